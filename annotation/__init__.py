@@ -1,0 +1,1 @@
+"""Corpora, schemes, campaigns, tasks and labels: the people's side of Concord."""

@@ -1,0 +1,5 @@
+"""API routes of annotation, under /api/v1/."""
+
+from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = []

@@ -1,0 +1,1 @@
+"""The import formats, one file each, in one table."""

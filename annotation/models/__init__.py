@@ -1,0 +1,36 @@
+"""The tables of the people's side, one file per subject."""
+
+from annotation.models.audit import Event
+from annotation.models.campaigns import Assignment, Campaign, CampaignMember, Guidelines, Slot, Task
+from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
+from annotation.models.labels import Label, Occasion, live_labels
+from annotation.models.raters import Rater
+from annotation.models.schemes import Question, Scheme, SchemeVersion
+from annotation.models.splits import Split, SplitCluster, TestLook
+
+__all__ = [
+    "Assignment",
+    "Campaign",
+    "CampaignMember",
+    "Continuation",
+    "Corpus",
+    "Dialogue",
+    "Event",
+    "Guidelines",
+    "Import",
+    "Item",
+    "Label",
+    "Occasion",
+    "Question",
+    "Rater",
+    "Scheme",
+    "SchemeVersion",
+    "Slot",
+    "Split",
+    "SplitCluster",
+    "System",
+    "Task",
+    "TestLook",
+    "Turn",
+    "live_labels",
+]

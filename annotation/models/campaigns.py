@@ -1,0 +1,184 @@
+"""Campaigns and the work in them: tasks, their slots, and who holds a slot."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.labels import Occasion
+
+
+class Guidelines(models.Model):
+    """A version of the instructions that annotators of a campaign read. Frozen once a label was given."""
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField(default=1)
+    text = models.TextField()
+    frozen_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "version"]
+        verbose_name_plural = "guidelines"
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "version"], name="guidelines_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"guidelines v{self.version}"
+
+
+class Campaign(models.Model):
+    """Part of a corpus, a scheme version, guidelines, raters per item, and who may take part."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft"
+        OPEN = "open"
+        PAUSED = "paused"
+        CLOSED = "closed"
+
+    name = models.CharField(max_length=120, unique=True)
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
+    scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
+    systems = models.ManyToManyField("annotation.System", blank=True)
+    include_self = models.BooleanField(default=False)
+    raters_per_item = models.PositiveSmallIntegerField(default=2)
+    lease_minutes = models.PositiveIntegerField(default=60)
+    occasion = models.CharField(max_length=20, choices=Occasion, default=Occasion.MAIN)
+    state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    seed = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(raters_per_item__gte=1), name="campaign_has_raters"),
+            models.CheckConstraint(
+                condition=Q(state__in=["draft", "open", "paused", "closed"]), name="campaign_state_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CampaignMember(models.Model):
+    """An annotator who may take part in a campaign.
+
+    `cursor` is the position of the last task claimed, so that finding the next one does not scan those done.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    cursor = models.IntegerField(default=-1)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "user"], name="member_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.campaign_id}"
+
+
+class Task(models.Model):
+    """One screen of work: the items of one continuation, or one item of it."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="tasks")
+    continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
+    item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "continuation", "item"], nulls_distinct=False, name="task_once"
+            ),
+            models.UniqueConstraint(fields=["campaign", "position"], name="task_position_once"),
+            models.UniqueConstraint(fields=["id", "campaign", "position"], name="task_with_campaign"),
+        ]
+
+    def __str__(self) -> str:
+        return f"task {self.position} of {self.campaign_id}"
+
+
+class Slot(models.Model):
+    """One of a task's places for a rater. `taken` marks a slot that is held or done; free ones are claimed.
+
+    `campaign`, `position` and `taken` are copies for the claim's index; a trigger keeps `taken` true exactly
+    while an active assignment holds the slot.
+    """
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots")
+    number = models.PositiveSmallIntegerField()
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots")
+    position = models.PositiveIntegerField()
+    taken = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "number"], name="slot_number_once"),
+            models.UniqueConstraint(fields=["id", "task"], name="slot_with_task"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["campaign", "position", "number"], condition=Q(taken=False), name="slot_free"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"slot {self.number} of {self.task_id}"
+
+
+class Assignment(models.Model):
+    """One annotator's hold on one slot: a lease that expires, then submitted or skipped.
+
+    The draft stays on the row whatever becomes of the lease. One row per annotator, task and occasion, so
+    nobody is in two slots of a task; one active row per slot, so no slot is held twice.
+    """
+
+    class State(models.TextChoices):
+        LEASED = "leased"
+        SUBMITTED = "submitted"
+        SKIPPED = "skipped"
+        EXPIRED = "expired"
+
+    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="assignments")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="assignments")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
+    occasion = models.CharField(max_length=20, choices=Occasion, default=Occasion.MAIN)
+    state = models.CharField(max_length=10, choices=State, default=State.LEASED)
+    lease_expires = models.DateTimeField()
+    leased_at = models.DateTimeField(auto_now_add=True)
+    submitted_at = models.DateTimeField(null=True)
+    draft = models.JSONField(default=dict)
+    draft_saved_at = models.DateTimeField(null=True)
+    skip_reason = models.TextField(blank=True)
+    comment = models.TextField(blank=True)
+    flagged = models.BooleanField(default=False)
+    guidelines = models.ForeignKey(Guidelines, null=True, on_delete=models.PROTECT)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slot"], condition=Q(state__in=["leased", "submitted"]), name="assignment_slot_held_once"
+            ),
+            models.UniqueConstraint(fields=["task", "user", "occasion"], name="assignment_user_once_per_task"),
+            models.CheckConstraint(
+                condition=Q(state__in=["leased", "submitted", "skipped", "expired"]), name="assignment_state_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | Q(submitted_at__isnull=False), name="assignment_submit_has_time"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="skipped") | ~Q(skip_reason=""), name="assignment_skip_has_reason"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["campaign", "user", "state"], name="assignment_of_user"),
+            models.Index(fields=["lease_expires"], condition=Q(state="leased"), name="assignment_leases"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} on {self.slot_id}: {self.state}"

@@ -1,0 +1,182 @@
+"""Corpora, their dialogues, continuations and turns, and the items that are rated."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.keys import item_key
+
+
+class Corpus(models.Model):
+    """A named collection of dialogues with its source and licence."""
+
+    name = models.CharField(max_length=100, unique=True)
+    source = models.TextField(blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "corpora"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Import(models.Model):
+    """One file that was imported into a corpus, remembered with its content's hash."""
+
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="imports")
+    format = models.CharField(max_length=40)
+    file_name = models.CharField(max_length=300)
+    content_hash = models.CharField(max_length=64)
+    options = models.JSONField(default=dict)
+    counts = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "content_hash", "format"], name="import_content_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name} into {self.corpus_id}"
+
+
+class System(models.Model):
+    """What produces continuations: a model, an agent, or `human`."""
+
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="systems")
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["corpus", "name"], name="system_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Dialogue(models.Model):
+    """A shared history: participants, metadata, agenda, summary. Its own turns are continuation `self`.
+
+    `participants` is a list of {id, name, role, profile, aliases}; `agenda` is as in the native format.
+    """
+
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="dialogues")
+    key = models.CharField(max_length=300)
+    cluster = models.CharField(max_length=300)
+    language = models.CharField(max_length=40, blank=True)
+    summary = models.TextField(blank=True)
+    participants = models.JSONField(default=list)
+    metadata = models.JSONField(default=dict)
+    agenda = models.JSONField(null=True)
+    imported = models.ForeignKey(Import, null=True, on_delete=models.CASCADE, related_name="dialogues")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["corpus", "key"], name="dialogue_key_once")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Continuation(models.Model):
+    """What one system produced for one dialogue; `self` holds the dialogue's own turns."""
+
+    class Mode(models.TextChoices):
+        ROLLOUT = "rollout"
+        STATIC = "static"
+
+    dialogue = models.ForeignKey(Dialogue, on_delete=models.CASCADE, related_name="continuations")
+    key = models.CharField(max_length=300)
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="continuations")
+    mode = models.CharField(max_length=10, choices=Mode, default=Mode.ROLLOUT)
+    trial = models.PositiveIntegerField(default=0)
+    condition = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dialogue", "key"], name="continuation_key_once"),
+            models.CheckConstraint(condition=Q(mode__in=["rollout", "static"]), name="continuation_mode_known"),
+            models.CheckConstraint(condition=~Q(key="self") | Q(mode="rollout"), name="continuation_self_rollout"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    @property
+    def is_self(self) -> bool:
+        """Whether these are the dialogue's own turns."""
+        return self.key == "self"
+
+
+class Turn(models.Model):
+    """A turn of a continuation. `extra` holds time, session, addressees, audience and act where known."""
+
+    continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="turns")
+    position = models.PositiveIntegerField()
+    speaker = models.CharField(max_length=300)
+    text = models.TextField()
+    given = models.BooleanField(default=False)
+    at = models.PositiveIntegerField(null=True)
+    extra = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["continuation", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["continuation", "position"], name="turn_position_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.speaker}: {self.text[:40]}"
+
+
+class Item(models.Model):
+    """What is rated: a turn that is not given, or a whole continuation.
+
+    A trigger refuses an item whose turn is given, or belongs to another continuation or corpus.
+    """
+
+    class Kind(models.TextChoices):
+        TURN = "turn"
+        DIALOGUE = "dialogue"
+
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="items")
+    kind = models.CharField(max_length=10, choices=Kind)
+    continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="items")
+    turn = models.OneToOneField(Turn, null=True, on_delete=models.CASCADE, related_name="item")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind="turn", turn__isnull=False) | Q(kind="dialogue", turn__isnull=True),
+                name="item_kind_fits_turn",
+            ),
+            models.UniqueConstraint(
+                fields=["continuation"], condition=Q(kind="dialogue"), name="item_dialogue_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} item {self.pk}"
+
+    @property
+    def key(self) -> str:
+        """The item's key; reads turn, continuation and dialogue, so select them."""
+        position = None if self.turn is None else self.turn.position
+        return item_key(self.continuation.dialogue.key, self.continuation.key, position)
+
+
+ITEM_PARTS = {
+    "dialogue_key": F("continuation__dialogue__key"),
+    "continuation_key": F("continuation__key"),
+    "position": F("turn__position"),
+    "cluster": F("continuation__dialogue__cluster"),
+    "system_name": F("continuation__system__name"),
+}
+"""What an item's key, cluster and system are read from, for `Item.objects.values(...)`."""

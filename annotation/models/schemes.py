@@ -1,0 +1,105 @@
+"""The questions that are asked about items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+
+class Scheme(models.Model):
+    """A named set of questions with versions. Built-in ones mirror `annotation.schemes.SCHEMES`."""
+
+    key = models.CharField(max_length=120, unique=True)
+    title = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["title"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class SchemeVersion(models.Model):
+    """One version of a scheme, about items of one kind. Frozen, by a trigger, once a label uses it.
+
+    `unit` says what one task shows: one item, or all items of a continuation.
+    """
+
+    class Unit(models.TextChoices):
+        ITEM = "item"
+        CONTINUATION = "continuation"
+
+    scheme = models.ForeignKey(Scheme, on_delete=models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField(default=1)
+    item_kind = models.CharField(max_length=10, choices=[("turn", "turn"), ("dialogue", "dialogue")])
+    unit = models.CharField(max_length=20, choices=Unit, default=Unit.ITEM)
+    introduction = models.TextField(blank=True)
+    content_hash = models.CharField(max_length=64)
+    frozen_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["scheme", "version"]
+        constraints = [
+            models.UniqueConstraint(fields=["scheme", "version"], name="scheme_version_once"),
+            models.CheckConstraint(condition=Q(item_kind__in=["turn", "dialogue"]), name="scheme_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scheme_id} v{self.version}"
+
+
+class Question(models.Model):
+    """One question. `values` lists what may be answered (empty: any number, or any text).
+
+    `values` is a list of numbers (binary, ordinal, interval, ratio) or strings (nominal); `anchors` maps a
+    value, as a string, to its wording. `show_if` is {"question": key, "max": v} for a question asked only
+    after a low answer to another one.
+    """
+
+    class Level(models.TextChoices):
+        BINARY = "binary"
+        NOMINAL = "nominal"
+        ORDINAL = "ordinal"
+        INTERVAL = "interval"
+        RATIO = "ratio"
+        TEXT = "text"
+
+    version = models.ForeignKey(SchemeVersion, on_delete=models.CASCADE, related_name="questions")
+    key = models.CharField(max_length=120)
+    position = models.PositiveIntegerField()
+    wording = models.TextField()
+    level = models.CharField(max_length=10, choices=Level)
+    values = models.JSONField(default=list)
+    anchors = models.JSONField(default=dict)
+    positive = models.FloatField(null=True)
+    group = models.CharField(max_length=120, blank=True)
+    help = models.JSONField(default=dict)
+    shortcut = models.CharField(max_length=5, blank=True)
+    required = models.BooleanField(default=True)
+    show_if = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["version", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "key"], name="question_key_once"),
+            models.UniqueConstraint(fields=["version", "position"], name="question_position_once"),
+            models.CheckConstraint(
+                condition=Q(level__in=["binary", "nominal", "ordinal", "interval", "ratio", "text"]),
+                name="question_level_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is on this question's scale."""
+        if self.level == self.Level.TEXT:
+            return isinstance(value, str)
+        if self.level == self.Level.NOMINAL:
+            return isinstance(value, str) and (not self.values or value in self.values)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and (not self.values or value in self.values)

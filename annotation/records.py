@@ -1,0 +1,142 @@
+"""The records that import formats, judge protocols and metrics share.
+
+Plain immutable data, no database: a format yields `Dialogue` records, a protocol reads one to write a
+prompt, a metric reads one to compute a score. The words are those of the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Mode = Literal["rollout", "static"]
+ItemKind = Literal["turn", "dialogue"]
+RaterKind = Literal["human", "judge", "metric", "key"]
+
+SELF = "self"
+"""The id of the continuation that a dialogue's own turns form."""
+
+HUMAN = "human"
+"""The system of a dialogue's own turns where none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """A speaker of a dialogue. `id` is what turns name as their speaker."""
+
+    id: str
+    name: str = ""
+    role: str = ""
+    profile: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn. `given` turns are context that the continuation's system did not produce: never items.
+
+    `at` is the number of history turns that a turn of a static continuation answers, None in a rollout.
+    """
+
+    speaker: str
+    text: str
+    given: bool = False
+    at: int | None = None
+    time: str = ""
+    session: str = ""
+    addressees: tuple[str, ...] = ()
+    audience: tuple[str, ...] | None = None
+    act: Literal["message", "reaction", "silence"] = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """Agenda items (id to text, in order), follow-up edges, and where it starts and ends."""
+
+    items: Mapping[str, str]
+    edges: tuple[tuple[str, str], ...] = ()
+    start: str | None = None
+    terminal: str | None = None
+    success: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """What one system produced for one dialogue: a rollout, or static turns at fixed points."""
+
+    id: str
+    system: str
+    turns: tuple[Turn, ...]
+    mode: Mode = "rollout"
+    trial: int = 0
+    condition: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRecord:
+    """One answer of one rater. `value` is None exactly when `missing` says why.
+
+    `turn` is the 0-based index within the continuation, None for the dialogue item.
+    """
+
+    rater: str
+    kind: RaterKind
+    continuation: str
+    turn: int | None
+    question: str
+    value: float | str | None
+    missing: str = ""
+    sample: int = 0
+    identified: bool = True
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A shared history with its participants, and what systems produced for it.
+
+    `turns` are the dialogue's own; they are also the continuation `self` by `system`.
+    """
+
+    id: str
+    turns: tuple[Turn, ...] = ()
+    participants: tuple[Participant, ...] = ()
+    continuations: tuple[Continuation, ...] = ()
+    labels: tuple[LabelRecord, ...] = ()
+    cluster: str = ""
+    language: str = ""
+    summary: str = ""
+    system: str = HUMAN
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    agenda: Agenda | None = None
+
+    def own(self) -> Continuation | None:
+        """Return the dialogue's own turns as the continuation `self`, None where it has no turns."""
+        return Continuation(SELF, self.system, self.turns) if self.turns else None
+
+    def all_continuations(self) -> tuple[Continuation, ...]:
+        """Return `self` (where there are own turns) and then the others, in their order."""
+        own = self.own()
+        return ((own,) if own else ()) + self.continuations
+
+    def context(self, continuation: Continuation, turn: int) -> tuple[Turn, ...]:
+        """Return what precedes a turn of a continuation: all a rater of that turn may see.
+
+        A rollout: the history (none for `self`), then the continuation's turns before it. A static turn:
+        the history up to its own point, then the given turns right before it with the same point.
+        """
+        if continuation.id == SELF:
+            return continuation.turns[:turn]
+        if continuation.mode == "rollout":
+            return self.turns + continuation.turns[:turn]
+        at = continuation.turns[turn].at
+        first = turn
+        while first and continuation.turns[first - 1].given and continuation.turns[first - 1].at == at:
+            first -= 1
+        return self.turns[:at] + continuation.turns[first:turn]
+
+    def reference(self, continuation: Continuation, turn: int) -> Turn | None:
+        """Return the reference of a static turn: the dialogue's own turn at its point, None without one."""
+        at = continuation.turns[turn].at
+        return self.turns[at] if at is not None and at < len(self.turns) else None

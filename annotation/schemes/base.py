@@ -1,0 +1,66 @@
+"""What a built-in scheme is made of: plain definitions, mirrored into the database at first use."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text"]
+Value = float | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDefinition:
+    """One question about an item.
+
+    `values` lists what may be answered, in order; empty means any number (interval, ratio) or any text.
+    `anchors` words some of the values. `group` gathers questions into one multi-label control. `help` holds
+    `definition`, `example` and `not_this` where they apply. `show_if` is {"question": key, "max": value} (or
+    "min") for a question asked only after such an answer to another. A question that is not required may
+    be left unanswered.
+    """
+
+    key: str
+    wording: str
+    level: Level
+    values: tuple[Value, ...] = ()
+    anchors: Mapping[Value, str] = field(default_factory=dict)
+    positive: float | None = None
+    group: str = ""
+    help: Mapping[str, str] = field(default_factory=dict)
+    shortcut: str = ""
+    required: bool = True
+    show_if: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeDefinition:
+    """A version of a scheme. `unit` says what one task shows: an item, or all items of a continuation."""
+
+    key: str
+    version: int
+    title: str
+    item_kind: Literal["turn", "dialogue"]
+    unit: Literal["item", "continuation"]
+    introduction: str
+    questions: tuple[QuestionDefinition, ...]
+    guidelines: str = ""
+    source: str = ""
+
+    def question(self, key: str) -> QuestionDefinition:
+        """Return a question by its key; raise KeyError where there is none."""
+        for question in self.questions:
+            if question.key == key:
+                return question
+        raise KeyError(key)
+
+    def content_hash(self) -> str:
+        """Return the SHA-256 of what raters see: the same hash means the same scheme."""
+        content = asdict(self)
+        for question in content["questions"]:
+            question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()

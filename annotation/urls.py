@@ -1,0 +1,5 @@
+"""Pages of annotation."""
+
+from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = []

@@ -1,0 +1,1 @@
+"""Studies, gold labels and exports: raters measured against each other."""

@@ -1,0 +1,51 @@
+"""Gold labels: what is chosen from several raters, and how."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Gold(models.Model):
+    """One derivation of gold labels: which labels, by which rule, from which inputs (their hash)."""
+
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="golds")
+    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="golds")
+    scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
+    rule = models.CharField(max_length=40)
+    options = models.JSONField(default=dict)
+    inputs_hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"gold {self.pk} by {self.rule}"
+
+
+class GoldLabel(models.Model):
+    """The gold answer to one question on one item, or the reason why there is none (a tie, no labels)."""
+
+    gold = models.ForeignKey(Gold, on_delete=models.CASCADE, related_name="labels")
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE)
+    question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT)
+    number = models.FloatField(null=True)
+    text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is no text)
+    reason = models.CharField(max_length=200, blank=True)
+    n_raters = models.PositiveIntegerField()
+    support = models.FloatField(null=True)
+    votes = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["gold", "item", "question"], name="gold_label_once"),
+            models.CheckConstraint(
+                condition=Q(number__isnull=True, text__isnull=True) ^ Q(reason=""), name="gold_value_or_reason"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"gold of item {self.item_id}"

@@ -1,0 +1,1 @@
+"""How Concord is configured and started."""

@@ -1,0 +1,78 @@
+"""Who may do what: administrators, researchers, annotators.
+
+An administrator is a superuser; a researcher is in the group `researchers`; everyone else with an account
+is an annotator and sees only the campaigns that they are a member of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+RESEARCHERS = "researchers"
+
+Viewer = AbstractBaseUser | AnonymousUser
+
+
+def is_administrator(user: Viewer) -> bool:
+    """Whether the user manages accounts, endpoints and deletions."""
+    return bool(getattr(user, "is_active", False) and getattr(user, "is_superuser", False))
+
+
+def is_researcher(user: Viewer) -> bool:
+    """Whether the user sets up campaigns, judges and studies. One query per request, remembered."""
+    if is_administrator(user):
+        return True
+    if not getattr(user, "is_active", False) or not user.is_authenticated:
+        return False
+    if not hasattr(user, "_is_researcher"):
+        user._is_researcher = user.groups.filter(name=RESEARCHERS).exists()  # type: ignore[union-attr]
+    return bool(user._is_researcher)  # type: ignore[union-attr]
+
+
+def _only(test: Callable[[Viewer], bool]) -> Callable[..., Any]:
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not test(request.user):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+researcher_only = _only(is_researcher)
+"""Decorator of page views that researchers and administrators may use (others signed in: 403)."""
+
+administrator_only = _only(is_administrator)
+"""Decorator of page views that administrators may use."""
+
+
+class IsResearcher(BasePermission):
+    """API permission: researchers and administrators. The default of every API route."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return is_researcher(request.user)
+
+
+class IsAdministrator(BasePermission):
+    """API permission: administrators."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return is_administrator(request.user)
+
+
+class IsSignedIn(BasePermission):
+    """API permission: any account; the view narrows to what the account may see."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return bool(request.user and request.user.is_authenticated)

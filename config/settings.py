@@ -1,0 +1,193 @@
+"""All settings of Concord, driven by the environment.
+
+| variable | meaning | default |
+|---|---|---|
+| CONCORD_HOME | folder of everything embedded: database, secret key, uploads | `.concord` in the checkout |
+| DATABASE_URL | an outside PostgreSQL | the embedded one |
+| CELERY_BROKER_URL | Redis or RabbitMQ for Celery workers | the plain worker loop |
+| CONCORD_SECRET_KEY | signs sessions and tokens | made once, kept in CONCORD_HOME |
+| CONCORD_ALLOWED_HOSTS | host names, comma-separated | this machine |
+| CONCORD_CSRF_ORIGINS | trusted origins behind a proxy, comma-separated | none |
+| CONCORD_HTTPS | 1 where a proxy ends TLS: secure cookies, HSTS | 0 |
+| CONCORD_DEBUG | 1 shows tracebacks to anyone: for development only | 0 |
+| CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
+| CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+HOME = Path(os.environ.get("CONCORD_HOME") or BASE_DIR / ".concord").resolve()
+
+
+def _flag(name: str) -> bool:
+    return os.environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+def _names(name: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
+def _secret_key() -> str:
+    """Return the key from the environment, else the one kept in CONCORD_HOME, made at first use."""
+    if key := os.environ.get("CONCORD_SECRET_KEY"):
+        return key
+    path = HOME / "secret.key"
+    if not path.exists():
+        try:
+            HOME.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(secrets.token_urlsafe(50))
+        except FileExistsError:
+            pass  # another process made it at the same moment
+        except OSError:
+            return secrets.token_urlsafe(50)  # a command without a writable home signs nothing that lasts
+    return path.read_text()
+
+
+SECRET_KEY = _secret_key()
+DEBUG = _flag("CONCORD_DEBUG")
+ALLOWED_HOSTS = _names("CONCORD_ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = _names("CONCORD_CSRF_ORIGINS")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.contrib.postgres",
+    "django_htmx",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "config",
+    "annotation",
+    "judges",
+    "calibration",
+    "demo",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.middleware.ContentSecurityPolicy",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "config.context.navigation",
+            ],
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
+            "builtins": ["config.templatetags.concord", "django.contrib.humanize.templatetags.humanize"],
+        },
+    }
+]
+
+DATABASE_URL = os.environ.get("DATABASE_URL", "")
+if DATABASE_URL:
+    DATABASES: dict[str, Any] = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=600))}
+else:
+    DATABASES = {"default": {"ENGINE": "config.embedded.backend", "NAME": "concord", "CONN_MAX_AGE": 600}}
+
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "UserAttributeSimilarityValidator")
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+SESSION_COOKIE_NAME = "concord_session"
+CSRF_COOKIE_NAME = "concord_csrf"
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if _flag("CONCORD_HTTPS"):
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 2**20
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
+UPLOAD_LIMIT_BYTES = int(os.environ.get("CONCORD_UPLOAD_LIMIT_MB") or 512) * 2**20
+
+EMBEDDING_MODEL = os.environ.get("CONCORD_EMBEDDING_MODEL", "")
+LEASE_SECONDS = 120
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["config.permissions.IsResearcher"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Concord",
+    "DESCRIPTION": "Annotation and judge calibration for dialogues.",
+    "VERSION": "1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("CONCORD_LOG_LEVEL", "WARNING")},
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

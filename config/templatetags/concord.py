@@ -1,0 +1,39 @@
+"""Template filters shared by all pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+MISSING = "–"
+
+
+@register.filter
+def num(value: Any, digits: int = 3) -> str:
+    """Format a statistic with a fixed number of decimals and a true minus; a dash where there is none."""
+    if value is None or value == "":
+        return MISSING
+    return f"{float(value):.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+@register.filter
+def percent(value: Any, digits: int = 0) -> str:
+    """Format a share as per cent."""
+    if value is None or value == "":
+        return MISSING
+    return f"{100 * float(value):.{digits}f}%".replace("-", "\N{MINUS SIGN}")
+
+
+@register.filter
+def get(mapping: Any, key: Any) -> Any:
+    """Look a key up in a mapping; None where it is absent."""
+    return mapping.get(key) if hasattr(mapping, "get") else None
+
+
+@register.filter
+def share(part: Any, whole: Any) -> int:
+    """Return part of whole in per cent, 0 where whole is 0, for meters."""
+    return round(100 * float(part or 0) / float(whole)) if whole else 0

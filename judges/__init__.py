@@ -1,0 +1,1 @@
+"""LLM judges, automatic metrics, and the runs that execute them."""

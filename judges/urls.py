@@ -1,0 +1,5 @@
+"""Pages of judges."""
+
+from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = []
