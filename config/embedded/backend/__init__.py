@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend on the embedded server."""

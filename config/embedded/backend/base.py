@@ -1,0 +1,27 @@
+"""Django's PostgreSQL backend, which starts the embedded server at the first connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.backends.postgresql import base
+
+from config.embedded import postgres
+
+COMING_OR_GOING = ("starting up", "shutting down", "in recovery mode")
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Adds nothing to a connection but the server it needs."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """A connection, once the server is there; one that died meanwhile is waited for."""
+        server = postgres.use(self.settings_dict["EMBEDDED_HOME"])
+        server.ensure()
+        try:
+            return super().get_new_connection(conn_params)
+        except self.Database.OperationalError as error:
+            if server.is_ready() and not any(word in str(error) for word in COMING_OR_GOING):
+                raise
+        server.again()
+        return super().get_new_connection(conn_params)

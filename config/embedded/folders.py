@@ -1,0 +1,53 @@
+"""Making the folders that belong to the server's account alone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import time
+from pathlib import Path
+
+from config.embedded.account import Account
+from config.embedded.layout import SYSTEM_STATE, EmbeddedError, Layout
+
+
+def own_folder(path: Path, account: Account | None) -> None:
+    """Make `path` a folder that only the server's account can enter; refused if someone else made it."""
+    if not path.exists():
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True)
+            path.parent.chmod(0o755)
+        path.mkdir(mode=0o700)
+        if account:
+            os.chown(path, account.uid, account.gid, follow_symlinks=False)
+    found = path.lstat()
+    owner = account.uid if account else os.geteuid()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
+        raise EmbeddedError(
+            f"{path} belongs to someone else: remove it or set CONCORD_HOME to another folder."
+        )
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        path.chmod(0o700)
+
+
+def set_aside_removed_home(places: Layout) -> None:
+    """Move data aside whose home was removed, so that a new home at the same path starts empty.
+
+    As root the data lies outside the home; a name written in both places ties them together.
+    """
+    make_system_state()
+    here = places.home / "instance"
+    there = SYSTEM_STATE / f"{places.digest}.home"
+    if not here.exists():
+        here.write_text(f"{secrets.token_hex(16)}\n{places.home}\n")
+    if there.exists() and there.read_text() != here.read_text() and places.root.exists():
+        places.root.rename(places.root.with_name(f"{places.root.name}.removed-{time.time_ns()}"))
+    there.write_text(here.read_text())
+
+
+def make_system_state() -> None:
+    """The folder under which everything lies that root's PostgreSQL needs; others may enter it."""
+    if not SYSTEM_STATE.exists():
+        SYSTEM_STATE.mkdir(parents=True)
+        SYSTEM_STATE.chmod(0o755)

@@ -1,0 +1,105 @@
+"""The process that keeps PostgreSQL while anyone uses it: `python -m config.embedded.keeper HOME`.
+
+It leaves its starter at once and says on standard output, in one line, how the start went.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from types import FrameType
+from typing import IO
+
+from config.embedded import locks
+from config.embedded.layout import EmbeddedError, Layout, layout
+from config.embedded.server import Server
+
+READY = "ready"
+LOOK_EVERY = 0.1
+ASKS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+RESTART_PAUSE = 1.0
+LARGEST_LOG = 20_000_000
+
+
+class Stop(Exception):
+    """The keeper was asked to end."""
+
+
+def main(home: str) -> int:
+    """Keep the server of `home` until nobody uses it; returns the exit status."""
+    if os.fork():
+        return 0
+    os.setsid()
+    for number in ASKS:
+        signal.signal(number, _ask_to_stop)
+    places = layout(home)
+    with _open_log(places) as log:
+        return _keep(places, log)
+
+
+def _keep(places: Layout, log: IO[bytes]) -> int:
+    own = locks.acquire(places.keeper_lock, wait=False)
+    if own is None:
+        _report("another keeper is at work: try again in a moment.")
+        return 1
+    users: int | None = None
+    server: Server | None = None
+    try:
+        server = Server(places, log)
+        server.prepare()
+        server.start()
+        _report(READY)
+        users = _wait_until_unused(places, server)
+    except (EmbeddedError, OSError) as error:
+        log.write(f"{error}\n".encode())
+        _report(str(error))
+        return 1
+    except Stop:
+        return 0
+    finally:
+        for number in ASKS:
+            signal.signal(number, signal.SIG_IGN)
+        if server:
+            server.stop()
+        # A newcomer waits for `users`; when it gets that, it must find that no keeper is left.
+        os.close(own)
+        if users is not None:
+            os.close(users)
+    return 0
+
+
+def _wait_until_unused(places: Layout, server: Server) -> int:
+    """Return the users' lock once nobody else holds it; start the server again whenever it dies."""
+    while True:
+        users = locks.acquire(places.users_lock, wait=False)
+        if users is not None:
+            return users
+        if server.process and server.process.poll() is not None:
+            time.sleep(RESTART_PAUSE)
+            server.start()
+        time.sleep(LOOK_EVERY)
+
+
+def _report(line: str) -> None:
+    """Answer the starter, once, and let go of everything it handed over."""
+    os.write(1, f"{line}\n".encode())
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+
+
+def _open_log(places: Layout) -> IO[bytes]:
+    path = places.logs / "postgres.log"
+    if path.exists() and path.stat().st_size > LARGEST_LOG:
+        path.replace(path.with_suffix(".log.1"))
+    return path.open("ab")
+
+
+def _ask_to_stop(_number: int, _frame: FrameType | None) -> None:
+    raise Stop
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,132 @@
+"""Using the embedded PostgreSQL: settings for Django, and the server's life for this process."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from config.embedded import locks
+from config.embedded.keeper import READY
+from config.embedded.layout import PORT, EmbeddedError, Layout, layout, make_home
+from config.embedded.processes import is_ready
+from config.embedded.server import DATABASE, SUPERUSER
+
+PROJECT = Path(__file__).resolve().parents[2]
+START_SECONDS = 120.0
+STOP_SECONDS = 40.0
+
+
+def connection_settings(home: str | os.PathLike[str]) -> dict[str, Any]:
+    """Django's settings for the database in `home`. Nothing is created or started by asking."""
+    return {
+        "ENGINE": "config.embedded.backend",
+        "NAME": DATABASE,
+        "USER": SUPERUSER,
+        "PASSWORD": "",
+        "HOST": str(layout(home).socket),
+        "PORT": str(PORT),
+        "OPTIONS": {"sslmode": "disable"},
+        "EMBEDDED_HOME": str(home),
+    }
+
+
+class Use:
+    """This process's use of one embedded server: it runs at least until `release` or the process's end."""
+
+    def __init__(self, places: Layout) -> None:
+        self.places = places
+        self._descriptor: int | None = None
+        self._mutex = threading.Lock()
+        self._process = os.getpid()
+
+    def ensure(self) -> None:
+        """Return once the server accepts connections, starting it if need be; EmbeddedError if it cannot.
+
+        After the first call in a process this is a comparison; `again` looks anew.
+        """
+        if self._descriptor is None:
+            self.again()
+
+    def again(self) -> None:
+        """As `ensure`, but looks whether the server is really there."""
+        with self._mutex:
+            make_home(self.places)
+            if self._descriptor is None:
+                self._descriptor = self._join()
+                atexit.register(self.release)
+            deadline = time.monotonic() + START_SECONDS
+            while not self.is_ready():
+                self._start_keeper()
+                if time.monotonic() > deadline:
+                    log = self.places.logs / "postgres.log"
+                    raise EmbeddedError(f"PostgreSQL is not ready after {START_SECONDS:.0f} s: see {log}")
+                time.sleep(0.05)
+
+    def is_ready(self) -> bool:
+        """Whether a kept server accepts connections."""
+        return not locks.is_free(self.places.keeper_lock) and is_ready(self.places.data)
+
+    def release(self) -> None:
+        """Stop using the server; if nobody else uses it, wait until it is down."""
+        if self._descriptor is None or self._process != os.getpid():
+            return
+        os.close(self._descriptor)
+        self._descriptor = None
+        deadline = time.monotonic() + STOP_SECONDS
+        while not locks.is_free(self.places.keeper_lock) and time.monotonic() < deadline:
+            nobody = locks.is_free(self.places.users_lock)
+            if not nobody and locks.is_free(self.places.users_lock, shared=True):
+                return
+            time.sleep(0.02)
+
+    def _join(self) -> int:
+        """Hold the users' lock, which waits for a keeper that is just stopping."""
+        descriptor = locks.acquire(self.places.users_lock, shared=True)
+        if descriptor is None:
+            raise EmbeddedError(f"{self.places.users_lock} is locked: try again.")
+        return descriptor
+
+    def _start_keeper(self) -> None:
+        """Start a keeper if there is none, and wait for its answer."""
+        starting = locks.acquire(self.places.start_lock)
+        try:
+            if not locks.is_free(self.places.keeper_lock):
+                return
+            answer = _run_keeper(self.places)
+            if answer != READY:
+                raise EmbeddedError(
+                    answer or f"PostgreSQL did not start: see {self.places.logs}/postgres.log"
+                )
+        finally:
+            if starting is not None:
+                os.close(starting)
+
+
+def _run_keeper(places: Layout) -> str:
+    """Start the keeper and return its one line; empty if it died before it could say anything."""
+    environment = os.environ | {"PYTHONPATH": str(PROJECT)}
+    with (places.logs / "postgres.log").open("ab") as log:
+        done = subprocess.run(
+            [sys.executable, "-m", "config.embedded.keeper", str(places.home)],
+            cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+            start_new_session=True, check=False, text=True,
+        )  # fmt: skip
+    return done.stdout.strip()
+
+
+_uses: dict[Path, Use] = {}
+
+
+def use(home: str | os.PathLike[str]) -> Use:
+    """This process's use of the server in `home`; the same object every time."""
+    places = layout(home)
+    found = _uses.get(places.home)
+    if found is None:
+        found = _uses.setdefault(places.home, Use(places))
+    return found

@@ -1,0 +1,116 @@
+"""Creating, starting and stopping the PostgreSQL server. Only the keeper does this."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from config.embedded.account import postgres_account
+from config.embedded.binaries import programs
+from config.embedded.folders import own_folder, set_aside_removed_home
+from config.embedded.layout import PORT, EmbeddedError, Layout
+from config.embedded.processes import STOP_SECONDS, die_with_parent, is_ready, stop_leftover
+
+SUPERUSER = "postgres"
+DATABASE = "concord"
+MAJOR = "18"
+OPTIONS = {
+    "listen_addresses": "",
+    "port": str(PORT),
+    "unix_socket_permissions": "0700",
+    "cluster_name": DATABASE,
+    "max_connections": "100",
+    "shared_buffers": "256MB",
+    "max_wal_size": "2GB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "lc_messages": "C",
+}
+
+
+class Server:
+    """One database cluster and, while it runs, its process."""
+
+    def __init__(self, places: Layout, log: IO[bytes]) -> None:
+        if places.as_root:
+            set_aside_removed_home(places)
+        self.places = places
+        self.log = log
+        self.account = postgres_account(places)
+        self.bin = programs(places)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def prepare(self) -> None:
+        """Create what is missing: folders, the cluster, its database. EmbeddedError if it cannot be."""
+        own_folder(self.places.root, self.account)
+        own_folder(self.places.socket, self.account)
+        mark = self.places.data / "PG_VERSION"
+        version = mark.read_text().strip() if mark.exists() else None
+        if version is None:
+            self._initialise()
+        elif version != MAJOR:
+            raise EmbeddedError(
+                f"{self.places.data} was written by PostgreSQL {version}, this is {MAJOR}: "
+                "dump it with the release that wrote it and restore the dump here."
+            )
+
+    def start(self) -> None:
+        """Start the server and wait until it accepts connections; a server left over is stopped first."""
+        stop_leftover(self.places.data)
+        options = OPTIONS | {"unix_socket_directories": f'"{self.places.socket}"'}
+        command = [str(self.bin / "postgres"), "-D", str(self.places.data)]
+        for name, value in options.items():
+            command += ["-c", f"{name}={value}"]
+        command += shlex.split(os.environ.get("CONCORD_POSTGRES_OPTIONS", ""))
+        # In fast mode when the keeper dies: nothing may use the data that no keeper looks after.
+        last_wish = die_with_parent(signal.SIGINT)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, preexec_fn=last_wish, **self._surroundings()
+        )
+        while not is_ready(self.places.data, self.process.pid):
+            if self.process.poll() is not None:
+                raise EmbeddedError(f"PostgreSQL did not start: see {self.places.logs / 'postgres.log'}")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Stop the server in PostgreSQL's fast mode: transactions roll back, everything is on disk."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait()
+
+    def _surroundings(self) -> dict[str, Any]:
+        """How PostgreSQL's programs are run: as their account, in their folder, in a plain environment."""
+        environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
+        output = {"stdout": self.log, "stderr": self.log}
+        account = self.account.arguments() if self.account else {}
+        return {"cwd": self.places.root, "env": environment, **output, **account}
+
+    def _initialise(self) -> None:
+        """Make the cluster in a folder beside its place, and move it there once it is complete."""
+        fresh = self.places.root / "data.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        options = ["--username", SUPERUSER, "--auth", "trust", "--encoding", "UTF8", "--locale", "C"]
+        provider = ["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"]
+        self._run([str(self.bin / "initdb"), "-D", str(fresh), *options, *provider])
+        single = [str(self.bin / "postgres"), "--single", "-D", str(fresh), "postgres"]
+        self._run(single, statement=f"CREATE DATABASE {DATABASE}\n".encode())
+        fresh.rename(self.places.data)
+
+    def _run(self, command: list[str], *, statement: bytes = b"") -> None:
+        done = subprocess.run(command, input=statement, check=False, **self._surroundings())
+        if done.returncode:
+            log = self.places.logs / "postgres.log"
+            raise EmbeddedError(f"{Path(command[0]).name} failed: see {log}")

@@ -1,0 +1,63 @@
+"""Every test run has a home and a PostgreSQL server of its own, started by the first test that needs it.
+
+`CONCORD_TEST_NAME=x` names the home (`.concord/test-x`) and keeps it, so that the next run starts faster
+and several people can run tests in one checkout. With `-n 2` each worker has its own database.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+OWN_HOME = "CONCORD_TEST_HOME"
+# Tests do not outlive the machine, so nothing needs to reach the disk.
+POSTGRES_OPTIONS = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+
+
+def _choose_home() -> None:
+    """Point the environment at this run's home, before anything reads the settings."""
+    if OWN_HOME not in os.environ:
+        name = os.environ.get("CONCORD_TEST_NAME")
+        kept = PROJECT / ".concord" / f"test-{name}"
+        os.environ[OWN_HOME] = str(kept) if name else tempfile.mkdtemp(prefix="concord-test-")
+    os.environ["CONCORD_HOME"] = os.environ[OWN_HOME]
+    os.environ["CONCORD_POSTGRES_OPTIONS"] = POSTGRES_OPTIONS
+    for name in ("DATABASE_URL", "CELERY_BROKER_URL", "CONCORD_DEBUG"):
+        os.environ.pop(name, None)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+
+
+_choose_home()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the project now that the environment is right."""
+    import django
+
+    django.setup()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Once all workers are done: wait until the server is down, and remove a nameless run's home."""
+    from config.embedded import postgres
+
+    home = postgres.use(os.environ[OWN_HOME])
+    home.release()
+    if hasattr(config, "workerinput") or os.environ.get("CONCORD_TEST_NAME"):
+        return
+    shutil.rmtree(home.places.root, ignore_errors=True)
+    shutil.rmtree(home.places.home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with the public data sets that some tests read; they are skipped where it is absent."""
+    folder = PROJECT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"the data folder {folder} is absent")
+    return folder
