@@ -1,0 +1,1 @@
+"""The demo: corpora written for this project, toy systems, and simulated raters."""

@@ -1,0 +1,101 @@
+"""Simulated raters: a planted truth seen through an explicit error model. No person is behind any of them.
+
+Whether a rater marks a behaviour that is there is drawn with the rater's sensitivity for it, and whether one
+that is not there is left unmarked with the rater's specificity. A rating is the true quality plus the rater's
+severity plus normal noise, rounded and kept on the scale. Every draw depends only on the rater's seed, the
+item and the question, so the same seed gives the same answers in whatever order they are asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from demo.truth import ASPECTS, BEHAVIOURS
+
+BASE: dict[str, tuple[float, float]] = {
+    "logical_contradiction": (0.80, 0.985),
+    "factual_inaccuracy": (0.85, 0.990),
+    "misunderstanding": (0.75, 0.980),
+    "redundant_information": (0.80, 0.975),
+    "repetition": (0.85, 0.970),
+    "persistent_disagreement": (0.75, 0.980),
+    "interruption": (0.90, 0.990),
+    "off_topic": (0.90, 0.980),
+    "under_answering": (0.80, 0.970),
+    "unclear_intent": (0.65, 0.975),
+}
+"""Sensitivity and specificity of an average rater for each behaviour: an interruption is plain to see, an
+unclear intent is not."""
+
+ASPECT_ERRORS = (0.80, 0.85)
+"""Sensitivity and specificity for naming an aspect after a low score."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedRater:
+    """One simulated rater and its errors.
+
+    `sensitivity` and `specificity` map a behaviour or aspect to a probability; `severity` is in points of a
+    five-point scale (negative is strict); `noise` is a standard deviation in such points.
+    """
+
+    name: str
+    seed: int
+    sensitivity: Mapping[str, float]
+    specificity: Mapping[str, float]
+    severity: float
+    noise: float
+
+    def marks(self, item: str, question: str, present: bool) -> bool:
+        """Whether the rater marks a behaviour or aspect that is, or is not, present in an item."""
+        drawn = uniform(self.seed, item, question)
+        if present:
+            return drawn < self.sensitivity[question]
+        return drawn >= self.specificity[question]
+
+    def rates(self, item: str, question: str, quality: float, highest: int = 5) -> int:
+        """Return the rating on 1..highest of an item whose true quality on that scale is given."""
+        step = (highest - 1) / 4
+        error = self.severity + self.noise * NormalDist().inv_cdf(uniform(self.seed, item, question))
+        return min(max(round(quality + step * error), 1), highest)
+
+
+def uniform(seed: int, *what: str) -> float:
+    """Return a number strictly between 0 and 1 that a seed and some words determine."""
+    digest = hashlib.sha256("\0".join([str(seed), *what]).encode()).digest()
+    return (int.from_bytes(digest[:6], "big") + 0.5) / 2**48
+
+
+def rater(
+    number: int, *, attention: float, suspicion: float, severity: float, noise: float
+) -> SimulatedRater:
+    """Return a simulated annotator that differs from the average one.
+
+    `attention` is added to each sensitivity; `suspicion` multiplies each rate of false alarms.
+    """
+    base = {**BASE, **dict.fromkeys(ASPECTS, ASPECT_ERRORS)}
+    return SimulatedRater(
+        name=f"simulated annotator {number}",
+        seed=number,
+        sensitivity={key: min(max(sens + attention, 0.05), 0.98) for key, (sens, _) in base.items()},
+        specificity={key: 1 - suspicion * (1 - spec) for key, (_, spec) in base.items()},
+        severity=severity,
+        noise=noise,
+    )
+
+
+RATERS = (
+    rater(1, attention=0.08, suspicion=0.6, severity=0.0, noise=0.45),
+    rater(2, attention=-0.10, suspicion=0.8, severity=0.25, noise=0.6),
+    rater(3, attention=0.02, suspicion=1.6, severity=-0.3, noise=0.55),
+)
+"""A careful one, one who overlooks things and is kind, and one who sees too much and is strict."""
+
+
+def behaviours(by: SimulatedRater, item: str, present: Iterable[str]) -> dict[str, bool]:
+    """Return what a rater says about each of the ten behaviours in a turn."""
+    planted = set(present)
+    return {key: by.marks(item, key, key in planted) for key in BEHAVIOURS}
