@@ -1,0 +1,20 @@
+// Small enhancements of every page: dialogs, confirmations, and marks of a transcript.
+(() => {
+  "use strict";
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest("[data-opens]");
+    if (opener) {
+      document.getElementById(opener.dataset.opens)?.showModal();
+      return;
+    }
+    const marks = event.target.closest("[data-toggles-marks]");
+    if (marks) {
+      const off = document.body.classList.toggle("marks-off");
+      marks.setAttribute("aria-pressed", String(!off));
+    }
+  });
+  document.addEventListener("submit", (event) => {
+    const question = event.target.dataset.confirm;
+    if (question && !window.confirm(question)) event.preventDefault();
+  });
+})();
