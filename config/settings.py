@@ -16,12 +16,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import dj_database_url
+
+from config.embedded import postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOME = Path(os.environ.get("CONCORD_HOME") or BASE_DIR / ".concord").resolve()
@@ -43,11 +47,11 @@ def _secret_key() -> str:
     if not path.exists():
         try:
             HOME.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w") as file:
+            with tempfile.NamedTemporaryFile("w", dir=HOME, prefix="secret-") as file:  # mode 0600
                 file.write(secrets.token_urlsafe(50))
-        except FileExistsError:
-            pass  # another process made it at the same moment
+                file.flush()
+                with contextlib.suppress(FileExistsError):  # another process linked its key first
+                    os.link(file.name, path)
         except OSError:
             return secrets.token_urlsafe(50)  # a command without a writable home signs nothing that lasts
     return path.read_text()
@@ -122,9 +126,11 @@ TEMPLATES: list[dict[str, Any]] = [
 
 DATABASE_URL = os.environ.get("DATABASE_URL", "")
 if DATABASE_URL:
-    DATABASES: dict[str, Any] = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=600))}
+    _outside = dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)
+    DATABASES: dict[str, Any] = {"default": dict(_outside)}
 else:
-    DATABASES = {"default": {"ENGINE": "config.embedded.backend", "NAME": "concord", "CONN_MAX_AGE": 600}}
+    _kept = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+    DATABASES = {"default": postgres.connection_settings(HOME) | _kept}
 
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
 
