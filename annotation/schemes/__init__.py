@@ -1,7 +1,21 @@
 """The built-in schemes, one file each, in one table."""
 
+from annotation.schemes import (
+    cocoeval_behaviours,
+    cocoeval_overall,
+    comperdial_dialogue,
+    comperdial_turn,
+)
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
-SCHEMES: dict[str, SchemeDefinition] = {}
+SCHEMES: dict[str, SchemeDefinition] = {
+    scheme.key: scheme
+    for scheme in (
+        comperdial_turn.SCHEME,
+        comperdial_dialogue.SCHEME,
+        cocoeval_behaviours.SCHEME,
+        cocoeval_overall.SCHEME,
+    )
+}
 
 __all__ = ["SCHEMES", "QuestionDefinition", "SchemeDefinition"]
