@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from rest_framework.permissions import BasePermission
@@ -30,11 +30,12 @@ def is_researcher(user: Viewer) -> bool:
     """Whether the user sets up campaigns, judges and studies. One query per request, remembered."""
     if is_administrator(user):
         return True
-    if not getattr(user, "is_active", False) or not user.is_authenticated:
+    if not isinstance(user, User) or not user.is_active:
         return False
-    if not hasattr(user, "_is_researcher"):
-        user._is_researcher = user.groups.filter(name=RESEARCHERS).exists()  # type: ignore[union-attr]
-    return bool(user._is_researcher)  # type: ignore[union-attr]
+    known = user.__dict__.get("_is_researcher")
+    if known is None:
+        known = user.__dict__["_is_researcher"] = user.groups.filter(name=RESEARCHERS).exists()
+    return bool(known)
 
 
 def _only(test: Callable[[Viewer], bool]) -> Callable[..., Any]:

@@ -162,14 +162,20 @@ class Assignment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["slot"], condition=Q(state__in=["leased", "submitted"]), name="assignment_slot_held_once"
+                fields=["slot"],
+                condition=Q(state__in=["leased", "submitted"]),
+                name="assignment_slot_held_once",
             ),
-            models.UniqueConstraint(fields=["task", "user", "occasion"], name="assignment_user_once_per_task"),
-            models.CheckConstraint(
-                condition=Q(state__in=["leased", "submitted", "skipped", "expired"]), name="assignment_state_known"
+            models.UniqueConstraint(
+                fields=["task", "user", "occasion"], name="assignment_user_once_per_task"
             ),
             models.CheckConstraint(
-                condition=~Q(state="submitted") | Q(submitted_at__isnull=False), name="assignment_submit_has_time"
+                condition=Q(state__in=["leased", "submitted", "skipped", "expired"]),
+                name="assignment_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | Q(submitted_at__isnull=False),
+                name="assignment_submit_has_time",
             ),
             models.CheckConstraint(
                 condition=~Q(state="skipped") | ~Q(skip_reason=""), name="assignment_skip_has_reason"

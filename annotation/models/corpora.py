@@ -102,8 +102,12 @@ class Continuation(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["dialogue", "key"], name="continuation_key_once"),
-            models.CheckConstraint(condition=Q(mode__in=["rollout", "static"]), name="continuation_mode_known"),
-            models.CheckConstraint(condition=~Q(key="self") | Q(mode="rollout"), name="continuation_self_rollout"),
+            models.CheckConstraint(
+                condition=Q(mode__in=["rollout", "static"]), name="continuation_mode_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(key="self") | Q(mode="rollout"), name="continuation_self_rollout"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -30,14 +30,20 @@ class Label(models.Model):
     question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT, related_name="labels")
     rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="labels")
     occasion = models.CharField(max_length=20, choices=Occasion)
-    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="labels")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="labels"
+    )
     sample = models.PositiveIntegerField(default=0)
     number = models.FloatField(null=True)
     text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is no text)
     missing = models.TextField(blank=True)
     explanation = models.TextField(blank=True)
-    assignment = models.ForeignKey("annotation.Assignment", null=True, on_delete=models.CASCADE, related_name="labels")
-    imported = models.ForeignKey("annotation.Import", null=True, on_delete=models.CASCADE, related_name="labels")
+    assignment = models.ForeignKey(
+        "annotation.Assignment", null=True, on_delete=models.CASCADE, related_name="labels"
+    )
+    imported = models.ForeignKey(
+        "annotation.Import", null=True, on_delete=models.CASCADE, related_name="labels"
+    )
     supersedes = models.OneToOneField(
         "self", null=True, on_delete=models.CASCADE, related_name="superseded_by"
     )

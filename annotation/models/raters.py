@@ -46,7 +46,9 @@ class Rater(models.Model):
                 condition=Q(kind__in=["human", "judge", "metric", "key"]), name="rater_kind_known"
             ),
             models.CheckConstraint(condition=Q(kind="human") | Q(user__isnull=True), name="rater_user_human"),
-            models.CheckConstraint(condition=Q(kind="human") | Q(identified=True), name="rater_only_people_anonymous"),
+            models.CheckConstraint(
+                condition=Q(kind="human") | Q(identified=True), name="rater_only_people_anonymous"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -21,7 +21,9 @@ class Split(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["corpus", "name"], name="split_name_once"),
-            models.CheckConstraint(condition=Q(test_share__gt=0, test_share__lt=1), name="split_share_proper"),
+            models.CheckConstraint(
+                condition=Q(test_share__gt=0, test_share__lt=1), name="split_share_proper"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -27,7 +27,7 @@ class QuestionDefinition:
     wording: str
     level: Level
     values: tuple[Value, ...] = ()
-    anchors: Mapping[Value, str] = field(default_factory=dict)
+    anchors: Mapping[Any, str] = field(default_factory=dict)
     positive: float | None = None
     group: str = ""
     help: Mapping[str, str] = field(default_factory=dict)

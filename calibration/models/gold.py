@@ -11,7 +11,9 @@ class Gold(models.Model):
     """One derivation of gold labels: which labels, by which rule, from which inputs (their hash)."""
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="golds")
-    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="golds")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="golds"
+    )
     scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
     rule = models.CharField(max_length=40)
     options = models.JSONField(default=dict)
@@ -43,7 +45,8 @@ class GoldLabel(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["gold", "item", "question"], name="gold_label_once"),
             models.CheckConstraint(
-                condition=Q(number__isnull=True, text__isnull=True) ^ Q(reason=""), name="gold_value_or_reason"
+                condition=Q(number__isnull=True, text__isnull=True) ^ Q(reason=""),
+                name="gold_value_or_reason",
             ),
         ]
 

@@ -16,7 +16,9 @@ class Study(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="studies")
-    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies"
+    )
     definition = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)

@@ -27,7 +27,9 @@ class Run(models.Model):
 
     rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="runs")
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="runs")
-    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.SET_NULL, related_name="runs")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.SET_NULL, related_name="runs"
+    )
     endpoint = models.ForeignKey("judges.Endpoint", null=True, on_delete=models.PROTECT)
     scheme_version = models.ForeignKey("annotation.SchemeVersion", null=True, on_delete=models.PROTECT)
     queue = models.CharField(max_length=10, choices=Queue)
@@ -46,7 +48,8 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["rater", "scope_hash"], name="run_scope_once"),
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]), name="run_state_known"
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="run_state_known",
             ),
         ]
 
@@ -93,7 +96,8 @@ class Call(models.Model):
                 fields=["run", "continuation", "item", "sample"], nulls_distinct=False, name="call_once"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["pending", "leased", "done", "failed", "cancelled"]), name="call_state_known"
+                condition=Q(state__in=["pending", "leased", "done", "failed", "cancelled"]),
+                name="call_state_known",
             ),
             models.CheckConstraint(
                 condition=~Q(state="leased") | Q(lease_expires__isnull=False), name="call_lease_has_end"
