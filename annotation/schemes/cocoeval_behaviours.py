@@ -104,14 +104,16 @@ BEHAVIOURS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
 )
 """Key, name, group, shortcut, definition, example, and what it is not, of each behaviour."""
 
-GUIDELINES = """Read from the first turn on and tag every turn from the line “to be tagged”. A turn may show several \
-behaviours, or, as most do, none. People do all of this in ordinary talk: a tag is an observation, not a reproach.
+GUIDELINES = """Read from the first turn on and tag every turn from the line “to be tagged”. A turn \
+may show several behaviours, or, as most do, none. People do all of this in ordinary \
+talk: a tag is an observation, not a reproach.
 
-Tag the turn in which the behaviour happens, knowing only what came before it. Judge each turn for itself: if a mistake \
-is repeated in a later turn, tag that turn too. When in doubt, read the “not this” line; if still in doubt, leave the \
-tag out and comment.
+Tag the turn in which the behaviour happens, knowing only what came before it. Judge each turn for \
+itself: if a mistake is repeated in a later turn, tag that turn too. When in doubt, read the “not this” \
+line; if still in doubt, leave the tag out and comment.
 
-Submitting records an answer for every behaviour on every turn: what is not tagged is recorded as not shown."""
+Submitting records an answer for every behaviour on every turn: what is not tagged is recorded as not \
+shown."""
 
 
 def _behaviour(
@@ -146,9 +148,7 @@ SCHEME = SchemeDefinition(
             positive=1,
             group=OTHER,
             shortcut="o",
-            help={
-                "definition": "The turn is inconsistent or uncollaborative in a way that none of the ten covers."
-            },
+            help={"definition": "The turn is inconsistent or uncollaborative in some way not listed."},
         ),
         QuestionDefinition(
             key="another_behaviour_note",

@@ -20,10 +20,10 @@ CONSISTENCY_ANCHORS = {
     3: "On the border: a milder failure, or the worst of broken threads",
     4: _LOGIC_BREAKS,
     5: "On the border: a thread that barely breaks, or barely holds",
-    6: "The order holds and nothing is contradicted outright, but the reasoning is thin or loosely tied to what came before",
+    6: "The order holds and nothing is contradicted outright; the reasoning is thin or loosely tied",
     7: "Follows what was said openly; misses some of what was implied, or has small inner inconsistencies",
     8: "Follows what was said and most of what was implied; a nuance or a partial link is lost",
-    9: "Precise throughout, implied steps and people's intentions included; at most a little too much is spelled out",
+    9: "Precise throughout, implied steps and intentions included; at most a little is over-explained",
     10: "Nothing to object to: consistent in itself and with everything that came before, stated or implied",
 }
 
@@ -39,22 +39,23 @@ COLLABORATIVENESS_ANCHORS = {
     5: "On the border: little progress together, or people merely side by side",
     6: "Polite and without open conflict, but people talk side by side and hardly build on one another",
     7: "Cooperative on the whole; chances to combine or refine ideas are missed, support is uneven",
-    8: "Strong: ideas are taken up and carried on, small conflicts settled, progress steady; small gaps remain",
+    8: "Strong: ideas taken up and carried on, small conflicts settled, steady progress; small gaps remain",
     9: "Everyone contributes and builds on the others throughout; only trifles are inefficient",
     10: "Complete: all support and extend each other's reasoning and move together towards the goal",
 }
 
-GUIDELINES = """Read what came before, then the whole of the part below the line “to be rated”, and give two scores \
-from 1 to 10.
+GUIDELINES = """Read what came before, then the whole of the part below the line “to be rated”, and \
+give two scores from 1 to 10.
 
-Consistency asks whether the turns agree with one another, with what is known about the speakers and with what came \
-before, and whether one follows from another. Length and style do not count.
+Consistency asks whether the turns agree with one another, with what is known about the speakers and \
+with what came before, and whether one follows from another. Length and style do not count.
 
-Collaborativeness asks whether the speakers take up each other's contributions, reason together and move towards what \
-they share, without disagreement that nothing calls for.
+Collaborativeness asks whether the speakers take up each other's contributions, reason together and move \
+towards what they share, without disagreement that nothing calls for.
 
-Start from the description that fits best. Below 10, be able to name the turns that cost the points; a comment is a good \
-place for them. You do not know whether people or a program wrote the turns, and it should not matter."""
+Start from the description that fits best. Below 10, be able to name the turns that cost the points; a \
+comment is a good place for them. You do not know whether people or a program wrote the turns, and it \
+should not matter."""
 
 SCHEME = SchemeDefinition(
     key="cocoeval_overall",

@@ -15,17 +15,18 @@ GROUP = "What caused the low score?"
 
 SHORTCUTS = dict(zip(ASPECTS, "asdjkl", strict=True))
 
-GUIDELINES = """Read every exchange before rating: each shows the dialogue up to a point and the response given there. \
-The dialogue itself is fixed, so a response does not know of the responses before it; rate them together, as the way in \
-which this speaker talks.
+GUIDELINES = """Read every exchange before rating: each shows the dialogue up to a point and the \
+response given there. The dialogue itself is fixed, so a response does not know of the \
+responses before it; rate them together, as the way in which this speaker talks.
 
-Give the overall score first. If it is 1, 2 or 3, mark each aspect that pulled it down; leave the others unmarked.
+Give the overall score first. If it is 1, 2 or 3, mark each aspect that pulled it down; leave the others \
+unmarked.
 
 {aspects}
 
-Some weaknesses show only across several responses: always short and general; always the same pattern, such as \
-sympathy first and then a story of one's own; always long and over-explained. A single short or long response is no \
-fault: people vary, and so should the responses.""".format(
+Some weaknesses show only across several responses: always short and general; always the same pattern, \
+such as sympathy first and then a story of one's own; always long and over-explained. A single short or \
+long response is no fault: people vary, and so should the responses.""".format(
     aspects="\n".join(f"- {text}" for text in ASPECTS.values())
 )
 

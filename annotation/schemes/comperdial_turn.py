@@ -26,16 +26,16 @@ ASPECTS = {
 }
 """Aspect to what it asks, in the order in which it is shown."""
 
-GUIDELINES = """Read the dialogue up to the response, and both speakers' profiles. Then rate the response as a whole.
+GUIDELINES = """Read the dialogue up to the response, and both speakers' profiles. Then rate the \
+response as a whole.
 
 Keep six aspects in mind; together they make one score, not six:
 
 {aspects}
 
-Judge the response that is marked, not the turns before it: those are the same for every response. Length alone is \
-neither good nor bad. If two scores seem equally right, choose the one you would still defend tomorrow.""".format(
-    aspects="\n".join(f"- {text}" for text in ASPECTS.values())
-)
+Judge the response that is marked, not the turns before it: those are the same for every response. \
+Length alone is neither good nor bad. If two scores seem equally right, choose the one you would still \
+defend tomorrow.""".format(aspects="\n".join(f"- {text}" for text in ASPECTS.values()))
 
 SCHEME = SchemeDefinition(
     key="comperdial_turn",
