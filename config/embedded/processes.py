@@ -43,19 +43,20 @@ def stop_leftover(data: Path) -> None:
         Path(lines[SOCKET_LINE], f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
 
 
-def die_with_parent(number: signal.Signals) -> Callable[[], None] | None:
-    """A `preexec_fn` that has the kernel send `number` to the child when its parent dies (Linux)."""
-    if not sys.platform.startswith("linux"):
-        return None
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
+def die_with_parent(number: signal.Signals) -> Callable[[], None]:
+    """A `preexec_fn`: the kernel sends `number` to the child when its parent dies, however (Linux)."""
     parent = os.getpid()
+    library = ctypes.CDLL(None, use_errno=True)
+    return lambda: follow_parent(number, parent, library)
 
-    def arrange() -> None:
-        prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
 
-    return arrange
+def follow_parent(number: signal.Signals, parent: int, library: ctypes.CDLL | None = None) -> None:
+    """Have the kernel send `number` to this process when `parent` dies; end now if it has died already."""
+    if not sys.platform.startswith("linux"):
+        return
+    (library or ctypes.CDLL(None, use_errno=True)).prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _stop(pid: int, data: Path) -> None:

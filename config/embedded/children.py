@@ -1,0 +1,100 @@
+"""The programs that the supervisor runs, and how it starts, watches and stops one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.embedded.layout import Layout
+from config.embedded.processes import die_with_parent
+
+LARGEST_LOG = 20_000_000
+SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+SETTLED = 60.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run. `farewell` is the signal it gets when the supervisor itself is killed."""
+
+    name: str
+    command: tuple[str, ...]
+    farewell: signal.Signals = signal.SIGTERM
+
+
+@dataclass
+class Child:
+    """A program that is kept running; its output goes to a log of its own."""
+
+    program: Program
+    places: Layout
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    pause: float = SHORTEST_PAUSE
+    due: float = field(default=0.0)
+
+    @property
+    def log(self) -> Path:
+        """Where the program writes."""
+        return self.places.logs / f"{self.program.name}.log"
+
+    def start(self) -> None:
+        """Start the program in a session of its own, so that Ctrl-C reaches the supervisor alone."""
+        if self.log.exists() and self.log.stat().st_size > LARGEST_LOG:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        environment = os.environ | {"CONCORD_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.program.command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True,
+                preexec_fn=die_with_parent(self.program.farewell),
+            )  # fmt: skip
+        self.started = time.monotonic()
+
+    def look(self) -> str | None:
+        """Start the program again if it has ended; returns a line to show when it has."""
+        now = time.monotonic()
+        if self.process is None:
+            if now >= self.due:
+                self.start()
+            return None
+        status = self.process.poll()
+        if status is None:
+            return None
+        self._end_group()
+        self.process = None
+        self.pause = SHORTEST_PAUSE if now - self.started > SETTLED else min(self.pause * 2, LONGEST_PAUSE)
+        self.due = now + self.pause
+        return f"{self.program.name} ended ({_describe(status)}) and starts again: see {self.log}"
+
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM."""
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+
+    def stop(self, deadline: float) -> None:
+        """Wait until `deadline` (monotonic seconds) for the program's end, then kill what is left of it."""
+        if self.process is None:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(0.0, deadline - time.monotonic()))
+        self._end_group()
+        self.process.wait()
+
+    def _end_group(self) -> None:
+        """Kill the program and what it started; a session's group bears its leader's number."""
+        if self.process is not None:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                return
+
+
+def _describe(status: int) -> str:
+    return f"signal {-status}" if status < 0 else f"status {status}"

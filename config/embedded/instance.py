@@ -1,0 +1,61 @@
+"""One Concord per home, one server per port: found out before anything starts."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import time
+
+from config.embedded import locks
+from config.embedded.layout import EmbeddedError, Layout
+
+# After `kill -9` of an earlier supervisor the kernel needs a moment to take its children down too.
+PATIENCE = 3.0
+
+
+def claim_home(places: Layout, address: str) -> int:
+    """Lock the home for this process; EmbeddedError names the Concord that has it. Returns the lock."""
+    path = places.run / "serve.lock"
+    deadline = time.monotonic() + PATIENCE
+    while (descriptor := locks.acquire(path, wait=False)) is None:
+        holder = path.read_text().strip()
+        if holder or time.monotonic() > deadline:
+            raise EmbeddedError(
+                f"Concord already runs in {places.home} ({holder or 'starting'}): stop it first."
+            )
+        time.sleep(0.05)
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"{address}, process {os.getpid()}\n".encode())
+    return descriptor
+
+
+def free_home(descriptor: int) -> None:
+    """Give the home back."""
+    os.ftruncate(descriptor, 0)
+    os.close(descriptor)
+
+
+def check_port(host: str, port: int) -> None:
+    """EmbeddedError if nothing can listen at this address now."""
+    deadline = time.monotonic() + PATIENCE
+    while (problem := _try_port(host, port)) is not None:
+        if problem.errno != errno.EADDRINUSE:
+            raise EmbeddedError(
+                f"Cannot listen on {host} port {port} ({problem.strerror}): set HOST and PORT."
+            )
+        if time.monotonic() > deadline:
+            other = f"PORT={port + 1}"
+            raise EmbeddedError(f"Port {port} on {host} is in use: choose another, as in {other} make up.")
+        time.sleep(0.1)
+
+
+def _try_port(host: str, port: int) -> OSError | None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        return error
+    return None

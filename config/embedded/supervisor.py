@@ -1,0 +1,114 @@
+"""Running all of Concord from one process: PostgreSQL, the web server and the workers."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from config.embedded import postgres
+from config.embedded.children import Child, Program
+from config.embedded.instance import check_port, claim_home, free_home
+from config.embedded.layout import EmbeddedError, Layout, make_home
+
+LOOK_EVERY = 0.25
+ANSWER_SECONDS = 60.0
+STOP_SECONDS = 8.0
+ASKS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(BaseException):
+    """The supervisor was asked to end. No `except Exception` in between may swallow it."""
+
+
+class Supervisor:
+    """Everything embedded in one home, from the first check to the last process stopped."""
+
+    def __init__(self, places: Layout, *, host: str, port: int, say: Callable[[str], object]) -> None:
+        self.places = places
+        self.host = host
+        self.port = port
+        self.say = say
+        self.children: list[Child] = []
+        self.database: postgres.Use | None = None
+        self._home: int | None = None
+
+    @property
+    def address(self) -> str:
+        """Where a browser on this machine finds the pages."""
+        name = "localhost" if self.host in {"0.0.0.0", "::"} else self.host
+        return f"http://[{name}]:{self.port}" if ":" in name else f"http://{name}:{self.port}"
+
+    def claim(self) -> None:
+        """Make sure that home and port are ours, before anything is started. EmbeddedError otherwise."""
+        for number in ASKS:
+            signal.signal(number, _ask_to_stop)
+        make_home(self.places)
+        self._home = claim_home(self.places, self.address)
+        check_port(self.host, self.port)
+
+    def start_database(self) -> None:
+        """Start the embedded PostgreSQL."""
+        self.database = postgres.use(self.places.home)
+        self.database.ensure()
+
+    def start(self, program: Program, folder: Path) -> Child:
+        """Start a program and keep it running from now on."""
+        child = Child(program, self.places, folder)
+        self.children.append(child)
+        child.start()
+        return child
+
+    def wait_for_answer(self, web: Child) -> None:
+        """Return once the web server answers; EmbeddedError if it ends or stays silent instead."""
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while not self._answers():
+            ended = web.process is None or web.process.poll() is not None
+            if ended or time.monotonic() > deadline:
+                raise EmbeddedError(f"The web server did not start: see {web.log}")
+            time.sleep(0.05)
+
+    def watch(self) -> None:
+        """Keep everything running until a signal asks to stop."""
+        while True:
+            if self.database is not None and not self.database.is_ready():
+                self.database.again()
+            for child in self.children:
+                line = child.look()
+                if line:
+                    self.say(line)
+            time.sleep(LOOK_EVERY)
+
+    def stop(self) -> None:
+        """Stop everything, PostgreSQL last. Never raises for a process that is gone already."""
+        for number in ASKS:
+            signal.signal(number, signal.SIG_IGN)
+        for child in self.children:
+            child.ask_to_stop()
+        deadline = time.monotonic() + STOP_SECONDS
+        for child in self.children:
+            child.stop(deadline)
+        if self.database is not None:
+            self.database.release()
+        if self._home is not None:
+            free_home(self._home)
+            self._home = None
+
+    def _answers(self) -> bool:
+        name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        connection = http.client.HTTPConnection(name, self.port, timeout=5)
+        try:
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+        return True
+
+
+def _ask_to_stop(_number: int, _frame: FrameType | None) -> None:
+    raise Stopped

@@ -1,0 +1,93 @@
+"""`manage.py serve`: everything that Concord needs, from one command, until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from config.embedded import programs
+from config.embedded.layout import layout
+from config.embedded.supervisor import Stopped, Supervisor
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+class Command(BaseCommand):
+    help = (
+        "Run Concord: PostgreSQL (unless DATABASE_URL names one), the web server and the workers. "
+        "Ctrl-C or SIGTERM stops all of it."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Options, each with its environment variable."""
+        parser.add_argument(
+            "--host", default=os.environ.get("HOST") or "127.0.0.1", help="address to listen on"
+        )
+        parser.add_argument("--port", default=os.environ.get("PORT") or "8000", help="port (PORT, 8000)")
+        parser.add_argument(
+            "--demo", action="store_true", help="load the demo corpora and show the demo accounts"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve until asked to stop."""
+        port = _port(options["port"])
+        supervisor = Supervisor(layout(settings.HOME), host=options["host"], port=port, say=self._say)
+        try:
+            supervisor.claim()
+            self._serve(supervisor, demo=options["demo"])
+        except Stopped:
+            self._say("Stopping...")
+        finally:
+            connection.close()
+            supervisor.stop()
+        self._say("Stopped.")
+
+    def _serve(self, supervisor: Supervisor, *, demo: bool) -> None:
+        if settings.DATABASES["default"].get("EMBEDDED_HOME"):
+            self._say("Starting PostgreSQL...")
+            supervisor.start_database()
+        self._migrate()
+        self._say("Starting the web server and the workers...")
+        web = supervisor.start(programs.web(supervisor.host, supervisor.port), settings.BASE_DIR)
+        broker = bool(settings.CELERY_BROKER_URL)
+        for program in programs.workers(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
+            supervisor.start(program, settings.BASE_DIR)
+        if demo:
+            self._say("Loading the demo...")
+            call_command("load_demo", stdout=self.stdout)
+        supervisor.wait_for_answer(web)
+        connection.close()
+        self._greet(supervisor)
+        supervisor.watch()
+
+    def _migrate(self) -> None:
+        """Bring the tables up to date; a look at what is applied is all it takes when they are."""
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            self._say("Preparing the database...")
+            call_command("migrate", interactive=False, verbosity=0)
+
+    def _greet(self, supervisor: Supervisor) -> None:
+        self._say(f"Concord is ready: {supervisor.address}")
+        if supervisor.host not in LOOPBACK and not os.environ.get("CONCORD_ALLOWED_HOSTS"):
+            self._say("Set CONCORD_ALLOWED_HOSTS to the names that others will use for this machine.")
+        self._say(f"Logs are in {supervisor.places.logs}. Ctrl-C stops everything.")
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
+def _port(text: str) -> int:
+    """A port number; CommandError for anything else."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise CommandError(f"PORT={text} is not a port number: choose one between 1 and 65535.")
+    return int(text)
