@@ -80,7 +80,7 @@ def add_person(request: HttpRequest) -> HttpResponse:
 
 @transaction.atomic
 def create_person(*, username: str, role: str, password: str) -> User:
-    """Make an account with a role (annotator or researcher). Raises IntegrityError where the name is taken."""
+    """Make an account (annotator or researcher). Raises IntegrityError where the name is taken."""
     user = User.objects.create_user(username=username, password=password)
     if role == "researcher":
         group, _ = Group.objects.get_or_create(name=RESEARCHERS)

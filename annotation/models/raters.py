@@ -12,7 +12,7 @@ class Rater(models.Model):
 
     `spec` says what it is (for a judge: protocol, prompt version, model, parameters; for a metric: name,
     variant, parameters, hash of what it was fitted on); `fingerprint` is the hash of kind and spec, so the
-    same judge is the same rater. Imported raters belong to their corpus; accounts, judges and metrics to none.
+    same judge is the same rater. Imported raters belong to their corpus; accounts, judges, metrics to none.
     An unidentified person is an anonymous slot: only statistics that treat raters as exchangeable apply.
     """
 

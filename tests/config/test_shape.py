@@ -1,0 +1,62 @@
+"""The code keeps the size that the style guide promises."""
+
+import ast
+import statistics
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("config", "annotation", "judges", "calibration", "demo")
+
+
+def python_files() -> list[Path]:
+    return [
+        path
+        for room in ROOMS
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if "migrations" not in path.parts and path.read_text().strip()
+    ]
+
+
+def functions(path: Path) -> list[tuple[str, int]]:
+    tree = ast.parse(path.read_text())
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [(node.name, (node.end_lineno or node.lineno) - node.lineno + 1) for node in nodes]
+
+
+def test_no_file_is_over_400_lines() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in python_files()}
+    assert {path: n for path, n in lengths.items() if n > 400} == {}
+
+
+def test_the_median_file_is_about_80_lines() -> None:
+    assert statistics.median(len(path.read_text().splitlines()) for path in python_files()) <= 100
+
+
+def test_no_function_is_over_60_lines() -> None:
+    long = {
+        f"{path.relative_to(ROOT)}:{name}": n
+        for path in python_files()
+        for name, n in functions(path)
+        if n > 60
+    }
+    assert long == {}
+
+
+def test_the_median_function_is_about_10_lines() -> None:
+    assert statistics.median(n for path in python_files() for _, n in functions(path)) <= 13
+
+
+@pytest.mark.parametrize(("folder", "ending", "limit"), [("css", "*.css", 700), ("js", "*.js", 500)])
+def test_style_sheets_and_scripts_stay_small(folder: str, ending: str, limit: int) -> None:
+    files = (ROOT / "static" / folder).glob(ending)
+    assert sum(len(path.read_text().splitlines()) for path in files) <= limit
+
+
+def test_nothing_is_fetched_from_elsewhere() -> None:
+    pages = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "static").rglob("*.js")]
+    for path in pages:
+        text = path.read_text()
+        assert "//cdn" not in text, path
+        assert "https://" not in text.replace("https://www.w3.org", ""), path
