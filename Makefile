@@ -1,0 +1,8 @@
+# Each target does all of its own set-up; config/bootstrap.py says what that is.
+PYTHON ?= python3
+# Given on the command line or in the environment: PORT and HOST (demo, up), ARGS (test), NAME (bench).
+export PORT HOST ARGS NAME
+
+.PHONY: demo up test check bench seed
+demo up test check bench seed:
+	@$(PYTHON) config/bootstrap.py $@
