@@ -1,5 +1,5 @@
-"""Pages of annotation."""
+"""Pages of annotation: corpora, and the work on them."""
 
-from django.urls import URLPattern, URLResolver
+from annotation.pages import corpora_urls, work_urls
 
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns = [*corpora_urls.urlpatterns, *work_urls.urlpatterns]

@@ -1,5 +1,5 @@
 """API routes of annotation, under /api/v1/."""
 
-from django.urls import URLPattern, URLResolver
+from annotation.api import corpora_urls, work_urls
 
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns = [*corpora_urls.urlpatterns, *work_urls.urlpatterns]
