@@ -1,6 +1,7 @@
-"""The tables of studies and gold labels."""
+"""The tables of studies, gold labels and exports."""
 
+from calibration.models.exports import Export
 from calibration.models.gold import Gold, GoldLabel
-from calibration.models.studies import Report, Study
+from calibration.models.studies import Computation, Report, Study
 
-__all__ = ["Gold", "GoldLabel", "Report", "Study"]
+__all__ = ["Computation", "Export", "Gold", "GoldLabel", "Report", "Study"]

@@ -1,4 +1,4 @@
-"""Studies and their reports."""
+"""Studies, their reports, and the computing of a report."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from django.db.models import Q
 class Study(models.Model):
     """A saved question put to the labels of a corpus or campaign.
 
-    `definition` holds: scheme and questions (with maps between raters' questions and scales), reference,
-    raters, samples policy, statistics, resamples, seed, level, interval, and the part of the split.
+    `definition` holds what differs from the defaults (see `calibration.definitions`); an empty one means the
+    automatic study: every question with two raters or more. A corpus and a campaign have one automatic study
+    each, behind their report pages.
     """
 
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="studies")
-    campaign = models.ForeignKey(
-        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies"
-    )
+    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies")
     definition = models.JSONField(default=dict)
+    automatic = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 
     class Meta:
         ordering = ["-id"]
         verbose_name_plural = "studies"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["corpus", "campaign"],
+                condition=Q(automatic=True),
+                nulls_distinct=False,
+                name="study_automatic_once",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -34,12 +42,14 @@ class Study(models.Model):
 class Report(models.Model):
     """A snapshot of a study's results with the hash of everything it was computed from.
 
-    `part` says which clusters it shows: all (no split), dev or test.
+    `part` says which clusters it shows: all (no split), dev or test. `stamp` is what tells cheaply whether
+    labels were added since.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="reports")
     part = models.CharField(max_length=4, default="all")
     inputs_hash = models.CharField(max_length=64)
+    stamp = models.CharField(max_length=80, blank=True)
     result = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -53,3 +63,41 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return f"report of {self.study_id}"
+
+
+class Computation(models.Model):
+    """A report in the making: who asked, how far it is, and how it ended.
+
+    `heartbeat` tells one that died with its process from one at work.
+    """
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="computations")
+    part = models.CharField(max_length=4, default="all")
+    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="computations")
+    heartbeat = models.DateTimeField(auto_now=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "part"], condition=Q(state="running"), name="computation_running_once"
+            ),
+            models.CheckConstraint(condition=Q(part__in=["all", "dev", "test"]), name="computation_part_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=["running", "done", "failed"]), name="computation_state_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"computation of {self.study_id}: {self.state}"
