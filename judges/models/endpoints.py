@@ -6,7 +6,8 @@ from django.db import models
 class Endpoint(models.Model):
     """An OpenAI-compatible server and a model on it. The key stays in the environment, named by `key_env`.
 
-    Prices are in `currency` per million tokens; null where unknown, and then no cost is shown.
+    Prices are in `currency` per million tokens; null where unknown, and then no cost is shown. One that the
+    environment declares is changed there (`from_environment`). `concurrency` is shared by all workers.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -19,6 +20,7 @@ class Endpoint(models.Model):
     concurrency = models.PositiveIntegerField(default=16)
     timeout_s = models.PositiveIntegerField(default=120)
     active = models.BooleanField(default=True)
+    from_environment = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["name"]

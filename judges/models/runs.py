@@ -12,6 +12,8 @@ class Run(models.Model):
 
     `queue` says which worker does it: `calls` (waits on a network) or `metrics` (computes). `scope` is the
     selection, `scope_hash` its hash: the same rater over the same scope is the same run, and resumes.
+    `questions` maps what the rater answers to question ids, fixed at the start. `reused` counts the calls of
+    the scope that other runs of the rater had finished before. `error` says why a run failed as a whole.
     """
 
     class State(models.TextChoices):
@@ -35,7 +37,11 @@ class Run(models.Model):
     queue = models.CharField(max_length=10, choices=Queue)
     scope = models.JSONField(default=dict)
     scope_hash = models.CharField(max_length=64)
+    questions = models.JSONField(default=dict)
     samples = models.PositiveIntegerField(default=1)
+    reused = models.PositiveIntegerField(default=0)
+    max_attempts = models.PositiveIntegerField(default=6)
+    reasks = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -61,7 +67,9 @@ class Call(models.Model):
     """One request of a run: about an item, or about a continuation with all its turns.
 
     Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
-    constraint. A reply that cannot be parsed is a failed call with its raw text, never a label.
+    constraint: a rater has one call per continuation or item and sample, whichever run holds it, so nothing is
+    paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a label.
+    `attempts` counts the times it was claimed, `reasked` those after an unparseable reply.
     """
 
     class State(models.TextChoices):
@@ -72,11 +80,13 @@ class Call(models.Model):
         CANCELLED = "cancelled"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls")
+    rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="calls")
     continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
     item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
     sample = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     attempts = models.PositiveIntegerField(default=0)
+    reasked = models.PositiveIntegerField(default=0)
     not_before = models.DateTimeField(null=True)
     lease_expires = models.DateTimeField(null=True)
     worker = models.CharField(max_length=200, blank=True)
@@ -93,7 +103,7 @@ class Call(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["run", "continuation", "item", "sample"], nulls_distinct=False, name="call_once"
+                fields=["rater", "continuation", "item", "sample"], nulls_distinct=False, name="call_once"
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["pending", "leased", "done", "failed", "cancelled"]),

