@@ -1,0 +1,158 @@
+"""Python's environment `.venv` and the packages of the lock in it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from config.setup.common import PROJECT, PYTHON, VENV, SetupError, say
+from config.setup.progress import Progress
+from config.setup.system import apt_install
+
+LOCK = PROJECT / "requirements.lock"
+OLDEST = (3, 11)
+
+
+def right_python() -> str:
+    """The path of a Python that is new enough; SetupError if there is none."""
+    if sys.version_info >= OLDEST:
+        return sys.executable
+    for minor in (13, 12, 11):
+        found = shutil.which(f"python3.{minor}")
+        if found:
+            return found
+    raise SetupError(
+        f"Concord needs Python 3.11 or newer, this is {sys.version.split()[0]}: install python3.11."
+    )
+
+
+def install() -> None:
+    """Make `.venv` hold exactly what the lock says; a comparison when it does already."""
+    handle = os.open(PROJECT, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        if not is_installed():
+            started = time.monotonic()
+            make_venv()
+            install_packages()
+            stamp().write_text(wanted())
+            say(f"Installed in {time.monotonic() - started:.0f} s.")
+    except PermissionError as error:
+        raise SetupError(
+            f"Cannot write to {error.filename}: make the checkout writable or copy it."
+        ) from error
+    except OSError as error:
+        raise SetupError(f"Set-up failed: {error}") from error
+    finally:
+        os.close(handle)
+
+
+def is_installed() -> bool:
+    """Whether the environment was completed for this lock, this place and a Python that is still there."""
+    return stamp().exists() and stamp().read_text() == wanted() and PYTHON.exists()
+
+
+def stamp() -> Path:
+    """The file that says what `.venv` was completed for."""
+    return VENV / "concord.stamp"
+
+
+def wanted() -> str:
+    """What the stamp must say: the lock's content and the place (an environment cannot be moved)."""
+    return f"{hashlib.sha256(LOCK.read_bytes()).hexdigest()}\n{VENV}\n"
+
+
+def make_venv() -> None:
+    """Create `.venv`, anew if the one there does not run or was made for another place."""
+    kept = stamp().exists() and stamp().read_text().splitlines()[1:] == [str(VENV)]
+    if PYTHON.exists() and (kept or _pip_works()):
+        return
+    say("Creating .venv...")
+    shutil.rmtree(VENV, ignore_errors=True)
+    done = _make_venv()
+    if done.returncode and apt_install(["python3-venv"], "Python's venv module"):
+        done = _make_venv()
+    if done.returncode:
+        raise SetupError(
+            "Python cannot create a virtual environment: install python3-venv (apt) and try again."
+        )
+
+
+def _make_venv() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [right_python(), "-m", "venv", str(VENV)], check=False, capture_output=True, text=True
+    )
+
+
+def _pip_works() -> bool:
+    shown = subprocess.run(
+        [str(PYTHON), "-m", "pip", "--version"], check=False, capture_output=True, text=True
+    )
+    return shown.returncode == 0 and str(VENV) in shown.stdout
+
+
+def install_packages() -> None:
+    """Install the lock. On Linux without an NVIDIA GPU, PyTorch comes first, as a build without CUDA."""
+    torch = next(line.strip() for line in LOCK.read_text().splitlines() if line.startswith("torch=="))
+    if sys.platform.startswith("linux") and not has_nvidia() and not has_torch(torch):
+        install_torch(torch)
+    count = sum(1 for line in LOCK.read_text().splitlines() if line.strip() and not line.startswith("#"))
+    say(f"Installing {count} packages...")
+    if pip(["--requirement", str(LOCK)]):
+        raise SetupError("Installing the packages failed: see the lines above; `make` again resumes.")
+
+
+def install_torch(torch: str) -> None:
+    """Install PyTorch's CPU build if an index offers it; else the lock brings the default build."""
+    say("Installing PyTorch for the CPU...")
+    index = os.environ.get("CONCORD_TORCH_INDEX")
+    source = ["--index-url", index] if index else []
+    if pip([*source, "--no-deps", f"{torch}+cpu"], quiet=not index):
+        say(
+            "No CPU build of PyTorch is offered here, so the default build with its CUDA packages (gigabytes)"
+        )
+        say("follows. To avoid that, stop and set CONCORD_TORCH_INDEX as docs/install.md says.")
+
+
+def has_torch(torch: str) -> bool:
+    """Whether the wanted release of PyTorch is installed, in any build."""
+    version = torch.partition("==")[2]
+    pattern = f"lib/python*/site-packages/torch-{version}*.dist-info"
+    return any(VENV.glob(pattern))
+
+
+def has_nvidia() -> bool:
+    """Whether this machine has an NVIDIA GPU with its driver."""
+    return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
+
+
+def pip(arguments: list[str], *, quiet: bool = False) -> int:
+    """Run `pip install`; its steps become a line every few seconds. Returns its status."""
+    # Python compiles what it imports; compiling all that is installed would double the time this takes.
+    options = ["--no-compile", "--progress-bar", "off", "--disable-pip-version-check"]
+    command = [str(PYTHON), "-m", "pip", "install", *options]
+    process = subprocess.Popen(
+        [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    progress = Progress()
+    ticker = threading.Thread(target=progress.tick, daemon=True)
+    ticker.start()
+    problems = []
+    for line in process.stdout or ():
+        progress.read(line.strip())
+        if line.startswith("ERROR"):
+            problems.append(line.strip())
+    status = process.wait()
+    progress.done.set()
+    ticker.join()
+    if status and not quiet:
+        for line in problems or ["pip ended without saying why."]:
+            say(f"  {line}")
+    return status
