@@ -1,0 +1,220 @@
+"""All statistics that apply to the ratings of one question: the panel first, then pairs, then the gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from calibration.statistics.base import Statistic
+from calibration.statistics.data import Floats, Ratings
+from calibration.statistics.engine import Estimate, estimates, result_of
+from calibration.statistics.gaps import Member, gap_results
+from calibration.statistics.replacement import alternative_annotator_test
+from calibration.statistics.resampling import Plan, Resampling, resampling_of
+from calibration.statistics.result import Result
+from calibration.statistics.samples import Sample
+from calibration.statistics.table import STATISTICS
+
+PEOPLE = "human"
+MEAN_OF_PEOPLE = f"mean(kind:{PEOPLE})"
+KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, "": 3, "metric": 4, "composite": 5}
+ALT_TEST = ("alt_test_winning_rate", "alt_test_advantage")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A result with the raters it compares and the question they answered."""
+
+    result: Result
+    raters: tuple[str, ...]
+    question: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values: the result's, and raters and question."""
+        plain = self.result.as_dict()
+        return {"name": plain.pop("name"), "raters": list(self.raters), "question": self.question, **plain}
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The entries of one question, in the order they are read."""
+
+    panel: tuple[Entry, ...] = ()
+    pairs: tuple[Entry, ...] = ()
+    replacement: tuple[Entry, ...] = ()
+    gaps: tuple[Entry, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All entries: panel, pairs, alternative annotator test, gaps."""
+        return self.panel + self.pairs + self.replacement + self.gaps
+
+    def find(self, name: str, raters: Sequence[str] | None = None) -> Entry | None:
+        """Return the first entry of this name (and these raters, in this order), or None."""
+        for entry in self.entries:
+            if entry.result.name == name and (raters is None or entry.raters == tuple(raters)):
+                return entry
+        return None
+
+
+def analyse(
+    ratings: Ratings,
+    *,
+    question: str = "",
+    statistics: Iterable[str] | None = None,
+    against: str | None = None,
+    plan: Plan | None = None,
+    epsilon: float = 0.15,
+) -> Analysis:
+    """Compute every statistic that applies, or those named, all on the same resamples.
+
+    ``against`` limits pairs to those with this rater, who comes first as the reference. Raises KeyError for
+    a statistic or rater that does not exist.
+    """
+    plan = plan or Plan()
+    run = _Run(ratings, question, _chosen(statistics), plan, resampling_of(ratings, plan))
+    if against is not None:
+        ratings.column(against)
+    panel = () if against is not None else run.panel()
+    pairs = run.pairs(against)
+    wanted = statistics is None or any(name in ALT_TEST for name in statistics)
+    return Analysis(panel, pairs, run.replacement(epsilon) if wanted else (), run.gaps())
+
+
+def _chosen(names: Iterable[str] | None) -> tuple[Statistic, ...]:
+    if names is None:
+        return tuple(STATISTICS.values())
+    unknown = [n for n in names if n not in STATISTICS and n not in ALT_TEST]
+    if unknown:
+        raise KeyError(f"no statistic {unknown[0]!r}; there are {', '.join((*STATISTICS, *ALT_TEST))}")
+    return tuple(STATISTICS[n] for n in names if n in STATISTICS)
+
+
+@dataclass
+class _Run:
+    """One analysis under way; keeps the estimates of pairs for the gaps."""
+
+    ratings: Ratings
+    question: str
+    chosen: tuple[Statistic, ...]
+    plan: Plan
+    resampling: Resampling
+
+    def __post_init__(self) -> None:
+        self.kept: dict[tuple[int, ...], list[Estimate]] = {}
+        self.samples: dict[tuple[int, ...], Sample] = {}
+
+    def panel(self) -> tuple[Entry, ...]:
+        """Statistics of the whole panel once, then of each kind of rater where kinds are mixed."""
+        ratings = self.ratings
+        columns = [j for j, on in enumerate(ratings.on_scale) if on]
+        if len(columns) < 2 and len(columns) < len(ratings.raters):
+            return ()
+        groups = [tuple(columns)]
+        kinds = sorted({ratings.kinds[j] for j in columns}, key=lambda k: KIND_ORDER.get(k, 9))
+        if len(kinds) > 1:
+            groups += [tuple(j for j in columns if ratings.kinds[j] == kind) for kind in kinds]
+        return tuple(
+            entry for n, group in enumerate(groups) if n == 0 or len(group) > 1 for entry in self._of_panel(group)
+        )
+
+    def _of_panel(self, columns: tuple[int, ...]) -> list[Entry]:
+        known = all(self.ratings.identified[j] for j in columns)
+        chosen = [s for s in self.chosen if s.raters == "panel" or s.key == "percent_agreement"]
+        return self._entries(columns, [s for s in chosen if known or s.exchangeable])
+
+    def pairs(self, against: str | None) -> tuple[Entry, ...]:
+        """Statistics of identified pairs, then of the people's mean with everyone else."""
+        ratings = self.ratings
+        columns = [j for j, known in enumerate(ratings.identified) if known]
+        columns.sort(key=lambda j: KIND_ORDER.get(ratings.kinds[j], 3))
+        found = list(combinations(columns, 2))
+        if against is not None:
+            first = ratings.column(against)
+            found = [(first, j) for j in columns if j != first]
+        whole = tuple(j for j, on in enumerate(ratings.on_scale) if on) if against is None else ()
+        chosen = [s for s in self.chosen if s.raters == "pair"]
+        out: list[Entry] = []
+        for pair in found:
+            once = [s for s in chosen if s.key != "percent_agreement" or set(pair) != set(whole)]
+            out += self._entries(pair, once)
+        if against is None:
+            out += self._with_mean_of_people(chosen)
+        return tuple(out)
+
+    def _with_mean_of_people(self, chosen: Sequence[Statistic]) -> list[Entry]:
+        people = self.ratings.of_kind(PEOPLE)
+        others = [j for j, kind in enumerate(self.ratings.kinds) if kind not in (PEOPLE, "")]
+        if len(people) < 2 or not others or self.ratings.level == "nominal":
+            return []
+        with_mean = self.ratings.with_column(MEAN_OF_PEOPLE, mean_of(self.ratings.values[:, list(people)]))
+        inner = replace_ratings(self, with_mean)
+        last = len(with_mean.raters) - 1
+        return [entry for j in others for entry in inner._entries((last, j), chosen)]
+
+    def _entries(self, columns: tuple[int, ...], chosen: Sequence[Statistic]) -> list[Entry]:
+        sample = Sample(self.ratings, columns, self.resampling)
+        found = estimates(sample, [s for s in chosen if s.applies(sample)], self.resampling)
+        self.kept[columns] = found
+        self.samples[columns] = sample
+        sample.features.clear()
+        names = tuple(self.ratings.raters[j] for j in columns)
+        return [Entry(result_of(e, sample, self.plan), names, self.question) for e in found]
+
+    def replacement(self, epsilon: float) -> tuple[Entry, ...]:
+        """The alternative annotator test of every judge against three identified people or more."""
+        ratings = self.ratings
+        people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
+        judges = [j for j in ratings.of_kind("judge") if ratings.on_scale[j] or ratings.level not in ("binary", "nominal")]
+        if len(people) < 3:
+            return ()
+        out = []
+        for judge in judges:
+            test = alternative_annotator_test(ratings, judge, people, epsilon=epsilon, plan=self.plan)
+            names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
+            out += [Entry(r, names, self.question) for r in (test.winning_rate, test.advantage)]
+        return tuple(out)
+
+    def gaps(self) -> tuple[Entry, ...]:
+        """People with people, each judge with people, and the difference on the same resamples."""
+        ratings = self.ratings
+        people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
+        out: list[Entry] = []
+        for judge in [j for j in ratings.of_kind("judge") if ratings.identified[j]] if len(people) > 1 else []:
+            among = self._members(list(combinations(people, 2)), judge)
+            with_judge = self._members([(p, judge) for p in people], judge)
+            names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
+            out += [Entry(r, names, self.question) for r in gap_results(among, with_judge, self.plan)]
+        return tuple(out)
+
+    def _members(self, pairs: list[tuple[int, int]], judge: int) -> list[Member]:
+        """Estimates of pairs on the items the judge rated, computed again only where that is fewer."""
+        rated = ~np.isnan(self.ratings.values[:, judge])
+        out = []
+        for pair in pairs:
+            key = pair if pair in self.kept else (pair[1], pair[0])
+            if key not in self.kept:
+                continue
+            found, sample = self.kept[key], self.samples[key]
+            if judge not in pair and not rated.all():
+                limited = replace(self.ratings, values=np.where(rated[:, None], self.ratings.values, np.nan))
+                sample = Sample(limited, pair, self.resampling)
+                found = estimates(sample, [e.statistic for e in found], self.resampling)
+            out.append(Member(sample, {e.statistic.key: e for e in found}))
+        return out
+
+
+def replace_ratings(run: _Run, ratings: Ratings) -> _Run:
+    """Return a run over other ratings of the same items, on the same resamples."""
+    return _Run(ratings, run.question, run.chosen, run.plan, run.resampling)
+
+
+def mean_of(block: Floats) -> Floats:
+    """Mean of the ratings each item has, NaN where it has none."""
+    given = ~np.isnan(block)
+    n = given.sum(axis=1)
+    return np.where(n > 0, np.where(given, block, 0).sum(axis=1) / np.maximum(n, 1), np.nan)

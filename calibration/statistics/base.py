@@ -1,0 +1,126 @@
+"""What a statistic is: a row of the table, with its formula and where it applies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from calibration.statistics.data import LEVELS, ORDERED, Floats
+from calibration.statistics.result import Status
+from calibration.statistics.samples import Draw, Sample
+
+ALL = frozenset(LEVELS)
+CATEGORIES = frozenset({"binary", "nominal"})
+CORRELATION_LEVELS = ORDERED
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found: a status with its reason, or flags on a value that stands."""
+
+    status: Status = "ok"
+    reason: str = ""
+    flags: tuple[str, ...] = ()
+
+
+Check = Callable[[Sample], Verdict | None]
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One statistic. ``compute`` returns a value per row of a draw, NaN where it is undefined.
+
+    ``levels``: measurement levels it applies to. ``raters``: a pair or the whole panel. ``symmetric``: the
+    order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
+    all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
+    ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
+    """
+
+    key: str
+    title: str
+    compute: Callable[[Draw], Floats]
+    levels: frozenset[str] = ALL
+    raters: Literal["pair", "panel"] = "pair"
+    symmetric: bool = True
+    exchangeable: bool = False
+    needs_scale: bool = True
+    bounds: tuple[float, float] = (-1.0, 1.0)
+    checks: tuple[Check, ...] = ()
+    source: str = ""
+
+    def applies(self, sample: Sample) -> bool:
+        """Whether it makes sense for these raters and their scale."""
+        ratings = sample.ratings
+        if self.needs_scale:
+            if ratings.level not in self.levels or not sample.on_scale:
+                return False
+            return ratings.scale is not None or self.key in WITHOUT_VALUES
+        off_scale = not sample.on_scale
+        return ratings.level in self.levels or (off_scale and ratings.level == "binary")
+
+    def verdict(self, sample: Sample) -> Verdict:
+        """Return the first check that speaks against a value, or all flags together."""
+        flags: tuple[str, ...] = ()
+        for check in (enough, *self.checks):
+            found = check(sample)
+            if found is None:
+                continue
+            if found.status != "ok":
+                return found
+            flags += found.flags
+        return Verdict(flags=flags)
+
+
+# Statistics of a shared scale that do not need its values listed: they read numbers or equality.
+WITHOUT_VALUES = frozenset({"percent_agreement", "krippendorff_alpha"}) | {
+    f"icc_{form}_{unit}" for form in (1, 2, 3) for unit in ("1", "k")
+}
+
+
+def enough(sample: Sample) -> Verdict | None:
+    """Refuse a sample with fewer than two raters, or without an item that two of them rated."""
+    if sample.ratings.problem:
+        return Verdict("rejected", sample.ratings.problem)
+    if sample.n_raters < 2:
+        return Verdict("insufficient", "fewer than two raters")
+    if sample.n_items == 0:
+        if not sample.present.any():
+            return Verdict("insufficient", "no ratings: every value is missing")
+        return Verdict("insufficient", "no item was rated by two of the raters")
+    return Verdict(flags=("one_item",)) if sample.n_items == 1 else None
+
+
+def no_variation(sample: Sample) -> Verdict | None:
+    """Chance-corrected agreement needs at least two different values."""
+    if not sample.all_same:
+        return None
+    value = sample.ratings.label(float(sample.values[~_nan(sample.values)][0]))
+    return Verdict("undefined", f"no variation: every rating is {value}; percent agreement is what can be said")
+
+
+def prevalence(sample: Sample) -> Verdict | None:
+    """Flag a sample in which one value has 90% of the ratings or more."""
+    return Verdict(flags=("prevalence",)) if sample.common_share() >= 0.9 else None
+
+
+def constant_flag(sample: Sample) -> Verdict | None:
+    """Flag a rater who gave one value throughout."""
+    return Verdict(flags=("constant_rater",)) if any(sample.constant) else None
+
+
+def constant_undefined(sample: Sample) -> Verdict | None:
+    """Correlation-like statistics are undefined when a rater gave one value throughout."""
+    for position, constant in enumerate(sample.constant):
+        if constant:
+            return Verdict("undefined", f"{sample.name(position)} gave one value throughout", ("constant_rater",))
+    return None
+
+
+def as_numbers(sample: Sample) -> Verdict | None:
+    """Flag ordered categories read as equally spaced numbers."""
+    return Verdict(flags=("treated_as_interval",)) if sample.ratings.level == "ordinal" else None
+
+
+def _nan(values: Floats) -> Floats:
+    return values != values

@@ -1,0 +1,103 @@
+"""Computes statistics of samples: point values, resampled values and results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.statistics.base import Statistic, Verdict
+from calibration.statistics.data import Floats
+from calibration.statistics.intervals import FEW_CLUSTERS, Bounds, bounds_of
+from calibration.statistics.resampling import Plan, Resampling
+from calibration.statistics.result import Result
+from calibration.statistics.samples import Draw, Sample
+
+EMPTY: Floats = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic of a sample: its verdict, its value (NaN where there is none) and its resampled values."""
+
+    statistic: Statistic
+    verdict: Verdict
+    point: float
+    replicates: Floats
+    leave_one_out: Floats | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a value."""
+        return self.verdict.status == "ok"
+
+
+def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resampling) -> list[Estimate]:
+    """Compute statistics of one sample, all on the same resamples."""
+    verdicts = {s.key: s.verdict(sample) for s in statistics}
+    todo = [s for s in statistics if verdicts[s.key].status == "ok"]
+    points = _values(sample, todo, [np.ones((1, resampling.n_units))])
+    kept = _values(sample, todo, resampling.chunks() if resampling.plan.resamples else [])
+    if resampling.plan.interval == "bca":
+        left = _values(sample, todo, resampling.leave_one_out())
+    out = []
+    for statistic in statistics:
+        verdict, key = verdicts[statistic.key], statistic.key
+        if verdict.status != "ok":
+            out.append(Estimate(statistic, verdict, np.nan, EMPTY))
+            continue
+        point = float(points[key][0])
+        if not np.isfinite(point):
+            verdict = Verdict("undefined", "not defined on these ratings", verdict.flags)
+        jackknife = left[key] if resampling.plan.interval == "bca" else None
+        out.append(Estimate(statistic, verdict, point, kept[key], jackknife))
+    return out
+
+
+def _values(sample: Sample, statistics: Sequence[Statistic], chunks: object) -> dict[str, Floats]:
+    parts: dict[str, list[Floats]] = {s.key: [] for s in statistics}
+    if statistics:
+        for weights in chunks:  # type: ignore[attr-defined]
+            draw = Draw(sample, weights)
+            for statistic in statistics:
+                parts[statistic.key].append(statistic.compute(draw))
+    return {key: np.concatenate(found) if found else EMPTY for key, found in parts.items()}
+
+
+def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
+    """Return the result of an estimate, with its interval and counts."""
+    verdict, statistic = estimate.verdict, estimate.statistic
+    counts = {
+        "n_items": sample.n_items,
+        "n_clusters": sample.n_clusters,
+        "n_raters": sample.n_raters,
+        "n_missing": sample.n_missing,
+    }
+    if not estimate.ok:
+        return Result(
+            statistic.key, status=verdict.status, reason=verdict.reason, flags=verdict.flags, method=plan.method, **counts
+        )
+    bounds = interval_of(estimate.point, estimate.replicates, sample.n_clusters, plan, estimate.leave_one_out)
+    flags = verdict.flags + bounds.flags
+    if sample.n_clusters < FEW_CLUSTERS:
+        flags += ("few_clusters",)
+    return Result(
+        statistic.key,
+        estimate.point,
+        bounds.low,
+        bounds.high,
+        method=plan.method,
+        reason=bounds.reason,
+        flags=flags,
+        **counts,
+    )
+
+
+def interval_of(
+    point: float, replicates: Floats, n_clusters: int, plan: Plan, leave_one_out: Floats | None = None
+) -> Bounds:
+    """Return the interval, or none for a single cluster."""
+    if n_clusters < 2:
+        return Bounds(reason="no interval: there is a single cluster")
+    return bounds_of(point, replicates, plan, leave_one_out)

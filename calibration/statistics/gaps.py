@@ -1,0 +1,108 @@
+"""The gap between judge-people and people-people agreement, on the same items and the same resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.statistics.data import Floats
+from calibration.statistics.engine import Estimate, interval_of
+from calibration.statistics.intervals import FEW_CLUSTERS
+from calibration.statistics.resampling import Plan
+from calibration.statistics.result import Result
+from calibration.statistics.samples import Sample
+
+
+@dataclass(frozen=True)
+class Member:
+    """One pair of raters: its sample, and its estimates by statistic."""
+
+    sample: Sample
+    estimates: dict[str, Estimate]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a statistic over pairs: pairs where it is undefined are left out and counted."""
+
+    point: float
+    replicates: Floats
+    n_pairs: int
+    n_dropped: int
+    n_items: int
+    n_clusters: int
+    n_raters: int
+    n_missing: int
+    reason: str = ""
+
+
+def gap_results(people: Sequence[Member], judge: Sequence[Member], plan: Plan) -> list[Result]:
+    """Return, per symmetric statistic, people with people, judge with people, and judge minus people."""
+    out = []
+    keys = [k for k, e in judge[0].estimates.items() if e.statistic.symmetric] if judge and people else []
+    for key in keys:
+        among, with_judge = mean_over(people, key), mean_over(judge, key)
+        if among is None or with_judge is None:
+            continue
+        out.append(_result(f"people_{key}", among, among, plan))
+        out.append(_result(f"judge_{key}", with_judge, with_judge, plan))
+        out.append(_result(f"gap_{key}", with_judge, among, plan, difference=True))
+    return out
+
+
+def mean_over(members: Sequence[Member], key: str) -> Mean | None:
+    """Return the mean of a statistic over pairs, or None where it does not apply to them."""
+    found = [(m.sample, m.estimates[key]) for m in members if key in m.estimates]
+    if not found:
+        return None
+    good = [(sample, e) for sample, e in found if e.ok]
+    reason = found[0][1].verdict.reason if not good else ""
+    point, replicates = np.nan, np.empty(0)
+    if good:
+        point = float(np.mean([e.point for _, e in good]))
+        replicates = _defined_mean([e.replicates for _, e in good])
+    samples = [sample for sample, _ in (good or found)]
+    return Mean(
+        point,
+        replicates,
+        len(found),
+        len(found) - len(good),
+        max(s.n_items for s in samples),
+        max(s.n_clusters for s in samples),
+        len({column for s in samples for column in s.columns}),
+        sum(s.n_missing for s in samples),
+        reason,
+    )
+
+
+def _defined_mean(rows: Sequence[Floats]) -> Floats:
+    stacked = np.array(rows)
+    if not stacked.size:
+        return np.empty(0)
+    defined = ~np.isnan(stacked)
+    n = defined.sum(axis=0)
+    return np.where(n > 0, np.where(defined, stacked, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
+
+
+def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = False) -> Result:
+    n_items, n_clusters = min(one.n_items, other.n_items), min(one.n_clusters, other.n_clusters)
+    n_raters = max(one.n_raters, other.n_raters)
+    means = (one, other) if difference else (one,)
+    percentile = replace(plan, interval="percentile")  # BCa has no leave-one-out value for a mean over pairs
+    method = f"mean over {' and '.join(str(m.n_pairs) for m in means)} pairs; {percentile.method}"
+    flags = ("dropped_raters",) if any(m.n_dropped for m in means) else ()
+    undefined = next((m for m in means if np.isnan(m.point)), None)
+    n_missing = sum(m.n_missing for m in means)
+    if undefined is not None:
+        return Result(
+            name, None, None, None, n_items, n_clusters, n_raters, n_missing, method, "undefined", undefined.reason, flags
+        )
+    point = one.point - other.point if difference else one.point
+    replicates = one.replicates - other.replicates if difference else one.replicates
+    bounds = interval_of(point, replicates, n_clusters, percentile)
+    flags += bounds.flags + (("few_clusters",) if n_clusters < FEW_CLUSTERS else ())
+    return Result(
+        name, point, bounds.low, bounds.high, n_items, n_clusters, n_raters, n_missing, method, "ok", bounds.reason, flags
+    )

@@ -1,0 +1,125 @@
+"""Intraclass correlations ICC(1,1) to ICC(3,k), with or without missing cells.
+
+Source: Shrout and Fleiss (1979), McGraw and Wong (1996). Variance components come from Henderson's third
+method, which equals the analysis of variance when every rater rated every item and stays unbiased when
+cells are missing; no item is dropped for a missing cell. With y = item + rater + error:
+ICC(1) = item / (item + within), ICC(2) = item / (item + rater + error), ICC(3) = item / (item + error);
+the k forms divide the noise by the number of raters.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from calibration.statistics.base import Statistic, Verdict, as_numbers, constant_flag
+from calibration.statistics.data import Floats
+from calibration.statistics.samples import Additive, Draw, Sample, additive
+
+Form = Literal[1, 2, 3]
+LEVELS = frozenset({"ordinal", "interval", "ratio"})
+
+
+def anova(sample: Sample) -> Additive:
+    """Sums that the variance components need.
+
+    Per unit: items, ratings, sum of ratings-per-item squared, sum of values, of squares within items and of
+    squared item means; then per rater the ratings and their sum; then the normal equations of the raters
+    after items are removed: a vector and a matrix.
+    """
+    centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
+    z = (sample.values - centre) / scale
+    given = (~np.isnan(z)).astype(np.float64)
+    filled = np.where(given > 0, z, 0.0)
+    n = given.sum(axis=1)
+    mean = filled.sum(axis=1) / n
+    away = np.where(given > 0, filled - mean[:, None], 0.0)
+    matrix = given[:, :, None] * np.eye(given.shape[1]) - given[:, :, None] * given[:, None, :] / n[:, None, None]
+    rows = np.column_stack(
+        [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
+        + [given, filled, away, matrix.reshape(len(n), -1)]
+    )
+    return additive(sample.units, sample.resampling.n_units, rows)
+
+
+def components(totals: Floats, raters: int) -> dict[str, Floats]:
+    """Return the variance components per row of totals, and the pieces the one-way form needs."""
+    k = raters
+    items, n, n_squared, total, within, item_squares = totals[:, :6].T
+    per_rater, rater_sums, reduced = (totals[:, 6 + i * k : 6 + (i + 1) * k] for i in range(3))
+    matrix = totals[:, 6 + 3 * k :].reshape(-1, k, k)
+    effects = np.einsum("bij,bj->bi", np.linalg.pinv(matrix, hermitian=True, rcond=1e-10), reduced)
+    raters_after_items = (effects * reduced).sum(axis=1)
+    seen = (per_rater > 0).sum(axis=1)
+    rater_squares = (rater_sums**2 / np.where(per_rater > 0, per_rater, 1.0)).sum(axis=1)
+    items_after_raters = item_squares + raters_after_items - rater_squares
+    error_df = n - items - seen + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = (within - raters_after_items) / error_df
+        item = (items_after_raters - (items - 1) * error) / (n - seen)
+        rater = (raters_after_items - (seen - 1) * error) / (n - items)
+        one_within = within / (n - items)
+        effective = (n - n_squared / n) / (items - 1)
+        one_item = ((item_squares - total**2 / n) / (items - 1) - one_within) / effective
+    return {"item": item, "rater": rater, "error": error, "one_item": one_item, "one_within": one_within}
+
+
+def icc(draw: Draw, form: Form, average: bool) -> Floats:
+    """ICC of one form, for a single rater or the average of all."""
+    raters = draw.sample.n_raters
+    part = components(draw.totals("anova"), raters)
+    if form == 1:
+        signal, noise = part["one_item"], part["one_within"]
+    elif form == 2:
+        signal, noise = part["item"], part["rater"] + part["error"]
+    else:
+        signal, noise = part["item"], part["error"]
+    bottom = signal + noise / (raters if average else 1)
+    tiny = np.abs(bottom) < 1e-12
+    with np.errstate(invalid="ignore"):
+        value = np.where(tiny, np.nan, signal / np.where(tiny, 1.0, bottom))
+    return np.where(np.isfinite(value), value, np.nan)
+
+
+def enough_items(sample: Sample) -> Verdict | None:
+    """Two items at least, and some variation between their means."""
+    if sample.n_items < 2:
+        return Verdict("insufficient", "ICC needs two items or more")
+    means = np.nanmean(sample.values, axis=1)
+    if np.ptp(means) == 0:
+        return Verdict("undefined", "no variation between items")
+    return None
+
+
+def missing_cells(sample: Sample) -> Verdict | None:
+    """Flag a table with holes, refuse one with too few cells left for an error term."""
+    given = ~np.isnan(sample.values)
+    if given.all():
+        return None
+    if given.sum() - sample.n_items - sample.n_raters + 1 <= 0:
+        return Verdict("insufficient", "too few ratings for an error term")
+    return Verdict(flags=("missing_cells",))
+
+
+def _form(form: Form, average: bool) -> Statistic:
+    unit = "k" if average else "1"
+
+    def compute(draw: Draw) -> Floats:
+        return icc(draw, form, average)
+
+    return Statistic(
+        key=f"icc_{form}_{unit}",
+        title=f"ICC({form},{unit})",
+        compute=compute,
+        levels=LEVELS,
+        raters="panel",
+        exchangeable=form == 1,
+        bounds=(-np.inf, 1.0),
+        checks=(enough_items, missing_cells, constant_flag, as_numbers),
+        source="Shrout and Fleiss (1979)",
+    )
+
+
+_FORMS: tuple[tuple[Form, bool], ...] = ((1, False), (2, False), (3, False), (1, True), (2, True), (3, True))
+ICC: tuple[Statistic, ...] = tuple(_form(form, average) for form, average in _FORMS)

@@ -1,0 +1,79 @@
+"""The one result type of every statistic.
+
+A number never travels alone: it carries its interval, what it was computed from and how. A statistic that
+cannot be computed is a result as well, with a status and a reason, never 0, NaN or 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+Status = Literal["ok", "undefined", "insufficient", "rejected"]
+STATUSES: tuple[Status, ...] = ("ok", "undefined", "insufficient", "rejected")
+
+FLAGS = {
+    "constant_rater": "a rater gave one value throughout, so the figure carries no information about that rater",
+    "few_clusters": "fewer than 50 clusters: the interval runs a little short",
+    "one_item": "computed from a single item",
+    "undefined_resamples": "undefined in more than 5% of the resamples: no interval",
+    "degenerate_resamples": "the same in every resample: no interval",
+    "prevalence": "one category has 90% of the ratings or more: chance-corrected agreement is depressed",
+    "treated_as_interval": "reads ordered categories as equally spaced numbers",
+    "missing_cells": "some raters left items out; estimated from the cells there are",
+    "dropped_items": "items with another number of ratings than most are left out",
+    "dropped_raters": "raters for whom the figure is undefined are left out of the mean",
+    "few_events": "fewer than 30 expected events: the interval may cover less than it says",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A statistic's value with what it takes to read it.
+
+    ``value`` is None exactly when ``status`` is not ``ok``. ``low`` and ``high`` are None together, also for
+    a value that stands without an interval (``reason`` then says why). ``n_missing`` counts the empty cells
+    (item by rater) among the raters compared.
+    """
+
+    name: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n_items: int = 0
+    n_clusters: int = 0
+    n_raters: int = 0
+    n_missing: int = 0
+    method: str = ""
+    status: Status = "ok"
+    reason: str = ""
+    flags: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Refuse a result that contradicts itself."""
+        if self.status not in STATUSES:
+            raise ValueError(f"{self.name}: unknown status {self.status!r}")
+        if (self.value is None) == (self.status == "ok"):
+            raise ValueError(f"{self.name}: status {self.status} with value {self.value}")
+        if self.status != "ok" and not self.reason:
+            raise ValueError(f"{self.name}: status {self.status} needs a reason")
+        if (self.low is None) != (self.high is None):
+            raise ValueError(f"{self.name}: an interval has two ends")
+        for number in (self.value, self.low, self.high):
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"{self.name}: {number} is not a result")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a value."""
+        return self.status == "ok"
+
+    def with_flags(self, *flags: str) -> Result:
+        """Return the same result with these flags added once each."""
+        return replace(self, flags=self.flags + tuple(f for f in flags if f not in self.flags))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain JSON-ready values, in the order of the fields."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return plain | {"flags": list(self.flags)}
