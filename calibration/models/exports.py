@@ -11,7 +11,9 @@ class Export(models.Model):
     """One completed download: of what, in which format, how many rows, and the SHA-256 of its bytes."""
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="exports")
-    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="exports")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="exports"
+    )
     gold = models.ForeignKey("calibration.Gold", null=True, on_delete=models.CASCADE, related_name="exports")
     format = models.CharField(max_length=10)
     rows = models.PositiveIntegerField()
@@ -22,7 +24,9 @@ class Export(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(condition=Q(format__in=["csv", "jsonl", "parquet"]), name="export_format_known"),
+            models.CheckConstraint(
+                condition=Q(format__in=["csv", "jsonl", "parquet"]), name="export_format_known"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -17,7 +17,9 @@ class Study(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="studies")
-    campaign = models.ForeignKey("annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies"
+    )
     definition = models.JSONField(default=dict)
     automatic = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -93,7 +95,9 @@ class Computation(models.Model):
             models.UniqueConstraint(
                 fields=["study", "part"], condition=Q(state="running"), name="computation_running_once"
             ),
-            models.CheckConstraint(condition=Q(part__in=["all", "dev", "test"]), name="computation_part_known"),
+            models.CheckConstraint(
+                condition=Q(part__in=["all", "dev", "test"]), name="computation_part_known"
+            ),
             models.CheckConstraint(
                 condition=Q(state__in=["running", "done", "failed"]), name="computation_state_known"
             ),
