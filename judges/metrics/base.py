@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 Value: TypeAlias = float | int | bool | str
 Direction = Literal["higher", "lower", "nearer_half", "descriptive"]
 Aspect = Literal["speaker", "content", "speaker_content", "reference", "quality"]
-Need = Literal["speakers", "profile", "agenda", "reference", "embeddings", "language_model", "corpus", "artifact"]
+Need = Literal[
+    "speakers", "profile", "agenda", "reference", "embeddings", "language_model", "corpus", "artifact"
+]
 
 PAPER = "paper"
 REFERENCE = "reference"
@@ -110,9 +112,9 @@ class Metric:
     """The declaration of a metric. Its documentation is the docstring of `compute`.
 
     `variants` maps a name to the parameter defaults that it changes; the first is the default. `low` and
-    `high` bound the values (None: unbounded). `fit`, where there is one, learns from the dialogues of a corpus
-    what `compute` then finds as `tools.fitted`. `texts` are what it will embed, so that a caller can embed
-    many conversations' texts in one go.
+    `high` bound the values (None: unbounded). `fit`, where there is one, learns from the dialogues of a
+    corpus what `compute` then finds as `tools.fitted`. `texts` are what it will embed, so that a caller can
+    embed many conversations' texts in one go.
     """
 
     key: str

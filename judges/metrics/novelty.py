@@ -2,21 +2,95 @@
 
 from __future__ import annotations
 
-import sys
-import unicodedata
 from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
 from judges.metrics.scene import Scene
-from judges.metrics.tools import Matrix, Tools, cosine, normalised
+from judges.metrics.text import without_punctuation
+from judges.metrics.tools import Tools, cosine
 
-import numpy as np
+Distances = NDArray[np.float64]
 
-PUNCTUATION = dict.fromkeys(
-    code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith("P")
+
+def m_sns_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Mean distance of the message to the turns of its context.
+
+    avg over c in C_-k of 1 - cos(e(u), e(c)): MPCEval eq. 15. Range 0 (repeats everything) to 2; values
+    around 0.5 are what the paper takes as balanced. `reference` removes punctuation first and gives 0 where
+    there is no context or no message.
+    """
+    distances, _ = _distances(scene, turn, settings, tools)
+    if isinstance(distances, Score):
+        return distances
+    return scored(distances.mean())
+
+
+def m_sns_min(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Distance of the message to the nearest turn of its context.
+
+    min over c in C_-k of 1 - cos(e(u), e(c)): MPCEval eq. 16. Range 0 (repeats a turn) to 2.
+    """
+    distances, positions = _distances(scene, turn, settings, tools)
+    if isinstance(distances, Score):
+        return distances
+    nearest = int(distances.argmin())
+    return scored(distances[nearest], nearest=positions[nearest])
+
+
+def _distances(
+    scene: Scene, turn: int | None, settings: Settings, tools: Tools
+) -> tuple[Distances | Score, list[int]]:
+    """Return the distances to each turn of the context and where those stand, or why there are none."""
+    assert turn is not None
+    if settings.is_reference:
+        return _reference_distances(scene, turn, settings, tools)
+    positions = scene.context(turn, settings.integer("window"))
+    if not scene.target(turn).text.strip():
+        return unscored("the message has no text"), []
+    if not positions:
+        return unscored("there is no context"), []
+    unit = tools.unit(scene)
+    return 1.0 - cosine(unit[positions], unit[scene.position(turn)]), positions
+
+
+def _reference_distances(
+    scene: Scene, turn: int, settings: Settings, tools: Tools
+) -> tuple[Distances | Score, list[int]]:
+    message = without_punctuation(scene.target(turn).text)
+    found = [
+        (without_punctuation(scene.turns[p].text), p) for p in scene.context(turn, settings.integer("window"))
+    ]
+    kept = [(text, p) for text, p in found if text]
+    if not message or not kept:
+        return scored(0.0), []
+    unit = tools.unit_texts([message, *(text for text, _ in kept)])
+    return 1.0 - unit[1:] @ unit[0], [p for _, p in kept]
+
+
+def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
+    spoken = (turn.text for turn in scene.turns if turn.text.strip())
+    return filter(None, map(without_punctuation, spoken)) if settings.is_reference else spoken
+
+
+FAMILY = tuple(
+    Metric(
+        key=compute.__name__,
+        title=title,
+        kind="turn",
+        aspect="content",
+        compute=compute,
+        low=0.0,
+        high=2.0,
+        direction="nearer_half",
+        needs=frozenset({"embeddings"}),
+        variants={PAPER: {}, REFERENCE: {}},
+        texts=_texts,
+    )
+    for compute, title in (
+        (m_sns_avg, "Semantic novelty, mean"),
+        (m_sns_min, "Semantic novelty, nearest turn"),
+    )
 )
-
-
-def without_punctuation(text: str) -> str:
-    """Return a text without Unicode punctuation and with single spaces, as the published code has it."""
-    return " ".join(text.translate(PUNCTUATION).split())

@@ -1,0 +1,57 @@
+"""The metrics, one file a family, in one table.
+
+instrument = instrument_for("m_sns_avg@paper:window=10")
+for instrument, turn, score in score_continuation([instrument], dialogue, continuation, Tools()):
+    score.value, score.reason
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from judges.metrics import novelty, own_turns
+from judges.metrics.base import Metric, Parameter, Score, Settings
+from judges.metrics.embedding import DEFAULT_MODEL, Embedder
+from judges.metrics.errors import InputRefused, KeyRefused, MetricError, ModelMissing
+from judges.metrics.instrument import Instrument, corpus_hash, score_continuation
+from judges.metrics.keys import parse_key, split_keys
+from judges.metrics.scene import Scene
+from judges.metrics.tools import Models, Tools
+
+METRICS: dict[str, Metric] = {
+    metric.key: metric
+    for family in (
+        novelty.FAMILY,
+        own_turns.FAMILY,
+    )
+    for metric in family
+}
+
+
+def instrument_for(key: str, shared: Mapping[str, str] | None = None) -> Instrument:
+    """Return the instrument that a key such as `hmp@reference:epsilon=0.01` names; raise KeyRefused."""
+    return parse_key(key, METRICS, shared)
+
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "METRICS",
+    "Embedder",
+    "InputRefused",
+    "Instrument",
+    "KeyRefused",
+    "Metric",
+    "MetricError",
+    "ModelMissing",
+    "Models",
+    "Parameter",
+    "Scene",
+    "Score",
+    "Settings",
+    "Tools",
+    "corpus_hash",
+    "instrument_for",
+    "parse_key",
+    "score_continuation",
+    "split_keys",
+]

@@ -1,0 +1,81 @@
+"""LSCC-ES: whether a predicted message sounds like the speaker's own earlier turns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
+from judges.metrics.scene import Scene
+from judges.metrics.tools import Tools, cosine
+
+Similarities = NDArray[np.float64]
+
+
+def lscc_es_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Mean similarity of the message to the speaker's own turns in the context.
+
+    avg over c in C_s of cos(e(u), e(c)): MPCEval eq. 20. Range -1 to 1, higher is more like the speaker.
+    Undefined where the speaker has no turn in the context. `reference` rounds to 4 decimals.
+    """
+    found, _ = _similarities(scene, turn, settings, tools)
+    return found if isinstance(found, Score) else _rounded(settings, float(found.mean()))
+
+
+def lscc_es_max(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Similarity of the message to the nearest of the speaker's own turns: MPCEval eq. 21. Range -1 to 1."""
+    found, positions = _similarities(scene, turn, settings, tools)
+    if isinstance(found, Score):
+        return found
+    at = int(found.argmax())
+    return _rounded(settings, float(found[at]), nearest=positions[at])
+
+
+def lscc_es_min(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Similarity of the message to the farthest of the speaker's own turns: MPCEval eq. 22. Range -1 to 1."""
+    found, positions = _similarities(scene, turn, settings, tools)
+    if isinstance(found, Score):
+        return found
+    at = int(found.argmin())
+    return _rounded(settings, float(found[at]), farthest=positions[at])
+
+
+def _similarities(
+    scene: Scene, turn: int | None, settings: Settings, tools: Tools
+) -> tuple[Similarities | Score, list[int]]:
+    """Return the similarities to the speaker's own turns and where those stand, or why there are none."""
+    assert turn is not None
+    target = scene.target(turn)
+    if not target.text.strip():
+        return unscored("the message has no text"), []
+    context = scene.context(turn, settings.integer("window"))
+    own = [p for p in context if scene.turns[p].speaker == target.speaker]
+    if not own:
+        return unscored("the speaker has no turn in the context"), []
+    unit = tools.unit(scene)
+    return cosine(unit[own], unit[scene.position(turn)]), own
+
+
+def _rounded(settings: Settings, value: float, **details: int) -> Score:
+    return scored(round(value, 4) if settings.is_reference else value, **details)
+
+
+FAMILY = tuple(
+    Metric(
+        key=compute.__name__,
+        title=title,
+        kind="turn",
+        aspect="speaker_content",
+        compute=compute,
+        low=-1.0,
+        high=1.0,
+        direction="higher",
+        needs=frozenset({"speakers", "embeddings"}),
+        variants={PAPER: {}, REFERENCE: {}},
+    )
+    for compute, title in (
+        (lscc_es_avg, "Likeness to the speaker's own turns, mean"),
+        (lscc_es_max, "Likeness to the speaker's own turns, nearest"),
+        (lscc_es_min, "Likeness to the speaker's own turns, farthest"),
+    )
+)
