@@ -68,11 +68,15 @@ class CampaignMember(models.Model):
     """An annotator who may take part in a campaign.
 
     `cursor` is the position of the last task claimed, so that finding the next one does not scan those done.
+    `done` counts the tasks submitted and `pace` is the recent seconds per task, so that showing progress
+    costs no query.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     cursor = models.IntegerField(default=-1)
+    done = models.PositiveIntegerField(default=0)
+    pace = models.FloatField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["campaign", "user"], name="member_once")]
