@@ -10,7 +10,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Question, Rater
 from calibration.scope import Scope
-from calibration.statistics import Level
+from calibration.statistics.data import Level
 
 SHORT = 32
 """A wording of at most this many characters serves as a heading."""

@@ -15,7 +15,7 @@ class Study(models.Model):
     each, behind their report pages.
     """
 
-    name = models.CharField(max_length=120, unique=True)
+    name = models.CharField(max_length=160, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="studies")
     campaign = models.ForeignKey(
         "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="studies"

@@ -1,0 +1,102 @@
+"""Everything a report is computed from, read once and hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.models import Split, SplitCluster
+from calibration.census import census
+from calibration.definitions import Definition, DefinitionError, parse
+from calibration.models import Study
+from calibration.ratings_data import SubjectData, load, places
+from calibration.scope import Scope, scope_of
+from calibration.subjects import subjects_of
+from judges.models import Call
+
+FORMAT = 1
+"""Raised whenever reports compute or record something else, so that old snapshots are not reused."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A study's inputs on one part of its split: what was read, and the SHA-256 of all of it.
+
+    `stamp` is what the scope's labels looked like just before they were read.
+    """
+
+    study: Study
+    scope: Scope
+    definition: Definition
+    part: str
+    split: Split | None
+    subjects: tuple[SubjectData, ...]
+    calls: tuple[dict[str, Any], ...]
+    stamp: str
+
+    @property
+    def hash(self) -> str:
+        """Return the SHA-256 of all that decides the report's numbers."""
+        content = {
+            "format": FORMAT,
+            "definition": self.definition.as_dict(),
+            "part": self.part,
+            "split": self.split.name if self.split else None,
+            "answers": [data.digest for data in self.subjects],
+            "calls": list(self.calls),
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def split_of(study: Study) -> Split | None:
+    """Return the split a study reads by: the one it names, else its corpus's first; None where there is none.
+
+    Raises DefinitionError where the study names a split that does not exist.
+    """
+    splits = Split.objects.filter(corpus_id=study.corpus_id).order_by("pk")
+    name = study.definition.get("split")
+    if not name:
+        return splits.first()
+    found = splits.filter(name=name).first()
+    if found is None:
+        raise DefinitionError(f"the corpus has no split {name!r}")
+    return found
+
+
+def read(study: Study, part: str) -> Inputs:
+    """Read a study's inputs. Raises DefinitionError where its definition no longer fits the labels."""
+    scope = scope_of(study.corpus, study.campaign)
+    definition = parse(study.definition)
+    split = split_of(study)
+    stamp = scope.stamp()
+    counted = census(scope)
+    subjects = subjects_of(definition, counted)
+    where = places(scope, {s.question.item_kind for s in subjects}, _clusters(split, part))
+    only = frozenset(definition.raters)
+    loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
+    judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
+    return Inputs(study, scope, definition, part, split, loaded, _calls(scope, judges), stamp)
+
+
+def _clusters(split: Split | None, part: str) -> frozenset[str] | None:
+    if split is None or part == "all":
+        return None
+    return frozenset(SplitCluster.objects.filter(split=split, part=part).values_list("cluster", flat=True))
+
+
+def _calls(scope: Scope, judges: dict[int, str]) -> tuple[dict[str, Any], ...]:
+    """Count the finished calls of judges on the corpus, and those that failed and so gave no label."""
+    states = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=judges).values_list(
+        "run__rater", "state"
+    )
+    counted = Counter(states)
+    rows = []
+    for rater, name in sorted(judges.items()):
+        failed = counted[rater, Call.State.FAILED]
+        total = failed + counted[rater, Call.State.DONE]
+        if total:
+            rows.append({"rater": name, "calls": total, "failed": failed})
+    return tuple(rows)
