@@ -27,10 +27,11 @@ Ints = npt.NDArray[np.int64]
 class RatingError(ValueError):
     """A rating that cannot be used; ``index`` is the position of its record, -1 where none is to blame."""
 
-    def __init__(self, message: str, index: int = -1, field: str = "value") -> None:
+    def __init__(self, message: str, index: int = -1, field: str = "value", value: Value = None) -> None:
         super().__init__(message)
         self.index = index
         self.field = field
+        self.value = value
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ class Ratings:
         """Build from long records; raises RatingError naming the record at fault. See ``records.build``."""
         from calibration.statistics.records import build
 
-        return build(list(records), level=level, values=values, positive=positive, samples=samples, off_scale=off_scale)
+        return build(records, level=level, values=values, positive=positive, samples=samples, off_scale=off_scale)
 
     @staticmethod
     def from_matrix(
@@ -163,6 +164,8 @@ class Ratings:
         rated = matrix[:, list(on_scale)]
         observed = tuple(float(v) for v in np.unique(rated[np.isfinite(rated)]))
         given = tuple(sorted(float(v) for v in scale)) if scale is not None else None
+        if level == "binary" and set(observed) <= {0.0, 1.0}:
+            observed = (0.0, 1.0)
         return Ratings(
             values=matrix,
             level=level,
@@ -203,8 +206,8 @@ def codes(labels: Sequence[object] | npt.NDArray[np.generic]) -> Ints:
 
 
 def as_number(value: Value) -> float | None:
-    """Return a finite number, or None for what is not one ("nan" and "inf" are not numbers)."""
-    if value is None:
+    """Return a finite number, or None for what is not one ("nan", "inf" and "1_000" are not numbers)."""
+    if value is None or (isinstance(value, str) and "_" in value):
         return None
     try:
         number = float(value)

@@ -15,6 +15,12 @@ from calibration.statistics.result import Result
 from calibration.statistics.samples import Sample
 
 
+COMPARED = frozenset(
+    "percent_agreement cohen_kappa cohen_kappa_linear cohen_kappa_quadratic scott_pi mcc f1 pearson spearman "
+    "kendall_tau_b".split()
+)
+
+
 @dataclass(frozen=True)
 class Member:
     """One pair of raters: its sample, and its estimates by statistic."""
@@ -39,9 +45,9 @@ class Mean:
 
 
 def gap_results(people: Sequence[Member], judge: Sequence[Member], plan: Plan) -> list[Result]:
-    """Return, per symmetric statistic, people with people, judge with people, and judge minus people."""
+    """Return, per symmetric measure of agreement, people with people, judge with people, and judge minus people."""
     out = []
-    keys = [k for k, e in judge[0].estimates.items() if e.statistic.symmetric] if judge and people else []
+    keys = [k for k in judge[0].estimates if k in COMPARED] if judge and people else []
     for key in keys:
         among, with_judge = mean_over(people, key), mean_over(judge, key)
         if among is None or with_judge is None:

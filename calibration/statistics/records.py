@@ -1,12 +1,15 @@
-"""From long records to :class:`~calibration.statistics.data.Ratings`: scales, samples, duplicates."""
+"""From long records to :class:`~calibration.statistics.data.Ratings`: a table filled row by row.
+
+Rows are kept as codes in flat arrays, so a million of them cost a few dozen megabytes.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.statistics.data import (
     LEVELS,
@@ -23,35 +26,11 @@ from calibration.statistics.data import (
     as_number,
     codes,
 )
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The values that may occur: ``numbers`` in order, and their ``names`` where they are categories."""
-
-    numbers: tuple[float, ...] | None
-    names: tuple[str, ...] | None
-    declared: bool
-
-    def encode(self, value: Value) -> float | None:
-        """Return the number of a value on this scale, or None if it is not on it."""
-        if self.names is not None:
-            text = str(value)
-            return float(self.names.index(text)) if text in self.names else None
-        number = as_number(value)
-        if number is None or (self.numbers is not None and number not in self.numbers):
-            return None
-        return number
-
-    def written(self) -> str:
-        """Return the scale as a reader writes it."""
-        if self.names is not None:
-            return ", ".join(self.names)
-        return "any number" if self.numbers is None else ", ".join(f"{v:g}" for v in self.numbers)
+from calibration.statistics.scales import Scale, scale_of
 
 
 def build(
-    records: Sequence[Record],
+    records: Iterable[Record],
     *,
     level: Level,
     values: Sequence[Value] | None = None,
@@ -59,171 +38,187 @@ def build(
     samples: Samples | None = None,
     off_scale: Collection[str] = (),
 ) -> Ratings:
-    """Return the ratings of long records.
-
-    ``samples`` says what becomes of a rater's repeated answers: their mean (ordered scales), the first, or
-    one rater each (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites answer on
-    another scale. Raises RatingError with the index of the record at fault: a value off the scale, a second
-    value for the same item, rater and sample, one item in two clusters, one rater of two kinds.
-    """
-    if level not in LEVELS:
-        raise RatingError(f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}", field="scale")
-    policy: Samples = samples or ("mean" if level in ORDERED else "first")
-    if policy == "mean" and level not in ORDERED:
-        raise RatingError(f"the mean of samples needs an ordered scale, not {level}", field="samples")
-    off = frozenset(off_scale)
-    shared = [r for r in records if r.rater not in off and r.kind not in OFF_SCALE_KINDS]
-    scale = scale_of([r.value for r in shared if r.value is not None], level, values)
-    table = _Table(records, scale, off, policy, level)
-    return table.ratings(level, _positive(positive, scale))
+    """Return the ratings of long records; see ``Collector.ratings`` for the options and what is refused."""
+    collector = Collector()
+    for record in records:
+        collector.add(record)
+    return collector.ratings(level=level, values=values, positive=positive, samples=samples, off_scale=off_scale)
 
 
-def scale_of(observed: Sequence[Value], level: Level, values: Sequence[Value] | None = None) -> Scale:
-    """Return the scale: as declared, or the distinct values seen (for binary, nominal and ordinal)."""
-    given = list(values) if values is not None else None
-    candidates = given if given is not None else list(dict.fromkeys(observed))
-    numbers = [as_number(v) for v in candidates]
-    if all(n is not None for n in numbers):
-        distinct = tuple(sorted({n for n in numbers if n is not None}))
-        _check_size(distinct, level)
-        continuous = given is None and level in ("interval", "ratio")
-        return Scale(None if continuous else distinct, None, given is not None)
-    if level in ("interval", "ratio"):
-        bad = next(v for v, n in zip(candidates, numbers, strict=True) if n is None)
-        position = next((i for i, v in enumerate(observed) if v == bad), -1)
-        raise RatingError(f"{bad!r} is not a number, and the scale is {level}", index=position)
-    if level == "ordinal" and given is None:
-        raise RatingError("ordered categories that are not numbers need their order: declare the values", field="values")
-    names = tuple(dict.fromkeys(str(v) for v in candidates))
-    names = names if given is not None else tuple(sorted(names))
-    _check_size(names, level)
-    return Scale(tuple(float(i) for i in range(len(names))), names, given is not None)
+class Collector:
+    """Takes records one by one and makes ratings of them."""
 
+    def __init__(self) -> None:
+        self._items: dict[str, int] = {}
+        self._raters: dict[str, int] = {}
+        self._values: dict[Value, int] = {}
+        self._about: list[tuple[str, str, str]] = []
+        self._who: list[tuple[str, bool]] = []
+        self._rows, self._columns, self._samples, self._answers = (array("q") for _ in range(4))
 
-def _check_size(distinct: Sequence[object], level: Level) -> None:
-    if level == "binary" and len(distinct) > 2:
-        shown = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in distinct[:5])
-        raise RatingError(f"a binary scale has two values, not {len(distinct)} ({shown})", field="values")
+    def __len__(self) -> int:
+        return len(self._rows)
 
+    def add(self, record: Record) -> None:
+        """Take a record; RatingError for an item in two clusters or systems, or a rater of two kinds."""
+        index = len(self._rows)
+        row = self._items.setdefault(record.item, len(self._items))
+        about = (record.cluster or f"\0{record.item}", record.system, record.continuation)
+        if row == len(self._about):
+            self._about.append(about)
+        elif self._about[row] != about:
+            self._clash(index, record, about, self._about[row])
+        column = self._raters.setdefault(record.rater, len(self._raters))
+        who = (record.kind, record.identified)
+        if column == len(self._who):
+            self._who.append(who)
+        elif self._who[column] != who:
+            field = "kind" if self._who[column][0] != record.kind else "identified"
+            raise RatingError(f"rater {record.rater!r} has two different values of {field}", index, field)
+        self._rows.append(row)
+        self._columns.append(column)
+        self._samples.append(record.sample)
+        value = record.value.strip() if isinstance(record.value, str) else record.value
+        self._answers.append(-1 if value is None else self._values.setdefault(value, len(self._values)))
 
-def _positive(positive: Value, scale: Scale) -> float | None:
-    return None if scale.numbers is None else scale.encode(positive)
+    def _clash(self, index: int, record: Record, one: tuple[str, ...], other: tuple[str, ...]) -> None:
+        field = next(
+            f for f, a, b in zip(("cluster", "system", "continuation"), one, other, strict=True) if a != b
+        )
+        raise RatingError(f"item {record.item!r} is in two different values of {field}", index, field)
 
+    def ratings(
+        self,
+        *,
+        level: Level,
+        values: Sequence[Value] | None = None,
+        positive: Value = 1,
+        samples: Samples | None = None,
+        off_scale: Collection[str] = (),
+    ) -> Ratings:
+        """Return the ratings.
 
-class _Table:
-    """Fills the matrix cell by cell, refusing what contradicts itself."""
-
-    def __init__(
-        self, records: Sequence[Record], scale: Scale, off: frozenset[str], policy: Samples, level: Level
-    ) -> None:
-        self.scale, self.off, self.policy, self.level = scale, off, policy, level
-        self.items: dict[str, int] = {}
-        self.clusters: list[str] = []
-        self.systems: list[str] = []
-        self.continuations: list[str] = []
-        self.columns: dict[tuple[str, int], int] = {}
-        self.kinds: dict[str, tuple[str, bool]] = {}
-        self.cells: dict[tuple[int, int], float] = {}
-        for index, record in enumerate(records):
-            self._add(index, record)
-
-    def _add(self, index: int, record: Record) -> None:
-        row = self._row(index, record)
-        known = self.kinds.setdefault(record.rater, (record.kind, record.identified))
-        if known != (record.kind, record.identified):
-            raise RatingError(f"rater {record.rater!r} is {known[0]!r} and {record.kind!r}", index, "kind")
-        column = self.columns.setdefault((record.rater, record.sample), len(self.columns))
-        if (row, column) in self.cells:
-            message = f"a second value of rater {record.rater!r} for item {record.item!r}"
-            raise RatingError(f"{message}, sample {record.sample}", index, "item")
-        self.cells[row, column] = self._number(index, record)
-
-    def _row(self, index: int, record: Record) -> int:
-        row = self.items.setdefault(record.item, len(self.items))
-        cluster = record.cluster or f"\0{record.item}"
-        if row == len(self.clusters):
-            self.clusters.append(cluster)
-            self.systems.append(record.system)
-            self.continuations.append(record.continuation)
-        elif self.clusters[row] != cluster:
-            raise RatingError(f"item {record.item!r} is in two clusters", index, "cluster")
-        elif self.systems[row] != record.system:
-            raise RatingError(f"item {record.item!r} has two systems", index, "system")
-        return row
-
-    def _number(self, index: int, record: Record) -> float:
-        if record.value is None:
-            return math.nan
-        if record.rater in self.off or record.kind in OFF_SCALE_KINDS:
-            number = as_number(record.value)
-            expected = "a number"
-        else:
-            number, expected = self.scale.encode(record.value), f"one of {self.scale.written()}"
-            if self.scale.numbers is None:
-                expected = "a number"
-        if number is None:
-            raise RatingError(f"value {record.value!r} of rater {record.rater!r}: expected {expected}", index)
-        if self.level == "ratio" and number < 0 and record.kind not in OFF_SCALE_KINDS:
-            raise RatingError(f"value {record.value!r}: a ratio scale has no negative values", index)
-        return number
-
-    def ratings(self, level: Level, positive: float | None) -> Ratings:
-        """Return the matrix with its samples joined by the policy."""
-        raw = np.full((len(self.items), len(self.columns)), np.nan)
-        for (row, column), number in self.cells.items():
-            raw[row, column] = number
-        names, columns, derived = self._join(raw)
-        base = [name if name in self.kinds else name.rsplit("#", 1)[0] for name in names]
-        kinds = tuple(self.kinds[b][0] for b in base)
-        off = [b in self.off or self.kinds[b][0] in OFF_SCALE_KINDS for b in base]
+        ``samples`` says what becomes of a rater's repeated answers: their mean (ordered scales), the first,
+        or one rater each (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites
+        answer on another scale. Raises RatingError with the index of the record at fault: a value off the
+        scale, or a second value for the same item, rater and sample.
+        """
+        if level not in LEVELS:
+            raise RatingError(f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}", field="scale")
+        policy: Samples = samples or ("mean" if level in ORDERED else "first")
+        if policy == "mean" and level not in ORDERED:
+            raise RatingError(f"the mean of samples needs an ordered scale, not {level}", field="samples")
+        off = [name in off_scale or kind in OFF_SCALE_KINDS for name, (kind, _) in zip(self._raters, self._who, strict=True)]
+        scale, numbers = self._encoded(level, values, np.array(off, dtype=np.bool_))
+        raw, keys = self._matrix(numbers)
+        names, columns, base, derived = self._joined(raw, keys, policy, scale)
         return Ratings(
-            values=np.column_stack(columns) if columns else np.empty((len(self.items), 0)),
+            values=np.column_stack(columns) if columns else np.empty((len(self._items), 0)),
             level=level,
-            items=tuple(self.items),
+            items=tuple(self._items),
             raters=tuple(names),
-            clusters=codes(self.clusters),
-            scale=self.scale.numbers,
-            names=self.scale.names,
-            kinds=kinds,
-            identified=tuple(self.kinds[b][1] for b in base),
-            on_scale=tuple(not (o or d) for o, d in zip(off, derived, strict=True)),
-            systems=self._optional(self.systems),
-            continuations=self._optional(self.continuations),
-            positive=positive,
-            declared=self.scale.declared,
+            clusters=codes([a[0] for a in self._about]),
+            scale=scale.numbers,
+            names=scale.names,
+            kinds=tuple(self._who[b][0] for b in base),
+            identified=tuple(self._who[b][1] for b in base),
+            on_scale=tuple(not (off[b] or d) for b, d in zip(base, derived, strict=True)),
+            systems=self._optional(1),
+            continuations=self._optional(2),
+            positive=_number_or_none(scale, positive),
+            declared=scale.declared,
         )
 
-    def _optional(self, labels: list[str]) -> Ints | None:
-        return codes(labels) if any(labels) else None
+    def _encoded(
+        self, level: Level, values: Sequence[Value] | None, off: npt.NDArray[np.bool_]
+    ) -> tuple[Scale, Floats]:
+        """Return the scale and each record's number, NaN where missing; refuse what is not on the scale."""
+        answers, columns = np.frombuffer(self._answers, np.int64), np.frombuffer(self._columns, np.int64)
+        distinct = list(self._values)
+        shared = np.unique(answers[(answers >= 0) & ~off[columns]]) if len(answers) else []
+        try:
+            scale = scale_of([distinct[a] for a in shared], level, values)
+        except RatingError as error:
+            if error.value is not None and error.value in self._values:
+                error.index = int(np.flatnonzero(answers == self._values[error.value])[0])
+            raise
+        on_number = np.array([scale.encode(v) for v in distinct] + [np.nan])
+        off_number = np.array([_or_nan(as_number(v)) for v in distinct] + [np.nan])
+        numbers = np.where(off[columns], off_number[answers], on_number[answers])
+        if level == "ratio":
+            numbers = np.where(~off[columns] & (numbers < 0), np.nan, numbers)
+        wrong = np.flatnonzero(np.isnan(numbers) & (answers >= 0))
+        if wrong.size:
+            index = int(wrong[0])
+            expected = "a number" if off[columns[index]] else scale.expected
+            expected += " of at least 0" if level == "ratio" and scale.numbers is None else ""
+            raise RatingError(f"value {distinct[answers[index]]!r}: expected {expected}", index)
+        return scale, numbers
 
-    def _join(self, raw: Floats) -> tuple[list[str], list[Floats], list[bool]]:
+    def _matrix(self, numbers: Floats) -> tuple[Floats, list[tuple[int, int]]]:
+        """Return items x (rater, sample), refusing two values in one cell."""
+        rows, columns, samples = (
+            np.frombuffer(a, np.int64) for a in (self._rows, self._columns, self._samples)
+        )
+        pairs, where = np.unique(np.stack([columns, samples]), axis=1, return_inverse=True)
+        cells = rows * max(1, pairs.shape[1]) + where.ravel()
+        _, first = np.unique(cells, return_index=True)
+        if first.size < cells.size:
+            again = np.ones(cells.size, dtype=np.bool_)
+            again[first] = False
+            index = int(np.flatnonzero(again)[0])
+            item, rater = list(self._items)[rows[index]], list(self._raters)[columns[index]]
+            message = f"a second value of rater {rater!r} for item {item!r}, sample {samples[index]}"
+            raise RatingError(message, index, "item")
+        raw = np.full((len(self._items), pairs.shape[1]), np.nan)
+        raw.ravel()[cells] = numbers
+        return raw, [(int(r), int(s)) for r, s in pairs.T]
+
+    def _joined(
+        self, raw: Floats, keys: list[tuple[int, int]], policy: Samples, scale: Scale
+    ) -> tuple[list[str], list[Floats], list[int], list[bool]]:
         names: list[str] = []
         columns: list[Floats] = []
+        base: list[int] = []
         derived: list[bool] = []
-        for rater in self.kinds:
-            mine = sorted((sample, column) for (name, sample), column in self.columns.items() if name == rater)
-            if self.policy == "separate" and len(mine) > 1:
-                names += [f"{rater}#{sample}" for sample, _ in mine]
-                columns += [raw[:, column] for _, column in mine]
+        for name, rater in self._raters.items():
+            mine = [(sample, c) for c, (r, sample) in enumerate(keys) if r == rater]
+            if policy == "separate" and len(mine) > 1:
+                names += [f"{name}#{sample}" for sample, _ in mine]
+                columns += [raw[:, c] for _, c in mine]
+                base += [rater] * len(mine)
                 derived += [False] * len(mine)
                 continue
-            block = raw[:, [column for _, column in mine]]
-            joined = _mean(block) if self.policy == "mean" and len(mine) > 1 else _first(block)
-            names.append(rater)
+            block = raw[:, [c for _, c in mine]]
+            several = policy == "mean" and len(mine) > 1
+            joined = _mean(block) if several else _first(block)
+            names.append(name)
             columns.append(joined)
-            derived.append(not self._all_on_scale(joined))
-        return names, columns, derived
+            base.append(rater)
+            derived.append(several and scale.numbers is not None and not _within(joined, scale.numbers))
+        return names, columns, base, derived
 
-    def _all_on_scale(self, column: Floats) -> bool:
-        if self.scale.numbers is None:
-            return True
-        return bool(np.isin(column[~np.isnan(column)], self.scale.numbers).all())
+    def _optional(self, field: int) -> Ints | None:
+        labels = [a[field] for a in self._about]
+        return codes(labels) if any(labels) else None
+
+
+def _number_or_none(scale: Scale, value: Value) -> float | None:
+    number = scale.encode(value)
+    return None if np.isnan(number) else number
+
+
+def _or_nan(number: float | None) -> float:
+    return np.nan if number is None else number
+
+
+def _within(column: Floats, numbers: tuple[float, ...]) -> bool:
+    return bool(np.isin(column[~np.isnan(column)], numbers).all())
 
 
 def _mean(block: Floats) -> Floats:
     counted = (~np.isnan(block)).sum(axis=1)
-    total = np.nansum(block, axis=1)
-    return np.where(counted > 0, total / np.maximum(counted, 1), np.nan)
+    return np.where(counted > 0, np.nansum(block, axis=1) / np.maximum(counted, 1), np.nan)
 
 
 def _first(block: Floats) -> Floats:

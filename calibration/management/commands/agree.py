@@ -1,0 +1,125 @@
+"""Agreement and correlation statistics with intervals, from a ratings file; needs no database."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from calibration.ratings import csv_table, html_page, latex, text
+from calibration.ratings.collect import RatingsFile, Reading, read_ratings
+from calibration.ratings.files import RatingsFileError, Row, Table
+from calibration.ratings.report import Section, section_of
+from calibration.statistics import Plan, analyse
+from calibration.statistics.data import LEVELS, Ratings
+
+
+class Command(BaseCommand):
+    """`manage.py agree RATINGS --scale LEVEL`: the file is read, checked, and reported on."""
+
+    help = (
+        "Agreement and correlation of raters, with intervals, from a ratings file (CSV, TSV, JSONL or Parquet). "
+        "Long files have the columns item, rater, value and, if wanted, question, sample, cluster, kind, "
+        "identified, dialogue, continuation, system, turn; wide files have item and one column per rater. "
+        "An empty value is missing. No database is needed."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("ratings", type=Path, help="the ratings file")
+        parser.add_argument("--scale", required=True, choices=LEVELS, help="measurement level of the values")
+        parser.add_argument("--values", help="the scale's values, comma-separated, lowest first: 1,2,3,4,5")
+        parser.add_argument("--positive", default="1", help="the positive class of precision, recall and F1 (1)")
+        parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
+        parser.add_argument("--against", help="only pairs with this rater, as the reference")
+        parser.add_argument("--by", help="a column whose values are reported separately, such as system")
+        parser.add_argument("--samples", choices=("mean", "first", "separate"), help="what becomes of repeated answers")
+        parser.add_argument("--cluster", help="the column of clusters (cluster, where it exists)")
+        parser.add_argument("--no-cluster", action="store_true", help="take every item as independent")
+        parser.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples (2000)")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (0)")
+        parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
+        parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
+        parser.add_argument("--epsilon", type=float, default=0.15, help="margin of the alternative annotator test")
+        output = parser.add_mutually_exclusive_group()
+        output.add_argument("--json", action="store_true", help="print JSON for programs")
+        output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
+        output.add_argument("--csv", action="store_true", help="print a flat CSV table")
+        output.add_argument("--latex", action="store_true", help="print LaTeX tables (booktabs)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read, analyse and print; a mistake in the file or the options is one line on stderr."""
+        try:
+            plan = _plan(options)
+            file = read_ratings(options["ratings"], _reading(options), _progress)
+            sections, entries = _analysed(file, plan, options)
+        except (RatingsFileError, ValueError, OSError) as error:
+            raise CommandError(str(error)) from None
+        except KeyError as error:
+            raise CommandError(str(error.args[0])) from None
+        name = file.path.name
+        if options["json"]:
+            shown = json.dumps({"input": _understood(file, sections), "statistics": entries}, allow_nan=False)
+        elif options["csv"]:
+            shown = csv_table.written(entries)
+        elif options["html"]:
+            shown = html_page.written(name, sections)
+        else:
+            shown = (latex if options["latex"] else text).written(name, sections)
+        self.stdout.write(shown)
+
+
+def _plan(options: dict[str, Any]) -> Plan:
+    if options["epsilon"] < 0 or options["seed"] < 0:
+        raise ValueError("--epsilon and --seed must not be negative")
+    return Plan(options["resamples"], options["seed"], options["level"], options["interval"])
+
+
+def _reading(options: dict[str, Any]) -> Reading:
+    if options["cluster"] and options["no_cluster"]:
+        raise ValueError("--cluster and --no-cluster exclude each other")
+    cluster = None if options["no_cluster"] else options["cluster"] or "cluster"
+    return Reading(options["question"], cluster, options["by"], cluster_required=bool(options["cluster"]))
+
+
+def _progress(table: Table) -> Iterable[tuple[int, Row]]:
+    from tqdm import tqdm
+
+    quiet = not sys.stderr.isatty()
+    return tqdm(table.rows, total=table.size, unit=" rows", disable=quiet, delay=1, file=sys.stderr)
+
+
+def _analysed(
+    file: RatingsFile, plan: Plan, options: dict[str, Any]
+) -> tuple[list[Section], list[dict[str, Any]]]:
+    values = [v.strip() for v in options["values"].split(",")] if options["values"] else None
+    sections, entries = [], []
+    for part in file.parts:
+        ratings: Ratings = file.ratings(
+            part, level=options["scale"], values=values, positive=options["positive"], samples=options["samples"]
+        )
+        analysis = analyse(
+            ratings, question=part.question, against=options["against"], plan=plan, epsilon=options["epsilon"]
+        )
+        stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
+        title = ", ".join(filter(None, [part.question, stratum]))
+        sections.append(section_of(title, ratings, analysis, file.cluster))
+        marked = {"stratum": part.stratum} if options["by"] else {}
+        entries += [entry.as_dict() | marked for entry in analysis.entries]
+    return sections, entries
+
+
+def _understood(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:
+    """Say back what was taken from the file, so that nothing is guessed silently."""
+    return {
+        "file": file.path.name,
+        "shape": file.shape,
+        "cluster": file.cluster,
+        "questions": [{"title": s.title, "facts": list(s.facts)} for s in sections],
+    }

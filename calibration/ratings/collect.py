@@ -1,0 +1,149 @@
+"""Turns a table's rows into records per question (and stratum), keeping the line of each for messages."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from calibration.ratings.files import RatingsFileError, Row, Table, read_table
+from calibration.statistics.data import Level, RatingError, Ratings, Record, Samples
+from calibration.statistics.records import Collector
+
+LONG = ("item", "rater", "value")
+ABOUT = ("question", "sample", "cluster", "kind", "identified", "dialogue", "continuation", "system", "turn")
+TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What to take from a file: its questions (all if empty), the cluster column, the column of strata."""
+
+    questions: Collection[str] = ()
+    cluster: str | None = "cluster"
+    by: str | None = None
+    cluster_required: bool = False
+
+
+@dataclass
+class Part:
+    """The records of one question in one stratum, and the line of each."""
+
+    question: str
+    stratum: str
+    collector: Collector = field(default_factory=Collector)
+    lines: array[int] = field(default_factory=lambda: array("q"))
+
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """A file read: its parts in order of appearance, and what was understood of its columns."""
+
+    path: Path
+    parts: tuple[Part, ...]
+    shape: str
+    cluster: str | None
+    columns: tuple[str, ...]
+
+    def ratings(
+        self,
+        part: Part,
+        *,
+        level: Level,
+        values: Sequence[str] | None = None,
+        positive: str = "1",
+        samples: Samples | None = None,
+    ) -> Ratings:
+        """Return a part's ratings; RatingsFileError with line and column for a value that cannot be used."""
+        try:
+            return part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
+        except RatingError as error:
+            raise located(self.path, error, part.lines) from None
+
+
+def located(path: Path, error: RatingError, lines: Sequence[int]) -> RatingsFileError:
+    """Return the error with the line of its record, and the column it speaks of."""
+    if 0 <= error.index < len(lines):
+        return RatingsFileError(path, str(error), lines[error.index], error.field)
+    return RatingsFileError(path, str(error))
+
+
+def read_ratings(path: Path, reading: Reading, progress: Callable[[Table], Iterable[tuple[int, Row]]]) -> RatingsFile:
+    """Read a long or wide ratings file; ``progress`` wraps the rows as they are read."""
+    table = read_table(path)
+    missing = [c for c in LONG if c not in table.columns]
+    wide = missing == ["rater", "value"]
+    if missing and not wide:
+        raise RatingsFileError(path, f"no column {missing[0]!r}; the columns are {', '.join(table.columns)}", 1)
+    cluster = reading.cluster if reading.cluster in table.columns else None
+    for wanted in (reading.cluster if reading.cluster_required else None, reading.by):
+        if wanted and wanted not in table.columns:
+            raise RatingsFileError(path, f"no column {wanted!r}; the columns are {', '.join(table.columns)}", 1)
+    raters = [c for c in table.columns if c not in ("item", *ABOUT, cluster, reading.by)] if wide else []
+    if wide and not raters:
+        raise RatingsFileError(path, "no columns 'rater' and 'value', and no columns of raters either", 1)
+    parts: dict[tuple[str, str], Part] = {}
+    for line, row in progress(table):
+        for record, question in _records(path, line, row, raters, cluster):
+            if reading.questions and question not in reading.questions:
+                continue
+            stratum = (row.get(reading.by) or "") if reading.by else ""
+            part = parts.setdefault((question, stratum), Part(question, stratum))
+            part.lines.append(line)
+            try:
+                part.collector.add(record)
+            except RatingError as error:
+                raise located(path, error, part.lines) from None
+    if not parts:
+        asked = f" for question {', '.join(sorted(reading.questions))}" if reading.questions else ""
+        raise RatingsFileError(path, f"no ratings{asked}")
+    shape = f"wide, raters in columns {', '.join(raters)}" if wide else "long"
+    return RatingsFile(path, tuple(parts.values()), shape, cluster, table.columns)
+
+
+def _records(
+    path: Path, line: int, row: Row, raters: Sequence[str], cluster: str | None
+) -> Iterable[tuple[Record, str]]:
+    item = row.get("item")
+    if not item:
+        raise RatingsFileError(path, "empty; every rating needs its item", line, "item")
+    shared = {
+        "cluster": (row.get(cluster) or "") if cluster else "",
+        "system": row.get("system") or "",
+        "continuation": row.get("continuation") or "",
+        "sample": _sample(path, line, row.get("sample")),
+        "identified": _identified(path, line, row.get("identified")),
+    }
+    if cluster and not shared["cluster"]:
+        raise RatingsFileError(path, "empty; every item needs its cluster (or use --no-cluster)", line, cluster)
+    question = row.get("question") or ""
+    for name in raters:
+        yield Record(item, name, _value(row.get(name)), **shared), question  # type: ignore[arg-type]
+    if raters:
+        return
+    rater = row.get("rater")
+    if not rater:
+        raise RatingsFileError(path, "empty; every rating needs its rater", line, "rater")
+    record = Record(item, rater, _value(row.get("value")), kind=row.get("kind") or "", **shared)  # type: ignore[arg-type]
+    yield record, question
+
+
+def _value(cell: str | None) -> str | None:
+    text = (cell or "").strip()
+    return text or None
+
+
+def _sample(path: Path, line: int, cell: str | None) -> int:
+    if not cell:
+        return 0
+    if not cell.strip().isdecimal():
+        raise RatingsFileError(path, f"value {cell!r}: expected a whole number from 0", line, "sample")
+    return int(cell)
+
+
+def _identified(path: Path, line: int, cell: str | None) -> bool:
+    text = (cell or "true").strip().lower()
+    if text not in TRUE | FALSE:
+        raise RatingsFileError(path, f"value {cell!r}: expected true or false", line, "identified")
+    return text in TRUE

@@ -1,0 +1,147 @@
+"""Reads rows of CSV, TSV, JSONL and Parquet files, one at a time, with the line each came from."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+Row = dict[str, str | None]
+FORMATS = {".csv": ",", ".tsv": "\t"}
+
+
+class RatingsFileError(Exception):
+    """A ratings file that cannot be used; the message is one line that says where and why."""
+
+    def __init__(self, path: Path, message: str, line: int | None = None, column: str | None = None) -> None:
+        place = path.name
+        if line is not None:
+            place += f", line {line}"
+        if column is not None:
+            place += f", column {column}"
+        super().__init__(f"{place}: {message}")
+
+
+class Table:
+    """A file's columns, and its rows with their line numbers."""
+
+    def __init__(self, columns: tuple[str, ...], rows: Iterator[tuple[int, Row]], size: int | None = None) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.size = size
+
+
+def read_table(path: Path) -> Table:
+    """Open a file by its ending; RatingsFileError if it is missing, empty or of another format."""
+    suffix = path.suffix.lower()
+    if not path.is_file():
+        raise RatingsFileError(path, "no such file")
+    if path.stat().st_size == 0:
+        raise RatingsFileError(path, "the file is empty; a ratings file has the columns item, rater and value")
+    if suffix in FORMATS:
+        return _delimited(path, FORMATS[suffix])
+    if suffix in (".jsonl", ".ndjson"):
+        return _json_lines(path)
+    if suffix == ".parquet":
+        return _parquet(path)
+    raise RatingsFileError(path, f"unknown ending {suffix or '(none)'}: use .csv, .tsv, .jsonl or .parquet")
+
+
+def _delimited(path: Path, delimiter: str) -> Table:
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    opened = path.open(encoding="utf-8-sig", newline="")
+    reader = csv.reader(opened, delimiter=delimiter, strict=True)
+    try:
+        header = next(reader)
+    except StopIteration:
+        raise RatingsFileError(path, "the file is empty") from None
+    except UnicodeDecodeError as error:
+        raise RatingsFileError(path, f"not UTF-8 at byte {error.start}", 1) from None
+    except csv.Error as error:
+        raise RatingsFileError(path, str(error), 1) from None
+    columns = tuple(name.strip() for name in header)
+    twice = [c for c in columns if columns.count(c) > 1]
+    if twice:
+        raise RatingsFileError(path, f"column {twice[0]!r} appears twice", 1)
+    return Table(columns, _csv_rows(path, opened, reader, columns))
+
+
+def _csv_rows(path: Path, opened: TextIO, reader: object, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
+    line = 1
+    with opened:
+        try:
+            for cells in reader:  # type: ignore[attr-defined]
+                start, line = line + 1, reader.line_num  # type: ignore[attr-defined]
+                if not cells:
+                    continue
+                if len(cells) != len(columns):
+                    raise RatingsFileError(path, f"{len(cells)} cells where the header has {len(columns)}", start)
+                yield start, dict(zip(columns, cells, strict=True))
+        except UnicodeDecodeError as error:
+            raise RatingsFileError(path, f"not UTF-8 ({error.reason})", line + 1) from None
+        except csv.Error as error:
+            raise RatingsFileError(path, str(error), line + 1) from None
+
+
+def _json_lines(path: Path) -> Table:
+    rows = _json_rows(path)
+    try:
+        first = next(rows)
+    except StopIteration:
+        raise RatingsFileError(path, "the file has no rows") from None
+
+    def again() -> Iterator[tuple[int, Row]]:
+        yield first
+        yield from rows
+
+    return Table(tuple(first[1]), again())
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    with path.open("rb") as opened:
+        for line, raw in enumerate(opened, start=1):
+            if not raw.strip():
+                continue
+            try:
+                row = json.loads(raw)
+            except UnicodeDecodeError as error:
+                raise RatingsFileError(path, f"not UTF-8 ({error.reason})", line) from None
+            except json.JSONDecodeError as error:
+                raise RatingsFileError(path, f"not JSON: {error.msg} at character {error.pos + 1}", line) from None
+            if not isinstance(row, dict):
+                raise RatingsFileError(path, "expected a JSON object", line)
+            yield line, {key: _cell(path, line, key, value) for key, value in row.items()}
+
+
+def _cell(path: Path, line: int, key: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    raise RatingsFileError(path, f"a {type(value).__name__} where a text or a number was expected", line, key)
+
+
+def _parquet(path: Path) -> Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        opened = parquet.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise RatingsFileError(path, f"not a Parquet file: {str(error).splitlines()[0]}") from None
+    columns = tuple(opened.schema_arrow.names)
+
+    def rows() -> Iterator[tuple[int, Row]]:
+        line = 0
+        for batch in opened.iter_batches(batch_size=20_000):
+            lists = [batch.column(i).to_pylist() for i in range(batch.num_columns)]
+            for cells in zip(*lists, strict=True):
+                line += 1
+                yield line, {k: _cell(path, line, k, v) for k, v in zip(columns, cells, strict=True)}
+
+    return Table(columns, rows(), opened.metadata.num_rows)

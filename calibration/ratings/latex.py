@@ -1,0 +1,60 @@
+"""The report's tables in LaTeX (booktabs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from calibration.ratings.report import Block, Section, raters_of, title_of
+from calibration.statistics import Result
+
+ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+
+
+def written(name: str, sections: Sequence[Section]) -> str:
+    """Return one table per block, captioned; needs the booktabs and longtable packages."""
+    out = ["% needs \\usepackage{booktabs,longtable}"]
+    for section in sections:
+        for block in section.blocks:
+            title = f"{name}{': ' + section.title if section.title else ''}. {block.heading}"
+            out += _table(title, block)
+    return "\n".join(out) + "\n"
+
+
+def _table(title: str, block: Block) -> list[str]:
+    head = r"Raters & Statistic & Value & Interval & Items & Clusters \\"
+    rows = [" & ".join(_row(raters_of(e), e.result)) + r" \\" for e in block.entries]
+    return [
+        r"\begin{longtable}{llrrrr}",
+        rf"\caption{{{escaped(title)}}}\\",
+        r"\toprule",
+        head,
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{longtable}",
+        "",
+    ]
+
+
+def _row(raters: str, result: Result) -> list[str]:
+    value = f"${result.value:.3f}$" if result.value is not None else escaped(result.status)
+    ends = "--" if result.low is None else f"$[{result.low:.3f}, {result.high:.3f}]$"
+    return [escaped(raters), escaped(title_of(result.name)), value, ends, str(result.n_items), str(result.n_clusters)]
+
+
+def escaped(text: str) -> str:
+    """Return text that LaTeX prints as it is."""
+    return text.translate(ESCAPES)
