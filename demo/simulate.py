@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from annotation.schemes.comperdial_dialogue import LOW
 from demo.raters import RATERS, SimulatedRater, behaviours
 from demo.truth import ASPECTS, Truth
-
-LOW = 2
-"""A whole dialogue rated so low or lower is asked which aspects caused it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +62,4 @@ def dialogue_answers(truth: Truth, raters: Sequence[SimulatedRater] = RATERS) ->
             yield SimulatedAnswer(rater.name, key, None, "overall", value)
             for aspect in ASPECTS if value <= LOW else ():
                 marked = rater.marks(key, aspect, aspect in persona.aspects)
-                yield SimulatedAnswer(rater.name, key, None, aspect, int(marked))
+                yield SimulatedAnswer(rater.name, key, None, f"low_{aspect}", int(marked))

@@ -7,24 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation.schemes import cocoeval_behaviours, comperdial_turn
+
 PATH = Path(__file__).parent / "corpora" / "truth.json"
 
-BEHAVIOURS = (
-    "logical_contradiction",
-    "factual_inaccuracy",
-    "misunderstanding",
-    "redundant_information",
-    "repetition",
-    "persistent_disagreement",
-    "interruption",
-    "off_topic",
-    "under_answering",
-    "unclear_intent",
-)
-"""The ten behaviours of CoCoEval's table 1, in its order."""
-
-ASPECTS = ("fluency", "coherence", "consistency", "engagingness", "persona_consistency", "humanness")
-"""The six aspects of ComperDial's rating guide."""
+BEHAVIOURS = tuple(key for key, *_ in cocoeval_behaviours.BEHAVIOURS)
+ASPECTS = tuple(comperdial_turn.ASPECTS)
 
 
 @dataclass(frozen=True, slots=True)
