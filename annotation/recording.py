@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Import, Item, Label, Question, Rater
@@ -58,6 +58,38 @@ def record(
         _label(rater, answer, occasion, campaign, assignment, imported, live.get(answer.place))
         for answer in changed
     )
+
+
+INSERT = """
+INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id, assignment_id,
+                              sample, missing, explanation, created_at)
+SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s, 0, '', '', now()
+  FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
+"""
+
+
+def insert(
+    *,
+    rater: int,
+    answers: Sequence[tuple[int, int, float | str]],
+    occasion: str,
+    campaign: int | None = None,
+    assignment: int | None = None,
+) -> None:
+    """Record (item id, question id, value) answers where none can be live yet, in one statement.
+
+    The caller knows that the rater has not answered these before, as at a first submit; where that is not
+    so, IntegrityError, and nothing is kept.
+    """
+    values = [answer[2] for answer in answers]
+    columns = [
+        [answer[0] for answer in answers],
+        [answer[1] for answer in answers],
+        [None if isinstance(value, str) else float(value) for value in values],
+        [value if isinstance(value, str) else None for value in values],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT, [rater, occasion, campaign, assignment, *columns])
 
 
 def _live(

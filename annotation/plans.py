@@ -1,0 +1,110 @@
+"""What a scheme version asks, loaded once per process: a version never changes, so neither does its plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from annotation.models import Question, SchemeVersion
+
+TEXT_LIMIT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as annotators meet it."""
+
+    id: int
+    key: str
+    wording: str
+    level: str
+    values: tuple[Any, ...]
+    anchors: Mapping[str, str]
+    positive: float | None
+    group: str
+    help: Mapping[str, str]
+    shortcut: str
+    required: bool
+    show_if: Mapping[str, Any] | None
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether it is one toggle of a multi-label control: left untouched, it means no."""
+        return self.level == "binary" and bool(self.group)
+
+    def is_shown(self, answers: Mapping[str, Any]) -> bool:
+        """Whether it is asked, given the answers to the questions before it."""
+        if self.show_if is None:
+            return True
+        value = answers.get(self.show_if["question"])
+        if not isinstance(value, int | float):
+            return False
+        return self.show_if.get("min", -math.inf) <= value <= self.show_if.get("max", math.inf)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value may be stored as an answer."""
+        if self.level == "text":
+            return isinstance(value, str) and len(value) <= TEXT_LIMIT
+        if self.level == "nominal":
+            return isinstance(value, str) and (not self.values or value in self.values)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return False
+        return not self.values or value in self.values
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scheme version with its questions."""
+
+    version_id: int
+    key: str
+    title: str
+    introduction: str
+    item_kind: str
+    unit: str
+    questions: tuple[Asked, ...]
+
+    @cached_property
+    def by_key(self) -> dict[str, Asked]:
+        """Questions by their key."""
+        return {question.key: question for question in self.questions}
+
+    @property
+    def is_multiple(self) -> bool:
+        """Whether one task asks about all turns of a continuation."""
+        return self.unit == SchemeVersion.Unit.CONTINUATION
+
+
+@lru_cache(maxsize=256)
+def plan_of(version_id: int) -> Plan:
+    """Return the plan of a scheme version: two queries the first time, none afterwards."""
+    version = SchemeVersion.objects.select_related("scheme").get(pk=version_id)
+    return Plan(
+        version_id=version_id,
+        key=version.scheme.key,
+        title=version.scheme.title,
+        introduction=version.introduction,
+        item_kind=version.item_kind,
+        unit=version.unit,
+        questions=tuple(_asked(question) for question in version.questions.order_by("position")),
+    )
+
+
+def _asked(question: Question) -> Asked:
+    return Asked(
+        id=question.pk,
+        key=question.key,
+        wording=question.wording,
+        level=question.level,
+        values=tuple(question.values),
+        anchors=question.anchors,
+        positive=question.positive,
+        group=question.group,
+        help=question.help,
+        shortcut=question.shortcut,
+        required=question.required,
+        show_if=question.show_if,
+    )
