@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from annotation.formats import Source, jsonl
 from demo import build, truth
 from demo.script import parse
 
@@ -47,6 +48,13 @@ def test_ids_are_unique_and_speakers_are_participants(meetings, personas) -> Non
         for turns in [dialogue["turns"], *(c["turns"] for c in dialogue["continuations"])]:
             assert {turn["speaker"] for turn in turns} <= known
             assert all(turn["text"].strip() == turn["text"] != "" for turn in turns)
+
+
+def test_the_import_format_reads_every_dialogue_whole() -> None:
+    for name, count in (("meetings", 6), ("personas", 4)):
+        entries = list(jsonl.read(Source(build.CORPORA / f"{name}.jsonl")))
+        assert len(entries) == count
+        assert all(len(entry.record.all_continuations()) == 4 for entry in entries)
 
 
 def test_agendas_connect_known_items(meetings) -> None:
