@@ -71,7 +71,8 @@ held AS (
   SELECT free.id, free.task_id, %(campaign)s, %(user)s, %(occasion)s, 'leased',
          now() + make_interval(mins => %(minutes)s), now(), '{}', '', '', false, %(guidelines)s FROM free
   ON CONFLICT (task_id, user_id, occasion) DO UPDATE SET state = 'leased', slot_id = excluded.slot_id,
-     lease_expires = excluded.lease_expires, leased_at = excluded.leased_at, guidelines_id = excluded.guidelines_id
+     lease_expires = excluded.lease_expires,
+     leased_at = excluded.leased_at, guidelines_id = excluded.guidelines_id
   RETURNING id, task_id, state, draft),
 moved AS (
   UPDATE annotation_campaignmember m SET cursor = free.position FROM free WHERE m.id = %(member)s)

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import connection
 
 from annotation.models import Campaign, SchemeVersion
 
-CHOSEN = """
-SELECT c.id, d.key || '/' || c.key AS key
-  FROM annotation_continuation c JOIN annotation_dialogue d ON d.id = c.dialogue_id
+WANTED = """
+SELECT c.id AS continuation_id, i.id AS item_id, row_number() OVER (
+         ORDER BY md5(%(seed)s || ':' || d.key || '/' || c.key), d.key, c.key, i.position) AS rank
+  FROM annotation_dialogue d
+  JOIN annotation_continuation c ON c.dialogue_id = d.id
+  JOIN LATERAL (
+    SELECT i.id, u.position FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
+     WHERE %(one_item)s AND i.continuation_id = c.id AND i.kind = %(kind)s
+    UNION ALL
+    SELECT NULL, 0 WHERE NOT %(one_item)s AND EXISTS (
+      SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s)) i ON true
  WHERE d.corpus_id = %(corpus)s
-   AND CASE WHEN c.key = 'self' THEN %(own)s OR (
-              NOT EXISTS (SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self')
-              AND (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[])))
-            ELSE %(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]) END
+   AND (c.key = 'self' AND %(own)s
+        OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
+           AND (c.key <> 'self' OR NOT EXISTS (
+             SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self')))
+   AND NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s
+                    AND t.continuation_id = c.id AND t.item_id IS NOT DISTINCT FROM i.id)
 """
-
-WANTED_ITEMS = (
-    """
-WITH chosen AS ("""
-    + CHOSEN
-    + """)
-SELECT chosen.id AS continuation_id, i.id AS item_id,
-       row_number() OVER (ORDER BY md5(%(seed)s || ':' || chosen.key), chosen.key, coalesce(u.position, 0)) AS rank
-  FROM chosen JOIN annotation_item i ON i.continuation_id = chosen.id AND i.kind = %(kind)s
-  LEFT JOIN annotation_turn u ON u.id = i.turn_id
- WHERE NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s AND t.item_id = i.id)
-"""
-)
-
-WANTED_CONTINUATIONS = (
-    """
-WITH chosen AS ("""
-    + CHOSEN
-    + """)
-SELECT chosen.id AS continuation_id, NULL::bigint AS item_id,
-       row_number() OVER (ORDER BY md5(%(seed)s || ':' || chosen.key), chosen.key) AS rank
-  FROM chosen
- WHERE EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = chosen.id AND i.kind = %(kind)s)
-   AND NOT EXISTS (SELECT 1 FROM annotation_task t
-                    WHERE t.campaign_id = %(campaign)s AND t.continuation_id = chosen.id)
-"""
-)
 
 MAKE_TASKS = """
 INSERT INTO annotation_task (campaign_id, continuation_id, item_id, position)
@@ -49,6 +34,8 @@ SELECT %(campaign)s, wanted.continuation_id, wanted.item_id, wanted.rank - 1 + c
          (SELECT max(t.position) + 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s), 0)
   FROM ({}) AS wanted
 """
+
+COUNT_WANTED = "SELECT count(*) FROM ({}) AS wanted"
 
 MAKE_SLOTS = """
 INSERT INTO annotation_slot (task_id, number, campaign_id, position, taken)
@@ -68,7 +55,7 @@ def make(campaign: Campaign) -> int:
     """
     values = _values(campaign)
     with connection.cursor() as cursor:
-        cursor.execute(MAKE_TASKS.format(_wanted(campaign)), values)
+        cursor.execute(MAKE_TASKS.format(WANTED), values)
         made = cursor.rowcount
         cursor.execute(MAKE_SLOTS, values)
     return int(made)
@@ -77,25 +64,18 @@ def make(campaign: Campaign) -> int:
 def count(campaign: Campaign) -> int:
     """Return how many new tasks `make` would make."""
     with connection.cursor() as cursor:
-        cursor.execute(COUNT.format(_wanted(campaign)), _values(campaign))
+        cursor.execute(COUNT_WANTED.format(WANTED), _values(campaign))
         return int(cursor.fetchone()[0])
 
 
-COUNT = "SELECT count(*) FROM ({}) AS wanted"
-
-
-def _wanted(campaign: Campaign) -> str:
-    one_item = campaign.scheme_version.unit == SchemeVersion.Unit.ITEM
-    return WANTED_ITEMS if one_item else WANTED_CONTINUATIONS
-
-
-def _values(campaign: Campaign) -> dict[str, object]:
+def _values(campaign: Campaign) -> dict[str, Any]:
     return {
         "campaign": campaign.pk,
         "corpus": campaign.corpus_id,
         "systems": list(campaign.systems.order_by("pk").values_list("pk", flat=True)),
         "own": campaign.include_self,
         "seed": str(campaign.seed),
+        "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
         "kind": campaign.scheme_version.item_kind,
         "raters": campaign.raters_per_item,
     }

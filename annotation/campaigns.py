@@ -69,7 +69,7 @@ def create(
 
 
 @transaction.atomic
-def open(*, by: User, campaign: Campaign) -> int:  # noqa: A001
+def open(*, by: User, campaign: Campaign) -> int:
     """Open a campaign for work, making the tasks that it lacks; return how many were made.
 
     From draft, paused or closed. Raises CampaignRefused where there is nothing to rate.

@@ -23,12 +23,12 @@ from annotation.plans import plan_of
 COMMENT_LIMIT = 5_000
 DRAFT_LIMIT = 1_000_000
 WITHDRAWN = "withdrawn in a revision"
-LOST = "This task went to someone else while you were away. Your draft is kept, but it can no longer be submitted."
+LOST = "This task went to someone else while you were away. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
 
 
 class Outcome(NamedTuple):
-    """What became of a request: `submitted`, `revised`, `already submitted` or `skipped`; and what comes next."""
+    """What became of a request (submitted, revised, already submitted, skipped) and what comes next."""
 
     status: str
     seat: Seat
@@ -73,7 +73,8 @@ UPDATE annotation_assignment a
        lease_expires = CASE WHEN a.state = 'leased' THEN now() + make_interval(mins => c.lease_minutes)
                             ELSE a.lease_expires END
   FROM annotation_campaign c
- WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s AND c.id = a.campaign_id
+ WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s
+   AND c.id = a.campaign_id
    AND (a.state <> 'submitted' OR %(revising)s)
    AND coalesce((a.draft ->> 'version')::bigint, 0) < %(version)s
 RETURNING a.state
@@ -95,7 +96,7 @@ def save_draft(
     text = json.dumps(cleaned(draft), ensure_ascii=False)
     if len(text) > DRAFT_LIMIT:
         raise AnswerRefused("This draft is too long to be kept. Shorten the texts.")
-    values = {
+    values: dict[str, Any] = {
         "draft": text,
         "assignment": assignment,
         "user": by.pk,
@@ -191,7 +192,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     seat.must_be_open()
     mine = Assignment.objects.filter(campaign_id=campaign, user=by, state=Assignment.State.SUBMITTED)
-    at = mine.filter(pk=before).values_list("submitted_at", flat=True).first()
+    at = mine.filter(pk=before or 0).values_list("submitted_at", flat=True).first()
     if at is not None:
         mine = mine.filter(submitted_at__lt=at)
     last = mine.order_by("-submitted_at", "-id").first()
@@ -220,7 +221,7 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
     )
     answers: dict[str, dict[str, float | str]] = {}
     for item, key, number, text in live:
-        answers.setdefault(str(item), {})[key] = text if number is None else number
+        answers.setdefault(str(item), {})[key] = (text or "") if number is None else number
     return answers
 
 
@@ -257,7 +258,7 @@ def _hold_again(seat: Seat, work: Work) -> None:
 
 
 def _finish(seat: Seat, work: Work, comment: str, flagged: bool) -> Seat:
-    values = {
+    values: dict[str, Any] = {
         "assignment": work.assignment,
         "comment": _comment(comment),
         "flagged": flagged,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -61,8 +62,8 @@ def record(
 
 
 INSERT = """
-INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id, assignment_id,
-                              sample, missing, explanation, created_at)
+INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id,
+                              assignment_id, sample, missing, explanation, created_at)
 SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s, 0, '', '', now()
   FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
 """
@@ -82,7 +83,7 @@ def insert(
     so, IntegrityError, and nothing is kept.
     """
     values = [answer[2] for answer in answers]
-    columns = [
+    columns: list[list[Any]] = [
         [answer[0] for answer in answers],
         [answer[1] for answer in answers],
         [None if isinstance(value, str) else float(value) for value in values],
