@@ -77,7 +77,8 @@ class Continuation:
 class LabelRecord:
     """One answer of one rater. `value` is None exactly when `missing` says why.
 
-    `turn` is the 0-based index within the continuation, None for the dialogue item.
+    `turn` is the 0-based index within the continuation, None for the dialogue item. `scheme` names the scheme
+    whose question is answered, empty where the import finds it; `occasion` is empty for an imported answer.
     """
 
     rater: str
@@ -90,6 +91,8 @@ class LabelRecord:
     sample: int = 0
     identified: bool = True
     explanation: str = ""
+    scheme: str = ""
+    occasion: str = ""
 
 
 @dataclass(frozen=True, slots=True)

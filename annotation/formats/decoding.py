@@ -1,0 +1,64 @@
+"""Strict JSON: what is not JSON, not UTF-8, not finite or not storable is refused where it stands."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import orjson
+
+from annotation.formats.problems import ImportProblem
+
+MAX_DEPTH = 32
+NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", "inf", "-inf", "nan")
+
+
+def decode(content: bytes) -> Any:
+    """Return the value of a JSON text; NaN, infinities, lone surrogates and NUL characters are refused."""
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise _explained(content, error) from None
+    if b"\\u0000" in content:
+        plain(value, "", depth=200)
+    return value
+
+
+def _explained(content: bytes, error: orjson.JSONDecodeError) -> ImportProblem:
+    try:
+        content.decode()
+    except UnicodeDecodeError as undecodable:
+        return ImportProblem(f"is not UTF-8 at byte {undecodable.start}")
+    place = "" if error.pos is None else f" at character {error.pos}"
+    rest = error.doc[error.pos : error.pos + 10] if isinstance(error.doc, str) else ""
+    if rest.startswith(NOT_NUMBERS) or error.msg.startswith("number is infinity"):
+        return ImportProblem(f"NaN and infinite numbers are no JSON{place}; write null with a reason instead")
+    return ImportProblem(f"is not valid JSON{place}: {error.msg}")
+
+
+def plain(value: Any, path: str, *, depth: int = MAX_DEPTH) -> Any:
+    """Return a free-form value that can be stored; refuse NUL characters and nesting below `depth` levels."""
+    if depth < 0:
+        raise ImportProblem("is nested too deeply", field=path)
+    if isinstance(value, str):
+        if "\0" in value:
+            raise ImportProblem("holds a NUL character, which cannot be stored", field=path)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            plain(key, path, depth=depth)
+            plain(part, f"{path}.{key}" if path else key, depth=depth - 1)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            plain(part, f"{path}[{index}]", depth=depth - 1)
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def kind_of(value: Any) -> str:
+    """Name a JSON value's type for a message."""
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

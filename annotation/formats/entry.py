@@ -1,0 +1,51 @@
+"""What a format yields, and what the table of formats holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from annotation.formats.source import Source
+from annotation.records import Dialogue, LabelRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A label for an item of the corpus: one line of a file that holds labels alone.
+
+    `level` and `values` describe the question's scale, for a question that the corpus does not know yet. `raw`
+    is a number as it was written, for a question that is answered in words after all.
+    """
+
+    dialogue: str
+    label: LabelRecord
+    level: str = ""
+    values: tuple[float | str, ...] = ()
+    raw: str | None = None
+    field: str = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record with the 1-based line that it came from; None in a file that is one JSON document."""
+
+    record: Dialogue | Rating
+    line: int | None = None
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An import format. `read` yields entries one by one and raises `ImportProblem`.
+
+    `labels_only` formats add labels to a corpus that is there already. `schemes` are the built-in schemes that
+    the format's own labels use; no other file's labels are taken for theirs unasked.
+    """
+
+    key: str
+    title: str
+    hint: str
+    read: Callable[[Source], Iterator[Entry]]
+    labels_only: bool = False
+    folder: bool = False
+    schemes: tuple[str, ...] = ()

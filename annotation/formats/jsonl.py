@@ -1,0 +1,212 @@
+"""The native format: one dialogue a line, as the documentation of imports describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from annotation.formats.checks import check_speakers, check_static
+from annotation.formats.decoding import decode, is_number, kind_of
+from annotation.formats.entry import Entry, Format
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
+from annotation.formats.problems import ImportProblem
+from annotation.formats.source import Source
+from annotation.records import (
+    HUMAN,
+    SELF,
+    Agenda,
+    Continuation,
+    Dialogue,
+    LabelRecord,
+    Participant,
+    Turn,
+)
+
+DIALOGUE = frozenset(
+    ["id", "language", "cluster", "summary", "metadata", "participants", "agenda", "system", "turns", "continuations", "labels"]
+)
+PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases"])
+AGENDA = frozenset(["items", "edges", "start", "terminal", "success"])
+AGENDA_ITEM = frozenset(["id", "text"])
+TURN = frozenset(["speaker", "text", "given", "at", "time", "session", "addressees", "audience", "act"])
+CONTINUATION = frozenset(["id", "system", "mode", "trial", "condition", "turns"])
+LABEL = frozenset(
+    ["rater", "kind", "identified", "continuation", "turn", "question", "value", "missing", "sample", "explanation", "scheme", "occasion"]
+)
+QUESTION_LIMIT = 120
+MISSING = "no answer given"
+
+
+def read(source: Source) -> Iterator[Entry]:
+    """Yield the dialogue of each line."""
+    for line, content in source.lines():
+        try:
+            yield Entry(dialogue(decode(content)), line)
+        except ImportProblem as problem:
+            raise problem.placed(line=line) from None
+
+
+def dialogue(raw: Any) -> Dialogue:
+    """Return the dialogue that a JSON object in the native format describes."""
+    fields = Fields(raw, "", DIALOGUE)
+    key = fields.id("id")
+    if not any(fields.has(name) for name in ("turns", "continuations", "labels")):
+        raise ImportProblem("has neither turns nor continuations", field="turns")
+    participants = tuple(_participant(part, path) for path, part in fields.items("participants"))
+    _once([participant.id for participant in participants], "participants[{}].id")
+    turns = tuple(_turn(part, path) for path, part in fields.items("turns"))
+    if any(turn.at is not None for turn in turns):
+        raise ImportProblem("only turns of a static continuation have a point `at`", field="turns")
+    continuations = tuple(_continuation(part, path) for path, part in fields.items("continuations"))
+    _once([continuation.id for continuation in continuations], "continuations[{}].id")
+    record = Dialogue(
+        id=key,
+        turns=turns,
+        participants=participants,
+        continuations=continuations,
+        labels=tuple(_label(part, path) for path, part in fields.items("labels")),
+        cluster=fields.id("cluster", ""),
+        language=fields.id("language", "", limit=40),
+        summary=fields.text("summary", ""),
+        system=fields.id("system", HUMAN, limit=NAME_LIMIT),
+        metadata=fields.object("metadata"),
+        agenda=_agenda(fields.raw["agenda"]) if fields.has("agenda") else None,
+    )
+    check_speakers(record)
+    if turns:
+        check_static(record, len(turns))
+    return record
+
+
+def _once(ids: list[str], path: str) -> None:
+    if len(set(ids)) < len(ids):
+        index = next(index for index, one in enumerate(ids) if one in ids[:index])
+        raise ImportProblem(f"{ids[index]!r} is there twice", field=path.format(index))
+
+
+def _participant(raw: Any, path: str) -> Participant:
+    fields = Fields(raw, path, PARTICIPANT)
+    return Participant(
+        id=fields.id("id"),
+        name=fields.text("name", ""),
+        role=fields.text("role", ""),
+        profile=fields.texts("profile"),
+        aliases=fields.texts("aliases"),
+    )
+
+
+def _agenda(raw: Any) -> Agenda:
+    fields = Fields(raw, "agenda", AGENDA)
+    items: dict[str, str] = {}
+    for path, part in fields.items("items"):
+        item = Fields(part, path, AGENDA_ITEM)
+        if item.id("id") in items:
+            raise item.problem("id", f"{item.id('id')!r} is there twice")
+        items[item.id("id")] = item.text("text")
+    edges = []
+    for path, part in fields.items("edges"):
+        if not isinstance(part, list) or len(part) != 2 or not all(_known(end, items) for end in part):
+            raise ImportProblem("must be two ids of agenda items", field=path)
+        edges.append((part[0], part[1]))
+    for end in ("start", "terminal"):
+        if fields.has(end) and not _known(fields.raw[end], items):
+            raise fields.problem(end, "is no id of an agenda item")
+    success = tuple(
+        Fields({"criterion": part}, path, frozenset({"criterion"})).object("criterion")
+        for path, part in fields.items("success")
+    )
+    return Agenda(items, tuple(edges), fields.raw.get("start"), fields.raw.get("terminal"), success)
+
+
+def _known(end: Any, items: dict[str, str]) -> bool:
+    return isinstance(end, str) and end in items
+
+
+def _turn(raw: Any, path: str) -> Turn:
+    fields = Fields(raw, path, TURN)
+    speaker = fields.id("speaker")
+    if len(raw) == 2:
+        return Turn(speaker, fields.text("text"))
+    act = fields.choice("act", ("message", "reaction", "silence"), "message")
+    return Turn(
+        speaker=speaker,
+        text=fields.text("text", "" if act == "silence" else None),
+        given=fields.flag("given"),
+        at=fields.count("at", None),
+        time=_time(fields),
+        session=fields.text("session", ""),
+        addressees=fields.texts("addressees"),
+        audience=fields.texts("audience") if fields.has("audience") else None,
+        act=act,
+    )
+
+
+def _time(fields: Fields) -> str:
+    """Return when a turn was said: a text, or a number as it is written."""
+    value = fields.raw.get("time")
+    return str(value) if is_number(value) else fields.text("time", "")
+
+
+def _continuation(raw: Any, path: str) -> Continuation:
+    fields = Fields(raw, path, CONTINUATION)
+    system = fields.id("system", limit=NAME_LIMIT)
+    key = fields.id("id", system)
+    if key == SELF:
+        raise fields.problem("id", f"{SELF!r} names the dialogue's own turns: choose another id")
+    turns = tuple(_turn(part, place) for place, part in fields.items("turns"))
+    if not turns:
+        raise fields.problem("turns", "has no turns")
+    return Continuation(
+        id=key,
+        system=system,
+        turns=turns,
+        mode=fields.choice("mode", ("rollout", "static"), "rollout"),
+        trial=cast(int, fields.count("trial")),
+        condition=fields.object("condition"),
+    )
+
+
+def _label(raw: Any, path: str) -> LabelRecord:
+    fields = Fields(raw, path, LABEL)
+    value, missing = _value(fields)
+    kind = fields.choice("kind", ("human", "judge", "metric", "key"), "human")
+    identified = fields.flag("identified", True)
+    if kind != "human" and not identified:
+        raise fields.problem("identified", "only people can be unidentified")
+    return LabelRecord(
+        rater=fields.id("rater", limit=NAME_LIMIT),
+        kind=kind,
+        continuation=fields.id("continuation", SELF),
+        turn=fields.count("turn", None),
+        question=fields.id("question", limit=QUESTION_LIMIT),
+        value=value,
+        missing=missing,
+        sample=cast(int, fields.count("sample")),
+        identified=identified,
+        explanation=fields.text("explanation", ""),
+        scheme=fields.text("scheme", ""),
+        occasion=fields.text("occasion", ""),
+    )
+
+
+def _value(fields: Fields) -> tuple[float | str | None, str]:
+    """Return an answer and why it is missing: exactly one of them says something."""
+    value, missing = fields.raw.get("value"), fields.text("missing", "")
+    if value is None:
+        if "value" not in fields.raw and not missing:
+            raise fields.problem("value", "is missing")
+        return None, missing or MISSING
+    if missing:
+        raise fields.problem("missing", "says why there is no value, but there is one")
+    if not isinstance(value, str) and not is_number(value):
+        raise fields.problem("value", f"must be a number, a text or null, not {kind_of(value)}")
+    return (value if isinstance(value, str) else float(value)), ""
+
+
+FORMAT = Format(
+    key="jsonl",
+    title="Concord's own JSON Lines",
+    hint="One dialogue a line, with its participants, turns, continuations and labels.",
+    read=read,
+)
+__all__ = ["FORMAT", "ID_LIMIT", "dialogue", "read"]

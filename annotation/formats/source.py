@@ -1,0 +1,115 @@
+"""The file or folder that an import reads: bounded in memory, hashed, and refused where it is not plain text.
+
+Compressed files are refused by their first bytes, so that no archive is ever unpacked. A line may have 16 MiB
+and a file that is one JSON document 64 MiB; what is longer is refused after reading that much.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotation.formats.problems import ImportProblem
+
+MAX_LINE = 16 * 2**20
+MAX_DOCUMENT = 64 * 2**20
+CHUNK = 2**20
+BOM = b"\xef\xbb\xbf"
+SIGNATURES = {
+    b"\x1f\x8b": "a gzip file",
+    b"PK\x03\x04": "a zip archive (or an Excel file)",
+    b"PK\x05\x06": "a zip archive",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ\x00": "an xz file",
+    b"\x28\xb5\x2f\xfd": "a zstd file",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"PAR1": "a Parquet file",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+class Source:
+    """A path that is being read. `done` of `total` bytes were read so far."""
+
+    def __init__(
+        self, path: Path | str, *, max_line: int = MAX_LINE, max_document: int = MAX_DOCUMENT
+    ) -> None:
+        self.path = Path(path)
+        self.max_line = max_line
+        self.max_document = max_document
+        self.done = 0
+        self.total = sum(file.stat().st_size for file in self.files())
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.name
+
+    def files(self) -> list[Path]:
+        """Return the file itself, or a folder's JSON files in the order of their names."""
+        if self.path.is_dir():
+            found = sorted(file for file in self.path.iterdir() if file.suffix == ".json" and file.is_file())
+            if not found:
+                raise ImportProblem("the folder holds no .json file", file=str(self.path))
+            return found
+        if not self.path.exists():
+            raise ImportProblem("there is no such file", file=str(self.path))
+        if not self.path.is_file():
+            raise ImportProblem("is neither a file nor a folder", file=str(self.path))
+        return [self.path]
+
+    def content_hash(self) -> str:
+        """Return the SHA-256 of the content: of a file its bytes, of a folder its names and their hashes."""
+        if not self.path.is_dir():
+            return _hash(self.path)
+        total = hashlib.sha256()
+        for file in self.files():
+            total.update(f"{file.name}\0{_hash(file)}\n".encode())
+        return total.hexdigest()
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the numbered lines of the one file that are not blank, without their line ends."""
+        if self.path.is_dir():
+            raise ImportProblem("is a folder; this format is one file", file=self.name)
+        with self.path.open("rb") as file:
+            number = 0
+            while line := file.readline(self.max_line + 1):
+                number += 1
+                self.done += len(line)
+                if number == 1:
+                    line = _checked_start(line)
+                if len(line) > self.max_line:
+                    raise ImportProblem(f"is longer than {self.max_line >> 20} MiB", line=number)
+                if stripped := line.strip(b" \t\r\n"):
+                    yield number, stripped
+        if not number:
+            raise ImportProblem("the file is empty")
+
+    def document(self, file: Path) -> bytes:
+        """Return the bytes of a file that is one JSON document."""
+        size = file.stat().st_size
+        if size > self.max_document:
+            raise ImportProblem(f"is larger than {self.max_document >> 20} MiB", file=file.name)
+        content = _checked_start(file.read_bytes())
+        self.done += size
+        if not content.strip():
+            raise ImportProblem("the file is empty", file=file.name)
+        return content
+
+
+def _checked_start(content: bytes) -> bytes:
+    """Return content without a byte order mark; refuse what its first bytes show to be no plain text."""
+    for signature, meaning in SIGNATURES.items():
+        if content.startswith(signature):
+            raise ImportProblem(f"is {meaning}, not plain UTF-8 text: unpack or convert it first")
+    return content.removeprefix(BOM)
+
+
+def _hash(file: Path) -> str:
+    total = hashlib.sha256()
+    with file.open("rb") as content:
+        while chunk := content.read(CHUNK):
+            total.update(chunk)
+    return total.hexdigest()

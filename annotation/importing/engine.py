@@ -1,0 +1,174 @@
+"""The import itself: one transaction, one file, all of it or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from annotation.formats import FORMATS, Format, ImportProblem, Source
+from annotation.importing.batches import batches
+from annotation.importing.labels import place_labels
+from annotation.importing.questions import known_scheme
+from annotation.importing.result import ImportResult
+from annotation.importing.staging import close_staging, open_staging, stage
+from annotation.importing.writer import Writer
+from annotation.models import Corpus, Import
+
+Progress = Callable[[int, int, ImportResult], None]
+"""Told now and then: bytes read, bytes in all, what was written so far."""
+
+NAME = re.compile(r"[^/\x00-\x1f\x7f]{1,100}")
+
+
+class _NothingNew(Exception):
+    """Raised inside the transaction, so that a file that adds nothing leaves nothing behind."""
+
+
+def import_path(
+    *,
+    path: str | Path,
+    format: str,
+    corpus: str,
+    into: bool,
+    by: User | None,
+    scheme: str | None = None,
+    source: str = "",
+    licence: str = "",
+    progress: Progress | None = None,
+    name: str = "",
+) -> ImportResult:
+    """Import a file (or a folder, where the format says so) as a new corpus, or `into` an existing one.
+
+    The same content again changes nothing and returns the first import's counts with `created` false. Of
+    concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
+    questions the labels answer; `name` is the file's name where the path is a temporary one. Raises
+    `ImportProblem` where anything is wrong, and then nothing is kept.
+    """
+    chosen = _format(format, into)
+    given = _schemes(scheme)
+    origin = Source(path)
+    if origin.path.is_dir() and not chosen.folder:
+        raise ImportProblem(f"is a folder; the format {format} is one file", file=str(path))
+    shown = name or origin.name
+    result = ImportResult(_checked_name(corpus))
+    try:
+        content_hash = origin.content_hash()
+        with transaction.atomic():
+            _lock(corpus)
+            if repeated := _repeated(corpus, into, content_hash, chosen):
+                return repeated
+            imported = _open(corpus, by, source, licence, chosen, shown, content_hash, scheme)
+            _read(origin, chosen, imported, into, given, result, progress)
+            _keep(imported, result)
+    except _NothingNew:
+        result.created = False
+    except ImportProblem as problem:
+        raise problem.placed(file=shown) from None
+    return result
+
+
+def _format(key: str, into: bool) -> Format:
+    if key not in FORMATS:
+        raise ImportProblem(f"there is no format {key!r}; there are {', '.join(FORMATS)}")
+    if FORMATS[key].labels_only and not into:
+        raise ImportProblem(f"the format {key} adds labels to an existing corpus: name it with --into")
+    return FORMATS[key]
+
+
+def _schemes(scheme: str | None) -> tuple[str, ...]:
+    given = tuple(key.strip() for key in (scheme or "").split(",") if key.strip())
+    for key in given:
+        if not known_scheme(key):
+            raise ImportProblem(f"there is no scheme {key!r}")
+    return given
+
+
+def _checked_name(corpus: str) -> str:
+    if not NAME.fullmatch(corpus) or corpus != corpus.strip():
+        raise ImportProblem("the name of a corpus has 1 to 100 characters, and no slash", field="corpus")
+    return corpus
+
+
+def _lock(corpus: str) -> None:
+    """Let imports into one corpus follow one another."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"concord import {corpus}"])
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def _repeated(corpus: str, into: bool, content_hash: str, format: Format) -> ImportResult | None:
+    """Return the result of an earlier import of the same content; refuse a name that is wrong."""
+    stored = Corpus.objects.filter(name=corpus).first()
+    if stored is None and into:
+        raise ImportProblem(f"there is no corpus {corpus!r}", field="corpus")
+    if stored is None:
+        return None
+    before = stored.imports.filter(content_hash=content_hash, format=format.key).first()
+    if before:
+        return ImportResult.repeated(corpus, before.counts)
+    if not into:
+        raise ImportProblem(
+            f"the corpus {corpus!r} exists with other content: choose another name, or add to it with --into",
+            field="corpus",
+        )
+    return None
+
+
+def _open(
+    corpus: str,
+    by: User | None,
+    source: str,
+    licence: str,
+    format: Format,
+    file_name: str,
+    content_hash: str,
+    scheme: str | None,
+) -> Import:
+    if len(licence) > 200:
+        raise ImportProblem("the licence is longer than 200 characters", field="licence")
+    stored, _ = Corpus.objects.get_or_create(
+        name=corpus, defaults={"source": source, "licence": licence, "created_by": by}
+    )
+    return Import.objects.create(
+        corpus=stored,
+        format=format.key,
+        file_name=file_name[:300],
+        content_hash=content_hash,
+        options={"scheme": scheme} if scheme else {},
+        created_by=by,
+    )
+
+
+def _read(
+    origin: Source,
+    format: Format,
+    imported: Import,
+    into: bool,
+    given: tuple[str, ...],
+    result: ImportResult,
+    progress: Progress | None,
+) -> None:
+    open_staging()
+    writer = Writer.open(corpus=imported.corpus, imported=imported, result=result, into=into)
+    for batch in batches(format.read(origin)):
+        writer.write(batch)
+        stage(batch)
+        if progress:
+            progress(origin.done, origin.total, result)
+    if close_staging():
+        place_labels(corpus=imported.corpus, imported=imported, given=given, result=result)
+
+
+def _keep(imported: Import, result: ImportResult) -> None:
+    """Remember what the file brought; where it brought nothing, undo all of it."""
+    if not any(result.counts().values()):
+        if not result.unchanged:
+            raise ImportProblem("the file holds nothing that can be imported")
+        result.labels = result.unchanged
+        raise _NothingNew
+    imported.counts = result.counts()
+    imported.save(update_fields=["counts"])

@@ -1,0 +1,86 @@
+"""The scheme of a corpus's own: questions that its files answer and that no other scheme asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from annotation import scheme_store
+from annotation.models import Corpus, Question, SchemeVersion
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+
+if TYPE_CHECKING:
+    from annotation.importing.questions import Asked
+
+OWN = "own"
+"""What `--scheme` calls the corpus's own scheme."""
+
+LEVELS = ("binary", "nominal", "ordinal", "interval", "ratio", "text")
+
+
+def own_key(corpus: Corpus, kind: str) -> str:
+    """Return the key of a corpus's own scheme about items of a kind."""
+    return f"corpus:{corpus.name}:{kind}"
+
+
+def own_questions(corpus: Corpus, asked: Sequence[Asked]) -> dict[Asked, Question]:
+    """Return questions of the corpus's own schemes, adding a version where some are new."""
+    found: dict[Asked, Question] = {}
+    for kind in sorted({one.kind for one in asked}):
+        mine = [one for one in asked if one.kind == kind]
+        version = _version(corpus, kind, mine)
+        questions = {
+            question.key: question for question in version.questions.select_related("version__scheme")
+        }
+        found.update({one: questions[one.key] for one in mine})
+    return found
+
+
+def _version(corpus: Corpus, kind: str, asked: Sequence[Asked]) -> SchemeVersion:
+    """Return the newest version of the own scheme with these questions besides those it has."""
+    key = own_key(corpus, kind)
+    last = SchemeVersion.objects.filter(scheme__key=key).order_by("-version").first()
+    questions = (
+        {} if last is None else {question.key: _definition(question) for question in last.questions.all()}
+    )
+    for one in asked:
+        questions.setdefault(one.key, _new(one))
+    return scheme_store.store(
+        definition=SchemeDefinition(
+            key=key,
+            version=1,
+            title=f"Imported questions of {corpus.name} ({kind}s)",
+            item_kind="turn" if kind == "turn" else "dialogue",
+            unit="item",
+            introduction="Questions as they were named in imported files.",
+            questions=tuple(questions.values()),
+        )
+    )
+
+
+def _new(one: Asked) -> QuestionDefinition:
+    if one.numbers and one.words:
+        raise one.problem(f"{one.key!r} is answered with numbers and with texts: use one of them")
+    level: Any = one.level or ("nominal" if one.words else "interval")
+    if level not in LEVELS:
+        raise one.problem(f"the level {level!r} is none of {', '.join(LEVELS)}")
+    return QuestionDefinition(
+        key=one.key, wording=one.key, level=level, values=tuple(json.loads(one.values or "[]"))
+    )
+
+
+def _definition(question: Question) -> QuestionDefinition:
+    return QuestionDefinition(
+        key=question.key,
+        wording=question.wording,
+        level=question.level,  # type: ignore[arg-type]
+        values=tuple(question.values),
+        anchors=question.anchors,
+        positive=question.positive,
+        group=question.group,
+        help=question.help,
+        shortcut=question.shortcut,
+        required=question.required,
+        show_if=question.show_if,
+    )

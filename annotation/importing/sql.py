@@ -1,0 +1,85 @@
+"""The statements that place a file's labels. Tables named `import_...` live as long as the transaction."""
+
+UNPLACED = """
+SELECT l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
+  FROM import_label l
+  LEFT JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
+  LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
+  LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
+ WHERE c.id IS NULL OR (l.position IS NOT NULL AND (t.id IS NULL OR t.given))
+ ORDER BY l.line, l.field LIMIT 1
+"""
+
+PLACED_COLUMNS = """(
+  line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text, sample integer,
+  number float8, text text, missing text, explanation text, "values" jsonb)
+"""
+
+PLACE = """
+INSERT INTO import_placed
+SELECT l.line, l.field, coalesce(one.id, whole.id), q.id, r.n, l.occasion, l.sample,
+       CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN l.text END,
+       l.missing, l.explanation, q.values
+  FROM import_label l
+  JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
+  JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
+  LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
+  LEFT JOIN annotation_item one ON one.turn_id = t.id
+  LEFT JOIN annotation_item whole
+    ON whole.continuation_id = c.id AND whole.kind = 'dialogue' AND l.position IS NULL
+  JOIN import_question q ON q.key = l.question AND q.scheme = l.scheme
+   AND q.kind = CASE WHEN l.position IS NULL THEN 'dialogue' ELSE 'turn' END
+  JOIN import_rater r ON r.kind = l.rater_kind AND r.name = l.rater_name
+"""
+
+OFF_SCALE = """
+SELECT p.line, p.field, l.number, l.text, p.question_id
+  FROM import_placed p
+  JOIN import_label l ON l.line IS NOT DISTINCT FROM p.line AND l.field = p.field
+ WHERE p.missing = '' AND (
+       (p.number IS NULL AND p.text IS NULL)
+       OR (jsonb_array_length(p.values) > 0
+           AND NOT p.values @> coalesce(to_jsonb(p.number), to_jsonb(p.text))))
+ ORDER BY p.line, p.field LIMIT 1
+"""
+
+LIVE = """
+  FROM import_rater r, annotation_label b
+  JOIN annotation_question bq ON bq.id = b.question_id
+  JOIN annotation_schemeversion bv ON bv.id = bq.version_id,
+       annotation_question q JOIN annotation_schemeversion v ON v.id = q.version_id
+"""
+
+SAME_PLACE = """
+       r.n = p.rater AND q.id = p.question_id AND b.item_id = p.item_id AND b.sample = p.sample
+   AND bq.key = q.key AND bv.scheme_id = v.scheme_id AND b.rater_id IN (r.rater_id, r.shared_id)
+   AND b.superseded_at IS NULL
+"""
+
+DROP_UNCHANGED = f"""
+DELETE FROM import_placed p WHERE EXISTS (
+  SELECT 1 {LIVE}
+   WHERE {SAME_PLACE} AND (p.occasion = '' OR b.occasion = p.occasion)
+     AND b.number IS NOT DISTINCT FROM p.number AND b.text IS NOT DISTINCT FROM p.text)
+"""  # noqa: S608  (constants alone)
+
+REPEATED = """
+SELECT min(line), max(line), max(field) FROM import_placed
+ GROUP BY item_id, question_id, rater, CASE occasion WHEN '' THEN 'imported' ELSE occasion END, sample
+HAVING count(*) > 1 ORDER BY 2 LIMIT 1
+"""
+
+CONFLICTS = f"""
+SELECT p.line, p.field, r.name, coalesce(b.number::text, b.text), b.missing <> ''
+  {LIVE}, import_placed p
+ WHERE {SAME_PLACE} AND b.occasion = CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END
+ ORDER BY p.line LIMIT 1
+"""
+
+INSERT = """
+INSERT INTO annotation_label (item_id, question_id, rater_id, occasion, sample, number, text, missing,
+                              explanation, imported_id, created_at)
+SELECT p.item_id, p.question_id, r.rater_id, CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END,
+       p.sample, p.number, p.text, p.missing, p.explanation, %(imported)s, now()
+  FROM import_placed p JOIN import_rater r ON r.n = p.rater ORDER BY p.line, p.item_id, p.rater, p.question_id
+"""

@@ -1,0 +1,101 @@
+"""Labels wait in a temporary table until all of a file is read: then they are placed as one set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db import connection
+
+from annotation.formats import Entry, ImportProblem, Rating
+from annotation.importing.copying import copy_rows, fresh_table
+from annotation.models import Occasion
+from annotation.records import Dialogue
+
+COLUMNS = {
+    "line": "int4",
+    "field": "text",
+    "dialogue": "text",
+    "continuation": "text",
+    "position": "int4",
+    "question": "text",
+    "scheme": "text",
+    "occasion": "text",
+    "rater_kind": "text",
+    "rater_name": "text",
+    "identified": "bool",
+    "sample": "int4",
+    "number": "float8",
+    "text": "text",
+    "missing": "text",
+    "explanation": "text",
+    "level": "text",
+    "values": "jsonb",
+}
+
+
+def open_staging() -> None:
+    """Make the empty table `import_label`."""
+    columns = ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
+    fresh_table("import_label", f"({columns})")
+
+
+def stage(entries: Iterable[Entry]) -> None:
+    """Add the labels of a batch."""
+    copy_rows("import_label", list(COLUMNS), list(COLUMNS.values()), _rows(entries))
+
+
+def close_staging() -> int:
+    """Let the planner know the table; return how many labels wait in it."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE import_label")
+        cursor.execute("SELECT count(*) FROM import_label")
+        return int(cursor.fetchone()[0])
+
+
+def _rows(entries: Iterable[Entry]) -> Iterator[tuple[Any, ...]]:
+    for entry in entries:
+        for rating in _ratings(entry):
+            if rating.label.occasion not in ("", *Occasion.values):
+                raise ImportProblem(
+                    f"{rating.label.occasion!r} is none of {', '.join(Occasion.values)}",
+                    field=rating.field.removesuffix("value") + "occasion",
+                    line=entry.line,
+                    file=entry.file,
+                )
+            yield (
+                entry.line,
+                rating.field,
+                rating.dialogue,
+                *_columns(rating),
+                rating.level,
+                list(rating.values),
+            )
+
+
+def _ratings(entry: Entry) -> Iterator[Rating]:
+    if isinstance(entry.record, Dialogue):
+        for index, label in enumerate(entry.record.labels):
+            yield Rating(entry.record.id, label, field=f"labels[{index}].value")
+    else:
+        yield entry.record
+
+
+def _columns(rating: Rating) -> tuple[Any, ...]:
+    label = rating.label
+    number = None if label.value is None or isinstance(label.value, str) else float(label.value)
+    return (
+        label.continuation,
+        label.turn,
+        label.question,
+        label.scheme,
+        label.occasion,
+        label.kind,
+        label.rater,
+        label.identified,
+        label.sample,
+        number,
+        label.value if isinstance(label.value, str) else rating.raw,
+        label.missing,
+        label.explanation,
+    )

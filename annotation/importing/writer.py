@@ -1,0 +1,163 @@
+"""Writing a batch of dialogues: new ones whole, to existing ones what they do not have yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from annotation.formats import Entry, ImportProblem
+from annotation.formats.checks import check_static
+from annotation.importing.copying import copy_rows, fresh_table, reserve_ids
+from annotation.importing.existing import Existing, additions
+from annotation.importing.result import ImportResult
+from annotation.importing.rows import agenda_json, participants_json, turn_row
+from annotation.models import Corpus, Import, System
+from annotation.records import Continuation, Dialogue
+
+DIALOGUE_COLUMNS = (
+    ["id", "corpus_id", "key", "cluster", "language", "summary", "participants", "metadata", "agenda", "imported_id"]
+)
+DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", "jsonb", "jsonb", "jsonb", "int8"]
+CONTINUATION_COLUMNS = ["id", "dialogue_id", "key", "system_id", "mode", "trial", "condition"]
+CONTINUATION_TYPES = ["int8", "int8", "text", "int8", "text", "int4", "jsonb"]
+TURN_COLUMNS = ["continuation_id", "position", "speaker", "text", "given", "at", "extra"]
+TURN_TYPES = ["int8", "int4", "text", "text", "bool", "int4", "jsonb"]
+
+Placed = tuple[int, Continuation]
+"""The id of a dialogue in the database, and a continuation to be added to it."""
+
+ITEMS = """
+INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
+SELECT %(corpus)s, 'dialogue', id, NULL FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS c (id, n) ORDER BY n
+"""
+TURN_ITEMS = """
+INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
+SELECT %(corpus)s, 'turn', continuation_id, id FROM annotation_turn
+ WHERE continuation_id = ANY(%(ids)s) AND NOT given ORDER BY continuation_id, position
+"""
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes the dialogues of one import and counts them in its result."""
+
+    corpus: Corpus
+    imported: Import
+    result: ImportResult
+    into: bool
+    systems: dict[str, int]
+
+    @classmethod
+    def open(cls, *, corpus: Corpus, imported: Import, result: ImportResult, into: bool) -> Writer:
+        """Return a writer for a corpus, inside the import's transaction."""
+        fresh_table("import_seen", "(key text PRIMARY KEY, line integer)")
+        systems = dict(corpus.systems.values_list("name", "id"))
+        return cls(corpus, imported, result, into, systems)
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Write the dialogues of a batch; raise `ImportProblem` at the first that cannot be kept."""
+        self._refuse_repeated(entries)
+        dialogues = [(entry, entry.record) for entry in entries if isinstance(entry.record, Dialogue)]
+        found = Existing.load(self.corpus, [record for _, record in dialogues]) if self.into else Existing()
+        new: list[Dialogue] = []
+        placed: list[Placed] = []
+        for entry, record in dialogues:
+            try:
+                if record.id in found.ids:
+                    placed.extend((found.ids[record.id], part) for part in additions(found, record))
+                else:
+                    new.append(_whole(record))
+            except ImportProblem as problem:
+                raise problem.placed(line=entry.line, file=entry.file) from None
+        ids = self._write_dialogues(new)
+        placed.extend(
+            (key, part) for key, record in zip(ids, new, strict=True) for part in record.all_continuations()
+        )
+        self._write_continuations(placed)
+
+    def _refuse_repeated(self, entries: Iterable[Entry]) -> None:
+        keys: dict[str, int | None] = {}
+        for entry in entries:
+            if isinstance(entry.record, Dialogue):
+                if entry.record.id in keys:
+                    raise _twice(entry, keys[entry.record.id])
+                keys[entry.record.id] = entry.line
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [list(keys)])
+            seen = dict(cursor.fetchall())
+        for entry in entries if seen else ():
+            if isinstance(entry.record, Dialogue) and entry.record.id in seen:
+                raise _twice(entry, seen[entry.record.id])
+        copy_rows("import_seen", ("key", "line"), ("text", "int4"), keys.items())
+
+    def _write_dialogues(self, records: list[Dialogue]) -> list[int]:
+        ids = reserve_ids("annotation_dialogue", len(records))
+        rows = (self._dialogue_row(key, record) for key, record in zip(ids, records, strict=True))
+        copy_rows("annotation_dialogue", DIALOGUE_COLUMNS, DIALOGUE_TYPES, rows)
+        self.result.dialogues += len(records)
+        return ids
+
+    def _dialogue_row(self, key: int, record: Dialogue) -> tuple[Any, ...]:
+        return (
+            key,
+            self.corpus.pk,
+            record.id,
+            record.cluster or record.id,
+            record.language,
+            record.summary,
+            participants_json(record.participants),
+            dict(record.metadata),
+            agenda_json(record.agenda),
+            self.imported.pk,
+        )
+
+    def _write_continuations(self, placed: list[Placed]) -> None:
+        ids = reserve_ids("annotation_continuation", len(placed))
+        self._know_systems({part.system for _, part in placed})
+        rows = (
+            (key, dialogue, part.id, self.systems[part.system], part.mode, part.trial, dict(part.condition))
+            for key, (dialogue, part) in zip(ids, placed, strict=True)
+        )
+        copy_rows("annotation_continuation", CONTINUATION_COLUMNS, CONTINUATION_TYPES, rows)
+        parts = [part for _, part in placed]
+        copy_rows("annotation_turn", TURN_COLUMNS, TURN_TYPES, _turn_rows(ids, parts))
+        with connection.cursor() as cursor:
+            cursor.execute(ITEMS, {"corpus": self.corpus.pk, "ids": ids})
+            cursor.execute(TURN_ITEMS, {"corpus": self.corpus.pk, "ids": ids})
+            self.result.items += len(ids) + cursor.rowcount
+        self.result.continuations += len(ids)
+        self.result.turns += sum(len(part.turns) for part in parts)
+
+    def _know_systems(self, names: set[str]) -> None:
+        for name in sorted(names - self.systems.keys()):
+            self.systems[name] = System.objects.create(corpus=self.corpus, name=name).pk
+
+
+def _turn_rows(ids: list[int], parts: list[Continuation]) -> Iterator[tuple[Any, ...]]:
+    for key, part in zip(ids, parts, strict=True):
+        for position, turn in enumerate(part.turns):
+            yield key, position, *turn_row(turn)
+
+
+def _whole(record: Dialogue) -> Dialogue:
+    """Return a new dialogue that can stand by itself."""
+    if not record.all_continuations():
+        raise ImportProblem(
+            "has neither turns nor continuations, and the corpus has no such dialogue", field="turns"
+        )
+    check_static(record, len(record.turns))
+    return record
+
+
+def _twice(entry: Entry, first: int | None) -> ImportProblem:
+    assert isinstance(entry.record, Dialogue)
+    where = "" if first is None else f", first on line {first}"
+    return ImportProblem(
+        f"the dialogue {entry.record.id!r} is there twice{where}",
+        field="id",
+        line=entry.line,
+        file=entry.file,
+    )

@@ -1,0 +1,85 @@
+"""Import a file into a corpus."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from annotation.formats import FORMATS
+from annotation.importing import ImportProblem, ImportResult, import_path
+from annotation.importing.engine import Progress
+
+
+class Command(BaseCommand):
+    """`manage.py import_corpus PATH --format F --name N`"""
+
+    help = (
+        "Import dialogues, continuations and labels from a file: as a new corpus with --name, or into an existing "
+        "one with --into. All of the file is kept or nothing; the same content again changes nothing. The last "
+        "line of output is one JSON object with the counts. Formats: "
+        + "; ".join(f"{key} ({format.title})" for key, format in FORMATS.items())
+        + "."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("path", help="the file, or for qmsum a folder of files")
+        parser.add_argument(
+            "--format", choices=list(FORMATS), default="jsonl", help="the file's format (jsonl)"
+        )
+        target = parser.add_mutually_exclusive_group(required=True)
+        target.add_argument("--name", help="the name of the new corpus")
+        target.add_argument("--into", help="the existing corpus to add to")
+        parser.add_argument(
+            "--scheme",
+            help="schemes whose questions the labels answer, comma-separated; "
+            "`own` for questions of the corpus's own",
+        )
+        parser.add_argument("--source", default="", help="where the data is from")
+        parser.add_argument("--licence", default="", help="under which licence it is")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import and print the counts."""
+        with _bar(show=sys.stderr.isatty()) as progress:
+            try:
+                result = import_path(
+                    path=options["path"],
+                    format=options["format"],
+                    corpus=options["into"] or options["name"],
+                    into=bool(options["into"]),
+                    by=None,
+                    scheme=options["scheme"],
+                    source=options["source"],
+                    licence=options["licence"],
+                    progress=progress,
+                )
+            except ImportProblem as problem:
+                raise CommandError(str(problem)) from None
+        for note in result.notes:
+            self.stdout.write(note)
+        if result.unchanged:
+            self.stdout.write(f"{result.unchanged} labels were there already")
+        self.stdout.write(json.dumps(result.as_dict(), ensure_ascii=False))
+
+
+class _bar:
+    """A progress bar on standard error, or nothing."""
+
+    def __init__(self, *, show: bool) -> None:
+        self.bar = tqdm(unit="B", unit_scale=True, disable=not show, leave=False)
+
+    def __enter__(self) -> Progress:
+        return self.update
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.close()
+
+    def update(self, done: int, total: int, _: ImportResult) -> None:
+        """Move the bar to where the import is."""
+        self.bar.total = total
+        self.bar.update(done - self.bar.n)
