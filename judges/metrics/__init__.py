@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from judges.metrics import novelty, own_turns
+from judges.metrics import alignment, novelty, own_turns, topic_alignment, turn_taking
 from judges.metrics.base import Metric, Parameter, Score, Settings
 from judges.metrics.embedding import DEFAULT_MODEL, Embedder
 from judges.metrics.errors import InputRefused, KeyRefused, MetricError, ModelMissing
@@ -21,6 +21,9 @@ from judges.metrics.tools import Models, Tools
 METRICS: dict[str, Metric] = {
     metric.key: metric
     for family in (
+        turn_taking.FAMILY,
+        alignment.FAMILY,
+        topic_alignment.FAMILY,
         novelty.FAMILY,
         own_turns.FAMILY,
     )

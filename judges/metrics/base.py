@@ -24,6 +24,11 @@ Need = Literal[
     "speakers", "profile", "agenda", "reference", "embeddings", "language_model", "corpus", "artifact"
 ]
 
+HIGHER: Direction = "higher"
+LOWER: Direction = "lower"
+NEARER_HALF: Direction = "nearer_half"
+DESCRIPTIVE: Direction = "descriptive"
+
 PAPER = "paper"
 REFERENCE = "reference"
 
@@ -103,6 +108,12 @@ Compute: TypeAlias = "Callable[[Scene, int | None, Settings, Tools], Score]"
 Texts: TypeAlias = "Callable[[Scene, Settings], Iterable[str]]"
 Fit: TypeAlias = "Callable[[Iterable[Dialogue], Settings, Tools], Any]"
 
+
+def key_of(compute: Compute) -> str:
+    """Return a metric's key: its function is named like it."""
+    return str(compute.__name__)
+
+
 WINDOW = Parameter(0, "turns of context, counted from the last; 0 takes all of them", low=0)
 HISTORY = Parameter(True, "whether the shared history counts as part of the conversation")
 
@@ -113,8 +124,9 @@ class Metric:
 
     `variants` maps a name to the parameter defaults that it changes; the first is the default. `low` and
     `high` bound the values (None: unbounded). `fit`, where there is one, learns from the dialogues of a
-    corpus what `compute` then finds as `tools.fitted`. `texts` are what it will embed, so that a caller can
-    embed many conversations' texts in one go.
+    corpus what `compute` then finds as `tools.fitted`; `fit_when` says for which settings that is needed
+    (None: for all). `texts` are what it will embed, so that a caller can embed many conversations' texts in
+    one go.
     """
 
     key: str
@@ -129,6 +141,7 @@ class Metric:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     variants: Mapping[str, Mapping[str, Value]] = field(default_factory=lambda: {PAPER: {}})
     fit: Fit | None = None
+    fit_when: Callable[[Settings], bool] | None = None
     texts: Texts | None = None
 
     @property

@@ -133,7 +133,9 @@ def _load_model(name: str) -> Any:
 
         name = str(get_model_path())
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     try:
         return SentenceTransformer(name, device="cpu", local_files_only=True).eval()
     except (OSError, ValueError) as error:

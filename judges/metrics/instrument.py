@@ -37,6 +37,12 @@ class Instrument:
         """The variant with every parameter's value."""
         return Settings(self.variant, {**self.metric.defaults(self.variant), **self.changed})
 
+    @property
+    def learns(self) -> bool:
+        """Whether it must be fitted on a corpus before it scores."""
+        wanted = self.metric.fit_when
+        return self.metric.fit is not None and (wanted is None or wanted(self.settings))
+
     def spec(self, tools: Tools) -> dict[str, Any]:
         """Return all that makes its values what they are, as plain JSON: a rater's identity."""
         spec: dict[str, Any] = {
@@ -46,13 +52,13 @@ class Instrument:
         }
         if "embeddings" in self.metric.needs:
             spec["embedding_model"] = tools.embed.name
-        if self.metric.fit:
+        if self.learns:
             spec["fitted_on"] = self.fitted_on
         return spec
 
     def fit(self, dialogues: Iterable[Dialogue], tools: Tools) -> Instrument:
         """Return it fitted on a corpus; itself where the metric learns nothing."""
-        if self.metric.fit is None:
+        if not self.learns or self.metric.fit is None:
             return self
         corpus = sorted(dialogues, key=lambda dialogue: dialogue.id)
         learned = self.metric.fit(corpus, self.settings, tools)
@@ -71,7 +77,7 @@ class Instrument:
 
         Raises MetricError where a model is missing or the metric was not fitted.
         """
-        if self.metric.fit and self.fitted is None:
+        if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
         return self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
+from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
 from judges.metrics.scene import Scene
 from judges.metrics.text import without_punctuation
 from judges.metrics.tools import Tools, cosine
@@ -77,7 +77,7 @@ def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
 
 FAMILY = tuple(
     Metric(
-        key=compute.__name__,
+        key=key_of(compute),
         title=title,
         kind="turn",
         aspect="content",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
+from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
 from judges.metrics.scene import Scene
 from judges.metrics.tools import Tools, cosine
 
@@ -62,7 +62,7 @@ def _rounded(settings: Settings, value: float, **details: int) -> Score:
 
 FAMILY = tuple(
     Metric(
-        key=compute.__name__,
+        key=key_of(compute),
         title=title,
         kind="turn",
         aspect="speaker_content",

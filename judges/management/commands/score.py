@@ -1,0 +1,125 @@
+"""Metrics from a file, without a database."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any, TextIO
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from judges.metrics import (
+    DEFAULT_MODEL,
+    METRICS,
+    Embedder,
+    Instrument,
+    MetricError,
+    Tools,
+    instrument_for,
+    split_keys,
+)
+from judges.metrics.inputs import count, read
+from judges.metrics.levels import Averages
+from judges.metrics.scoring import Line, lines
+from judges.metrics.selection import expand
+
+KEYS_HELP = (
+    "metric keys, comma-separated, each with an optional variant and parameters "
+    "(hmp@reference:epsilon=0.01), or a group: local, global, baselines, all. Known: " + " ".join(METRICS)
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Score the dialogues of a file or folder (native JSONL, or MPCEval's own input format) and write "
+        "one JSON line a value: dialogue, continuation, system, turn, metric, variant, value, reason."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the options."""
+        add = parser.add_argument
+        add("path", type=Path, help="a .jsonl or .json file, or a folder of them")
+        add("--metrics", required=True, nargs="+", metavar="KEYS", help=KEYS_HELP)
+        add("--output", required=True, type=Path, metavar="OUT.jsonl", help="where the values are written")
+        add("--window", type=int, metavar="K", help="local context: the last K turns (default: all)")
+        add("--no-history", action="store_true", help="global metrics see only what the system produced")
+        add("--own", action="store_true", help="also score dialogues' own turns where there are others")
+        add("--against", metavar="ID", help="continuation that comparisons take as the reference")
+        add(
+            "--fit-on",
+            type=Path,
+            metavar="PATH",
+            help="corpus that fitted metrics learn from (default: PATH)",
+        )
+        add("--target", default="", metavar="FIELD", help="MPCEval field with the predicted conversation")
+        add("--averages", action="store_true", help="add the means by continuation and by system")
+        add(
+            "--embedding-model",
+            default=settings.EMBEDDING_MODEL or DEFAULT_MODEL,
+            metavar="MODEL",
+            help="a sentence-transformers model: a folder or a name (default: %(default)s)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Score everything; the output appears under its name when it is complete."""
+        output: Path = options["output"]
+        part = output.with_name(output.name + ".part")
+        try:
+            with part.open("w", encoding="utf-8") as out:
+                written = _run(options, out)
+            os.replace(part, output)
+        except MetricError as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{error.filename or output}: {error.strerror or error}") from None
+        finally:
+            part.unlink(missing_ok=True)
+        self.stdout.write(f"{written} values written to {output}")
+
+
+def _run(options: dict[str, Any], out: TextIO) -> int:
+    """Write the values; return how many there are."""
+    path, target = options["path"], options["target"]
+    keys = expand(key for text in options["metrics"] for key in split_keys(text))
+    instruments = [instrument_for(key, _shared(options)) for key in keys]
+    tools = Tools(embed=Embedder(options["embedding_model"]))
+    total = count(path)
+    instruments = [_fitted(one, options, tools) for one in instruments]
+    averages = Averages() if options["averages"] else None
+    written = 0
+    with tqdm(total=total, unit="dialogue", desc="Scoring") as bar:
+        found = lines(read(path, target), instruments, tools, own=options["own"], advance=bar.update)
+        for line in found:
+            written += _put(line, out)
+            if averages is not None:
+                averages.add(line)
+    return written + sum(_put(line, out) for line in (averages.lines() if averages else ()))
+
+
+def _put(line: Line, out: TextIO) -> int:
+    out.write(json.dumps(line, ensure_ascii=False) + "\n")
+    return 1
+
+
+def _fitted(one: Instrument, options: dict[str, Any], tools: Tools) -> Instrument:
+    """Return the instrument, fitted on a corpus where its metric learns from one."""
+    if not one.learns:
+        return one
+    return one.fit(read(options["fit_on"] or options["path"], options["target"]), tools)
+
+
+def _shared(options: dict[str, Any]) -> dict[str, str]:
+    """Return the parameters that options set for every metric that has them."""
+    shared = {"history": "0"} if options["no_history"] else {}
+    if options["window"] is not None:
+        if options["window"] < 1:
+            raise CommandError(f"--window must be at least 1, not {options['window']}")
+        shared["window"] = str(options["window"])
+    if options["against"]:
+        shared["against"] = options["against"]
+    return shared

@@ -1,0 +1,135 @@
+"""DNR, IR and PF: whether the predicted speaker was addressed, spoke lately, and spoke often."""
+
+from __future__ import annotations
+
+import math
+
+from annotation.records import Participant
+from judges.metrics.base import (
+    DESCRIPTIVE,
+    HIGHER,
+    PAPER,
+    REFERENCE,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    key_of,
+    scored,
+    unscored,
+)
+from judges.metrics.mentions import mentioned, reference_mentioned
+from judges.metrics.scene import Scene
+from judges.metrics.tools import Tools
+
+NO_SPEAKER = "the predicted speaker is not named"
+NO_CONTEXT = "there is no context"
+
+
+def dnr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Direct name reference: 1 if the speaker is addressed in the context, else 0.
+
+    MPCEval eq. 1. Addressed: named among a turn's addressees, by @ with id, name or alias, or by a whole name
+    or alias, by somebody else. `reference` matches @name as a substring and every word of the name, and
+    counts the speaker's own turns.
+    """
+    assert turn is not None
+    speaker = scene.target(turn).speaker
+    context = scene.context(turn, settings.integer("window"), keep_blank=settings.is_reference)
+    if settings.is_reference:
+        name = scene.participant(speaker).name or speaker
+        return scored(any(reference_mentioned(scene.turns[p].text, name) for p in context))
+    if not speaker.strip():
+        return unscored(NO_SPEAKER)
+    if not context:
+        return unscored(NO_CONTEXT)
+    at = [p for p in context if scene.turns[p].speaker != speaker and speaker in _addressed(scene, p)]
+    return scored(bool(at), addressed_at=at)
+
+
+def ir(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Implicit reference: how lately the speaker spoke before the last turn.
+
+    MPCEval eq. 2: f(d) for the speaker's latest turn, d turns before the last but one; 0 if there is none.
+    f is rate (1-rate)^d (geometric), e^(-rate d) (exponential) or 1/(1+d) (inverse). Range 0 to 1.
+    Undefined with fewer than two turns of context, where `reference` gives 0; it rounds to 4 decimals.
+    """
+    assert turn is not None
+    speaker = scene.target(turn).speaker
+    context = scene.context(turn, settings.integer("window"), keep_blank=settings.is_reference)
+    if not settings.is_reference:
+        if not speaker.strip():
+            return unscored(NO_SPEAKER)
+        if len(context) < 2:
+            return unscored("the context has fewer than two turns")
+    for distance, position in enumerate(reversed(context[:-1])):
+        if scene.turns[position].speaker == speaker:
+            value = decayed(distance, settings.text("decay"), settings.number("rate"))
+            return scored(round(value, 4) if settings.is_reference else value, spoke_at=position)
+    return scored(0.0)
+
+
+def decayed(distance: int, decay: str, rate: float) -> float:
+    """Return f(distance): geometric, exponential or inverse."""
+    if decay == "geometric":
+        return float(rate * (1 - rate) ** distance)
+    return math.exp(-rate * distance) if decay == "exponential" else 1 / (1 + distance)
+
+
+def pf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Participation frequency: the speaker's share of the context's turns.
+
+    MPCEval eq. 3: turns by the speaker / k, where k is the window, or the number of turns where no window
+    is set. Range 0 to 1. `reference` divides by the turns that are there, also where they are fewer than the
+    window; it rounds to 4 decimals and gives 0 without context.
+    """
+    assert turn is not None
+    speaker, window = scene.target(turn).speaker, settings.integer("window")
+    context = scene.context(turn, window, keep_blank=settings.is_reference)
+    own = sum(scene.turns[p].speaker == speaker for p in context)
+    if settings.is_reference:
+        return scored(round(own / len(context), 4) if context else 0.0)
+    if not speaker.strip():
+        return unscored(NO_SPEAKER)
+    return scored(own / (window or len(context))) if context else unscored(NO_CONTEXT)
+
+
+def _addressed(scene: Scene, position: int) -> set[str]:
+    turn = scene.turns[position]
+    named = scene.once(("named", position), lambda: mentioned(turn.text, _people(scene)))
+    return named | set(turn.addressees)
+
+
+def _people(scene: Scene) -> list[Participant]:
+    """Return the declared participants and whoever else speaks."""
+    speakers = dict.fromkeys(turn.speaker for turn in scene.turns if turn.speaker.strip())
+    ids = dict.fromkeys([*(person.id for person in scene.dialogue.participants), *speakers])
+    return [scene.participant(speaker) for speaker in ids]
+
+
+DECAYS = ("geometric", "exponential", "inverse")
+_IR = {
+    "decay": Parameter("geometric", "how a turn's weight falls with its distance", choices=DECAYS),
+    "rate": Parameter(0.6, "rate of the geometric or exponential decay", low=0.0, high=1.0),
+}
+
+FAMILY = tuple(
+    Metric(
+        key=key_of(compute),
+        title=title,
+        kind="turn",
+        aspect="speaker",
+        compute=compute,
+        low=0.0,
+        high=1.0,
+        direction=direction,
+        needs=frozenset({"speakers"}),
+        parameters=parameters,
+        variants={PAPER: {}, REFERENCE: {}},
+    )
+    for compute, title, direction, parameters in (
+        (dnr, "Direct name reference", HIGHER, {}),
+        (ir, "Implicit reference", HIGHER, _IR),
+        (pf, "Participation frequency", DESCRIPTIVE, {}),
+    )
+)
