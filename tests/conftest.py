@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Once all workers are done: wait until the server is down, and remove a nameless run's home."""
     from config.embedded import postgres
+    from config.embedded.layout import SYSTEM_STATE
 
     home = postgres.use(os.environ[OWN_HOME])
     home.release()
@@ -52,6 +53,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         return
     shutil.rmtree(home.places.root, ignore_errors=True)
     shutil.rmtree(home.places.home, ignore_errors=True)
+    (SYSTEM_STATE / f"{home.places.digest}.home").unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

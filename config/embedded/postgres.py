@@ -110,7 +110,8 @@ class Use:
 
 def _run_keeper(places: Layout) -> str:
     """Start the keeper and return its one line; empty if it died before it could say anything."""
-    environment = os.environ | {"PYTHONPATH": str(PROJECT)}
+    found_first = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(found_first)}
     with (places.logs / "postgres.log").open("ab") as log:
         done = subprocess.run(
             [sys.executable, "-m", "config.embedded.keeper", str(places.home)],

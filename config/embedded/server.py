@@ -65,7 +65,9 @@ class Server:
     def start(self) -> None:
         """Start the server and wait until it accepts connections; a server left over is stopped first."""
         stop_leftover(self.places.data)
-        options = OPTIONS | {"unix_socket_directories": f'"{self.places.socket}"'}
+        # The setting is a list: quoted, so that a comma or a space in the path does not split it.
+        folder = str(self.places.socket).replace('"', '""')
+        options = OPTIONS | {"unix_socket_directories": f'"{folder}"'}
         command = [str(self.bin / "postgres"), "-D", str(self.places.data)]
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]

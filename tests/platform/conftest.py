@@ -1,0 +1,49 @@
+"""Homes for the tests that start the real program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.embedded.layout import SYSTEM_STATE, layout
+from tests.platform.running import NOBODY, processes, wait_until
+
+
+def _remove(home: Path) -> None:
+    """Remove a home with what it has outside, once its processes are gone."""
+    wait_until(lambda: not processes(home), 30)
+    places = layout(home)
+    for folder in (places.root, places.socket, home):
+        shutil.rmtree(folder, ignore_errors=True)
+    (SYSTEM_STATE / f"{places.digest}.home").unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    """A home for one file of tests."""
+    folder = Path(tempfile.mkdtemp(prefix="concord-platform-"))
+    yield folder
+    _remove(folder)
+
+
+@pytest.fixture
+def new_home() -> Iterator[Path]:
+    """A home for one test."""
+    folder = Path(tempfile.mkdtemp(prefix="concord-platform-"))
+    yield folder
+    _remove(folder)
+
+
+@pytest.fixture
+def ordinary_home() -> Iterator[Path]:
+    """A home, with a space in its path, that belongs to an ordinary user."""
+    folder = Path(tempfile.mkdtemp(prefix="concord platform-"))
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    yield folder
+    _remove(folder)

@@ -1,0 +1,174 @@
+"""Starting the real program for a test, and looking at its processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from config.embedded import postgres
+from config.embedded.layout import Layout, layout
+
+PROJECT = Path(__file__).resolve().parents[2]
+MANAGE = [sys.executable, str(PROJECT / "manage.py")]
+NOBODY = 65534
+# Python itself may lie where an ordinary user cannot look; this right to look opens nothing for writing.
+ORDINARY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+MAY_LOOK = [
+    "--inh-caps=+dac_read_search",
+    "--ambient-caps=+dac_read_search",
+    "--bounding-set=-all,+dac_read_search",
+]
+
+
+def as_ordinary_user() -> list[str]:
+    """The start of a command line that makes the rest run without root's rights."""
+    return [*ORDINARY, *MAY_LOOK] if os.geteuid() == 0 else []
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """The environment of a program that lives in `home`."""
+    dropped = {"CONCORD_POSTGRES_OPTIONS", "DJANGO_SETTINGS_MODULE", "MAKELEVEL"}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    return kept | {"CONCORD_HOME": str(home)} | more
+
+
+def manage(home: Path, *arguments: str, prefix: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    command = [*(prefix or []), *MANAGE, *arguments]
+    return subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=120)
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def processes(home: Path, places: Layout | None = None) -> dict[str, list[psutil.Process]]:
+    """The living processes that belong to `home`, by what they are."""
+    found: dict[str, list[psutil.Process]] = {}
+    root = str((places or layout(home)).root)
+    for process in psutil.process_iter():
+        try:
+            words = process.cmdline()
+            if process.status() == psutil.STATUS_ZOMBIE or process.pid == os.getpid():
+                continue
+        except psutil.NoSuchProcess:
+            continue
+        mine = any(root in word for word in words) or _home_of(process) == str(home)
+        kind = _kind(words) if mine else None
+        if kind:
+            found.setdefault(kind, []).append(process)
+    return found
+
+
+def _home_of(process: psutil.Process) -> str | None:
+    """The home that a process was started with; None where that is not ours to know."""
+    try:
+        return process.environ().get("CONCORD_HOME")
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return None
+
+
+def _kind(words: list[str]) -> str | None:
+    marks = {"granian": "web", "config.embedded.keeper": "keeper", "serve": "supervisor", "-D": "postgres"}
+    for mark, kind in marks.items():
+        if mark in words:
+            return kind
+    return f"worker-{words[-1]}" if "work" in words else None
+
+
+def wait_until(what: Callable[[], object], seconds: float = 20.0) -> None:
+    """Wait for something to become true; AssertionError if it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what.__doc__ or what}"
+        time.sleep(0.05)
+
+
+def status_of(port: int | str, page: str = "healthz") -> int | None:
+    """The HTTP status of a page; None where nothing answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return None
+
+
+class Running:
+    """A started `manage.py serve`."""
+
+    def __init__(self, home: Path, *, port: int | str | None = None, prefix: list[str] | None = None) -> None:
+        self.home = home
+        self.port = port or free_port()
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [*(prefix or []), *MANAGE, "serve"], env=environment(home, PORT=str(self.port)),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in self.process.stdout or ():
+            self.lines.append(line.rstrip())
+
+    def wait_until_ready(self) -> None:
+        """Wait for the line that names the address."""
+        wait_until(lambda: self.process.poll() is not None or self._is_ready(), 60)
+        assert self.process.poll() is None, self.lines
+
+    def _is_ready(self) -> bool:
+        return any("is ready" in line for line in list(self.lines))
+
+    def stop(self) -> int:
+        """Ask it to stop and return its status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(30)
+        self._reader.join(5)
+        if self.process.stdout:
+            self.process.stdout.close()
+        return status
+
+
+@contextmanager
+def running(home: Path, *, prefix: list[str] | None = None) -> Iterator[Running]:
+    """A server that has answered; stopped at the end if the test has not done so."""
+    server = Running(home, prefix=prefix)
+    try:
+        server.wait_until_ready()
+        yield server
+    finally:
+        server.stop()
+
+
+def query(home: Path, statement: str) -> list[tuple[object, ...]]:
+    """Run SQL in the database that `home` keeps, which must be running."""
+    import psycopg
+
+    settings = postgres.connection_settings(home)
+    with psycopg.connect(
+        host=settings["HOST"],
+        port=settings["PORT"],
+        user=settings["USER"],
+        dbname=settings["NAME"],
+        autocommit=True,
+    ) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []

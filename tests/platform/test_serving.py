@@ -1,0 +1,118 @@
+"""The supervisor: one command runs everything, and nothing survives it or is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.platform.running import Running, processes, query, running, status_of, wait_until
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def server(home):
+    with running(home) as started:
+        query(home, "CREATE TABLE kept AS SELECT 42 AS n")
+        yield started
+
+
+def test_everything_runs_and_health_is_told(server):
+    assert {"web", "keeper", "postgres", "supervisor"} <= processes(server.home).keys()
+    assert status_of(server.port) == 200
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/readyz") as answer:
+            told = json.load(answer)
+    except urllib.error.HTTPError as error:
+        told = json.load(error)
+    assert told["database"]
+    assert told["migrations"]
+    assert told["workers"].keys() == {"calls", "metrics"}
+
+
+@pytest.mark.parametrize("kind", ["web", "postgres", "keeper"])
+def test_a_part_that_is_killed_comes_back_with_its_data(server, kind):
+    before = {process.pid for process in processes(server.home)[kind]}
+    for process in processes(server.home)[kind]:
+        process.kill()
+
+    def back() -> bool:
+        now = {process.pid for process in processes(server.home).get(kind, [])}
+        return (
+            bool(now - before)
+            and status_of(server.port) == 200
+            and status_of(server.port, "readyz") is not None
+        )
+
+    wait_until(back, 30)
+    assert query(server.home, "SELECT n FROM kept") == [(42,)]
+
+
+def test_a_second_one_in_the_same_home_is_refused_in_one_line(server):
+    second = Running(server.home)
+    assert second.process.wait(30) == 1
+    second.stop()
+    assert len(second.lines) == 1
+    assert f"already runs in {server.home}" in second.lines[0]
+    assert status_of(server.port) == 200
+
+
+def test_sigterm_stops_all_of_it_within_seconds(new_home):
+    with running(new_home) as server:
+        started = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - started < 15
+        assert not processes(new_home)
+        assert status_of(server.port) is None
+        assert server.lines[-1] == "Stopped."
+    started = time.monotonic()
+    with running(new_home):
+        assert time.monotonic() - started < 10
+
+
+def test_after_kill_9_of_the_supervisor_the_next_start_is_clean_and_nothing_is_lost(new_home):
+    server = Running(new_home)
+    server.wait_until_ready()
+    query(new_home, "CREATE TABLE kept AS SELECT 42 AS n")
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.stop()
+    with running(new_home):
+        assert query(new_home, "SELECT n FROM kept") == [(42,)]
+    assert not processes(new_home)
+
+
+def test_all_of_it_ends_after_kill_9_of_the_supervisor(new_home):
+    server = Running(new_home)
+    server.wait_until_ready()
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.stop()
+    wait_until(lambda: not processes(new_home), 30)
+
+
+def test_a_port_in_use_is_told_in_one_line(new_home):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server = Running(new_home, port=taken.getsockname()[1])
+        assert server.process.wait(30) == 1
+        server.stop()
+    assert len(server.lines) == 1
+    assert f"Port {server.port} on 127.0.0.1 is in use" in server.lines[0]
+    assert not processes(new_home)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http"])
+def test_a_port_that_is_none_is_told_in_one_line(new_home, port):
+    server = Running(new_home, port=port)
+    assert server.process.wait(30) == 1
+    server.stop()
+    assert server.lines == [
+        f"CommandError: PORT={port} is not a port number: choose one between 1 and 65535."
+    ]
