@@ -69,17 +69,23 @@ def located(path: Path, error: RatingError, lines: Sequence[int]) -> RatingsFile
     return RatingsFileError(path, str(error))
 
 
-def read_ratings(path: Path, reading: Reading, progress: Callable[[Table], Iterable[tuple[int, Row]]]) -> RatingsFile:
+def read_ratings(
+    path: Path, reading: Reading, progress: Callable[[Table], Iterable[tuple[int, Row]]]
+) -> RatingsFile:
     """Read a long or wide ratings file; ``progress`` wraps the rows as they are read."""
     table = read_table(path)
     missing = [c for c in LONG if c not in table.columns]
     wide = missing == ["rater", "value"]
     if missing and not wide:
-        raise RatingsFileError(path, f"no column {missing[0]!r}; the columns are {', '.join(table.columns)}", 1)
+        raise RatingsFileError(
+            path, f"no column {missing[0]!r}; the columns are {', '.join(table.columns)}", 1
+        )
     cluster = reading.cluster if reading.cluster in table.columns else None
     for wanted in (reading.cluster if reading.cluster_required else None, reading.by):
         if wanted and wanted not in table.columns:
-            raise RatingsFileError(path, f"no column {wanted!r}; the columns are {', '.join(table.columns)}", 1)
+            raise RatingsFileError(
+                path, f"no column {wanted!r}; the columns are {', '.join(table.columns)}", 1
+            )
     raters = [c for c in table.columns if c not in ("item", *ABOUT, cluster, reading.by)] if wide else []
     if wide and not raters:
         raise RatingsFileError(path, "no columns 'rater' and 'value', and no columns of raters either", 1)
@@ -116,7 +122,9 @@ def _records(
         "identified": _identified(path, line, row.get("identified")),
     }
     if cluster and not shared["cluster"]:
-        raise RatingsFileError(path, "empty; every item needs its cluster (or use --no-cluster)", line, cluster)
+        raise RatingsFileError(
+            path, "empty; every item needs its cluster (or use --no-cluster)", line, cluster
+        )
     question = row.get("question") or ""
     for name in raters:
         yield Record(item, name, _value(row.get(name)), **shared), question  # type: ignore[arg-type]

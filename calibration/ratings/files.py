@@ -28,7 +28,9 @@ class RatingsFileError(Exception):
 class Table:
     """A file's columns, and its rows with their line numbers."""
 
-    def __init__(self, columns: tuple[str, ...], rows: Iterator[tuple[int, Row]], size: int | None = None) -> None:
+    def __init__(
+        self, columns: tuple[str, ...], rows: Iterator[tuple[int, Row]], size: int | None = None
+    ) -> None:
         self.columns = columns
         self.rows = rows
         self.size = size
@@ -40,7 +42,9 @@ def read_table(path: Path) -> Table:
     if not path.is_file():
         raise RatingsFileError(path, "no such file")
     if path.stat().st_size == 0:
-        raise RatingsFileError(path, "the file is empty; a ratings file has the columns item, rater and value")
+        raise RatingsFileError(
+            path, "the file is empty; a ratings file has the columns item, rater and value"
+        )
     if suffix in FORMATS:
         return _delimited(path, FORMATS[suffix])
     if suffix in (".jsonl", ".ndjson"):
@@ -69,7 +73,9 @@ def _delimited(path: Path, delimiter: str) -> Table:
     return Table(columns, _csv_rows(path, opened, reader, columns))
 
 
-def _csv_rows(path: Path, opened: TextIO, reader: object, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
+def _csv_rows(
+    path: Path, opened: TextIO, reader: object, columns: tuple[str, ...]
+) -> Iterator[tuple[int, Row]]:
     line = 1
     with opened:
         try:
@@ -78,7 +84,9 @@ def _csv_rows(path: Path, opened: TextIO, reader: object, columns: tuple[str, ..
                 if not cells:
                     continue
                 if len(cells) != len(columns):
-                    raise RatingsFileError(path, f"{len(cells)} cells where the header has {len(columns)}", start)
+                    raise RatingsFileError(
+                        path, f"{len(cells)} cells where the header has {len(columns)}", start
+                    )
                 yield start, dict(zip(columns, cells, strict=True))
         except UnicodeDecodeError as error:
             raise RatingsFileError(path, f"not UTF-8 ({error.reason})", line + 1) from None
@@ -110,7 +118,9 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
             except UnicodeDecodeError as error:
                 raise RatingsFileError(path, f"not UTF-8 ({error.reason})", line) from None
             except json.JSONDecodeError as error:
-                raise RatingsFileError(path, f"not JSON: {error.msg} at character {error.pos + 1}", line) from None
+                raise RatingsFileError(
+                    path, f"not JSON: {error.msg} at character {error.pos + 1}", line
+                ) from None
             if not isinstance(row, dict):
                 raise RatingsFileError(path, "expected a JSON object", line)
             yield line, {key: _cell(path, line, key, value) for key, value in row.items()}

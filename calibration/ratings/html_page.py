@@ -104,4 +104,6 @@ def chart(block: Block, most: int = 40) -> str:
             )
         marks.append(f'<circle cx="{place(result.value or 0.0):.1f}" cy="{y}" r="4"/>')
     label = f"{block.heading}: values with their intervals"
-    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>'
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>'
+    )

@@ -52,7 +52,14 @@ def _table(title: str, block: Block) -> list[str]:
 def _row(raters: str, result: Result) -> list[str]:
     value = f"${result.value:.3f}$" if result.value is not None else escaped(result.status)
     ends = "--" if result.low is None else f"$[{result.low:.3f}, {result.high:.3f}]$"
-    return [escaped(raters), escaped(title_of(result.name)), value, ends, str(result.n_items), str(result.n_clusters)]
+    return [
+        escaped(raters),
+        escaped(title_of(result.name)),
+        value,
+        ends,
+        str(result.n_items),
+        str(result.n_clusters),
+    ]
 
 
 def escaped(text: str) -> str:

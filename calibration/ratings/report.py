@@ -58,7 +58,11 @@ def title_of(name: str) -> str:
     """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
     if name in OTHER_TITLES:
         return OTHER_TITLES[name]
-    for prefix, words in (("people_", "people with people"), ("judge_", "judge with people"), ("gap_", "judge less people")):
+    for prefix, words in (
+        ("people_", "people with people"),
+        ("judge_", "judge with people"),
+        ("gap_", "judge less people"),
+    ):
         if name.startswith(prefix) and name.removeprefix(prefix) in STATISTICS:
             return f"{STATISTICS[name.removeprefix(prefix)].title}, {words}"
     return STATISTICS[name].title if name in STATISTICS else name
@@ -84,12 +88,16 @@ def raters_of(entry: Entry, longest: int = 4) -> str:
 def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
     given = int((ratings.values == ratings.values).sum())
     empty = ratings.values.size - given
-    facts = [f"{given:,} ratings of {ratings.n_items:,} items by {len(ratings.raters)} raters; {empty:,} cells are empty."]
+    facts = [
+        f"{given:,} ratings of {ratings.n_items:,} items by {len(ratings.raters)} raters; {empty:,} cells are empty."
+    ]
     values = "any number"
     if ratings.scale is not None:
         values = ", ".join(ratings.label(v) for v in ratings.scale)
     origin = "as declared" if ratings.declared else "the values that occur, as none were declared"
-    facts.append(f"Scale: {ratings.level}, {values}" + (f" ({origin})." if ratings.scale is not None else "."))
+    facts.append(
+        f"Scale: {ratings.level}, {values}" + (f" ({origin})." if ratings.scale is not None else ".")
+    )
     if cluster:
         facts.append(f"Clusters: column {cluster}, {ratings.n_clusters:,} of them.")
     else:
@@ -169,7 +177,9 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
 def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[str, ...]:
     out = []
     if cluster is None:
-        out.append("Turns of one dialogue are alike; without a cluster column the intervals may be too short.")
+        out.append(
+            "Turns of one dialogue are alike; without a cluster column the intervals may be too short."
+        )
     if not ratings.declared and ratings.scale is not None:
         out.append("Values that the scale has but nobody used are unknown; declare them with --values.")
     raised: dict[str, list[str]] = {}
@@ -180,7 +190,9 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
         out.append(f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({_listed(titles)}).")
     unknown = [r for r, known in zip(ratings.raters, ratings.identified, strict=True) if not known]
     if unknown:
-        out.append(f"{len(unknown)} raters are unidentified: only statistics that treat raters alike are given for them.")
+        out.append(
+            f"{len(unknown)} raters are unidentified: only statistics that treat raters alike are given for them."
+        )
     return tuple(out)
 
 

@@ -17,4 +17,15 @@ from calibration.statistics.resampling import Plan
 from calibration.statistics.result import FLAGS, Result
 from calibration.statistics.table import STATISTICS
 
-__all__ = ["FLAGS", "STATISTICS", "Analysis", "Entry", "Plan", "RatingError", "Ratings", "Record", "Result", "analyse"]
+__all__ = [
+    "FLAGS",
+    "STATISTICS",
+    "Analysis",
+    "Entry",
+    "Plan",
+    "RatingError",
+    "Ratings",
+    "Record",
+    "Result",
+    "analyse",
+]

@@ -78,7 +78,9 @@ def at_level(level: Level) -> Statistic:
 def too_many_values(sample: Sample) -> Verdict | None:
     """Coincidences of many distinct values do not fit a table; interval alpha does not need one."""
     if sample.ratings.level != "interval" and len(sample.grid) > 20 * MAX_VALUES:
-        return Verdict("rejected", f"{len(sample.grid)} distinct values: use the interval level, or round them")
+        return Verdict(
+            "rejected", f"{len(sample.grid)} distinct values: use the interval level, or round them"
+        )
     return None
 
 

@@ -119,7 +119,10 @@ class _Run:
         if len(kinds) > 1:
             groups += [tuple(j for j in columns if ratings.kinds[j] == kind) for kind in kinds]
         return tuple(
-            entry for n, group in enumerate(groups) if n == 0 or len(group) > 1 for entry in self._of_panel(group)
+            entry
+            for n, group in enumerate(groups)
+            if n == 0 or len(group) > 1
+            for entry in self._of_panel(group)
         )
 
     def _of_panel(self, columns: tuple[int, ...]) -> list[Entry]:
@@ -169,7 +172,11 @@ class _Run:
         """The alternative annotator test of every judge against three identified people or more."""
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
-        judges = [j for j in ratings.of_kind("judge") if ratings.on_scale[j] or ratings.level not in ("binary", "nominal")]
+        judges = [
+            j
+            for j in ratings.of_kind("judge")
+            if ratings.on_scale[j] or ratings.level not in ("binary", "nominal")
+        ]
         if len(people) < 3:
             return ()
         out = []
@@ -184,7 +191,9 @@ class _Run:
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
         out: list[Entry] = []
-        for judge in [j for j in ratings.of_kind("judge") if ratings.identified[j]] if len(people) > 1 else []:
+        for judge in (
+            [j for j in ratings.of_kind("judge") if ratings.identified[j]] if len(people) > 1 else []
+        ):
             among = self._members(list(combinations(people, 2)), judge)
             with_judge = self._members([(p, judge) for p in people], judge)
             names = (ratings.raters[judge], *(ratings.raters[j] for j in people))

@@ -96,7 +96,9 @@ def no_variation(sample: Sample) -> Verdict | None:
     if not sample.all_same:
         return None
     value = sample.ratings.label(float(sample.values[~_nan(sample.values)][0]))
-    return Verdict("undefined", f"no variation: every rating is {value}; percent agreement is what can be said")
+    return Verdict(
+        "undefined", f"no variation: every rating is {value}; percent agreement is what can be said"
+    )
 
 
 def prevalence(sample: Sample) -> Verdict | None:
@@ -113,7 +115,9 @@ def constant_undefined(sample: Sample) -> Verdict | None:
     """Correlation-like statistics are undefined when a rater gave one value throughout."""
     for position, constant in enumerate(sample.constant):
         if constant:
-            return Verdict("undefined", f"{sample.name(position)} gave one value throughout", ("constant_rater",))
+            return Verdict(
+                "undefined", f"{sample.name(position)} gave one value throughout", ("constant_rater",)
+            )
     return None
 
 

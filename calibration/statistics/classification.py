@@ -126,14 +126,32 @@ def _need_negatives(reference: bool, reason: str) -> Callable[[Sample], Verdict 
 
 NONE_ANYWHERE = "no positives: neither rater marks one (0 in the reference)"
 _FORMULAS = (
-    ("precision", "Precision", precision, False, (_need(False, True, "no positives given by the second rater"),)),
+    (
+        "precision",
+        "Precision",
+        precision,
+        False,
+        (_need(False, True, "no positives given by the second rater"),),
+    ),
     ("recall", "Recall", recall, False, (_need(True, False, "no positives in the reference"),)),
     ("f1", "F1", f1, True, (_need(True, True, NONE_ANYWHERE),)),
-    ("specificity", "Specificity", specificity, False, (_need_negatives(True, "no negatives in the reference"),)),
+    (
+        "specificity",
+        "Specificity",
+        specificity,
+        False,
+        (_need_negatives(True, "no negatives in the reference"),),
+    ),
     ("prevalence_index", "Prevalence index", prevalence_index, True, ()),
     ("bias_index", "Bias index", bias_index, False, ()),
     ("pabak", "PABAK", pabak, True, ()),
-    ("positive_agreement", "Positive agreement", positive_agreement, True, (_need(True, True, NONE_ANYWHERE),)),
+    (
+        "positive_agreement",
+        "Positive agreement",
+        positive_agreement,
+        True,
+        (_need(True, True, NONE_ANYWHERE),),
+    ),
     (
         "negative_agreement",
         "Negative agreement",

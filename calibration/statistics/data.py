@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -74,7 +74,6 @@ class Ratings:
     positive: float | None = 1.0
     declared: bool = True
     problem: str = ""
-    _cache: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_items(self) -> int:
@@ -106,10 +105,15 @@ class Ratings:
             kinds=tuple(self.kinds[j] for j in keep),
             identified=tuple(self.identified[j] for j in keep),
             on_scale=tuple(self.on_scale[j] for j in keep),
-            _cache={},
         )
 
-    def with_column(self, name: str, values: Floats, kind: str = "composite", on_scale: bool = False) -> Ratings:
+    def with_values(self, values: Floats) -> Ratings:
+        """Return the same raters and items with other values (items x raters)."""
+        return replace(self, values=values)
+
+    def with_column(
+        self, name: str, values: Floats, kind: str = "composite", on_scale: bool = False
+    ) -> Ratings:
         """Return the ratings with one more rater, derived from others or measured elsewhere."""
         return replace(
             self,
@@ -118,7 +122,6 @@ class Ratings:
             kinds=(*self.kinds, kind),
             identified=(*self.identified, True),
             on_scale=(*self.on_scale, on_scale),
-            _cache={},
         )
 
     def label(self, value: float) -> str:
@@ -138,7 +141,9 @@ class Ratings:
         """Build from long records; raises RatingError naming the record at fault. See ``records.build``."""
         from calibration.statistics.records import build
 
-        return build(records, level=level, values=values, positive=positive, samples=samples, off_scale=off_scale)
+        return build(
+            records, level=level, values=values, positive=positive, samples=samples, off_scale=off_scale
+        )
 
     @staticmethod
     def from_matrix(
@@ -183,14 +188,18 @@ class Ratings:
         )
 
 
-def _problem(matrix: Floats, observed: tuple[float, ...], scale: tuple[float, ...] | None, level: Level) -> str:
+def _problem(
+    matrix: Floats, observed: tuple[float, ...], scale: tuple[float, ...] | None, level: Level
+) -> str:
     if level not in LEVELS:
         return f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}"
     if np.isinf(matrix).any():
         return "a value is infinite"
     outside = [v for v in observed if scale is not None and v not in scale]
     if outside:
-        return f"value {outside[0]:g} is outside the declared scale {', '.join(f'{v:g}' for v in scale or ())}"
+        return (
+            f"value {outside[0]:g} is outside the declared scale {', '.join(f'{v:g}' for v in scale or ())}"
+        )
     if level == "binary" and len(scale or observed) > 2:
         return f"a binary scale has two values, not {len(scale or observed)}"
     if level == "ratio" and observed and observed[0] < 0:

@@ -76,7 +76,12 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
     }
     if not estimate.ok:
         return Result(
-            statistic.key, status=verdict.status, reason=verdict.reason, flags=verdict.flags, method=plan.method, **counts
+            statistic.key,
+            status=verdict.status,
+            reason=verdict.reason,
+            flags=verdict.flags,
+            method=plan.method,
+            **counts,
         )
     bounds = interval_of(estimate.point, estimate.replicates, sample.n_clusters, plan, estimate.leave_one_out)
     flags = verdict.flags + bounds.flags

@@ -87,7 +87,9 @@ def equal_counts(sample: Sample) -> Additive:
     usual = usual_count(sample)
     keep = given == usual
     counts = sample.counts[keep]
-    agreeing = (counts * (counts - 1)).sum(axis=1) / (usual * (usual - 1)) if usual > 1 else np.zeros(len(counts))
+    agreeing = (
+        (counts * (counts - 1)).sum(axis=1) / (usual * (usual - 1)) if usual > 1 else np.zeros(len(counts))
+    )
     rows = np.column_stack([np.ones(len(counts)), agreeing, counts])
     return additive(sample.units[keep], sample.resampling.n_units, rows)
 
@@ -116,5 +118,6 @@ def _standard(values: Floats) -> Floats:
 
 
 FEATURES: dict[str, Callable[[Sample], Additive]] = {
-    f.__name__: f for f in (joint, moments, equality, agreement, coincidence, shares, equal_counts, spread, anova)
+    f.__name__: f
+    for f in (joint, moments, equality, agreement, coincidence, shares, equal_counts, spread, anova)
 }

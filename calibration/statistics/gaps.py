@@ -14,10 +14,8 @@ from calibration.statistics.resampling import Plan
 from calibration.statistics.result import Result
 from calibration.statistics.samples import Sample
 
-
 COMPARED = frozenset(
-    "percent_agreement cohen_kappa cohen_kappa_linear cohen_kappa_quadratic scott_pi mcc f1 pearson spearman "
-    "kendall_tau_b".split()
+    ["percent_agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi", "mcc", "f1", "pearson", "spearman", "kendall_tau_b"]
 )
 
 
@@ -103,12 +101,34 @@ def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = Fa
     n_missing = sum(m.n_missing for m in means)
     if undefined is not None:
         return Result(
-            name, None, None, None, n_items, n_clusters, n_raters, n_missing, method, "undefined", undefined.reason, flags
+            name,
+            None,
+            None,
+            None,
+            n_items,
+            n_clusters,
+            n_raters,
+            n_missing,
+            method,
+            "undefined",
+            undefined.reason,
+            flags,
         )
     point = one.point - other.point if difference else one.point
     replicates = one.replicates - other.replicates if difference else one.replicates
     bounds = interval_of(point, replicates, n_clusters, percentile)
     flags += bounds.flags + (("few_clusters",) if n_clusters < FEW_CLUSTERS else ())
     return Result(
-        name, point, bounds.low, bounds.high, n_items, n_clusters, n_raters, n_missing, method, "ok", bounds.reason, flags
+        name,
+        point,
+        bounds.low,
+        bounds.high,
+        n_items,
+        n_clusters,
+        n_raters,
+        n_missing,
+        method,
+        "ok",
+        bounds.reason,
+        flags,
     )

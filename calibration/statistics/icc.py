@@ -35,7 +35,9 @@ def anova(sample: Sample) -> Additive:
     n = given.sum(axis=1)
     mean = filled.sum(axis=1) / n
     away = np.where(given > 0, filled - mean[:, None], 0.0)
-    matrix = given[:, :, None] * np.eye(given.shape[1]) - given[:, :, None] * given[:, None, :] / n[:, None, None]
+    matrix = (
+        given[:, :, None] * np.eye(given.shape[1]) - given[:, :, None] * given[:, None, :] / n[:, None, None]
+    )
     rows = np.column_stack(
         [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
         + [given, filled, away, matrix.reshape(len(n), -1)]

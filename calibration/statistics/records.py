@@ -42,7 +42,9 @@ def build(
     collector = Collector()
     for record in records:
         collector.add(record)
-    return collector.ratings(level=level, values=values, positive=positive, samples=samples, off_scale=off_scale)
+    return collector.ratings(
+        level=level, values=values, positive=positive, samples=samples, off_scale=off_scale
+    )
 
 
 class Collector:
@@ -104,11 +106,16 @@ class Collector:
         scale, or a second value for the same item, rater and sample.
         """
         if level not in LEVELS:
-            raise RatingError(f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}", field="scale")
+            raise RatingError(
+                f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}", field="scale"
+            )
         policy: Samples = samples or ("mean" if level in ORDERED else "first")
         if policy == "mean" and level not in ORDERED:
             raise RatingError(f"the mean of samples needs an ordered scale, not {level}", field="samples")
-        off = [name in off_scale or kind in OFF_SCALE_KINDS for name, (kind, _) in zip(self._raters, self._who, strict=True)]
+        off = [
+            name in off_scale or kind in OFF_SCALE_KINDS
+            for name, (kind, _) in zip(self._raters, self._who, strict=True)
+        ]
         scale, numbers = self._encoded(level, values, np.array(off, dtype=np.bool_))
         raw, keys = self._matrix(numbers)
         names, columns, base, derived = self._joined(raw, keys, policy, scale)

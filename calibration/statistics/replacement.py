@@ -89,7 +89,11 @@ def alternative_annotator_test(
     kept = [c for c in contests if len(c.units) >= min_items]
     left_out = tuple(c.annotator for c in contests if len(c.units) < min_items)
     margins = np.array([_margin(epsilon, c.annotator) for c in kept])
-    sums = np.concatenate([_sums(c, resampling) for c in kept], axis=1) if kept else np.empty((resampling.n_units, 0))
+    sums = (
+        np.concatenate([_sums(c, resampling) for c in kept], axis=1)
+        if kept
+        else np.empty((resampling.n_units, 0))
+    )
     return _finish(ratings, kept, left_out, margins, sums, q, clustered, resampling, f"score {chosen}")
 
 
@@ -171,7 +175,9 @@ def clustered_p_values(contests: Sequence[Contest], margins: Floats) -> Floats:
         c = len(sizes)
         error = np.sqrt(c / (c - 1) * (residual**2).sum()) / sizes.sum() if c > 1 else np.nan
         flat = not error > 0
-        out.append((0.0 if mean < margin else 1.0) if flat else float(special.stdtr(c - 1, (mean - margin) / error)))
+        out.append(
+            (0.0 if mean < margin else 1.0) if flat else float(special.stdtr(c - 1, (mean - margin) / error))
+        )
     return np.array(out)
 
 
@@ -211,7 +217,9 @@ def _finish(
     plan, m = resampling.plan, len(kept)
     margin = f"epsilon {margins[0]:g}" if m and (margins == margins[0]).all() else "epsilon per annotator"
     test = "t-test over clusters" if clustered else "t-test"
-    method = f"alternative annotator test, {scored}, {margin}, {test}, Benjamini-Yekutieli q {q:g}; {plan.method}"
+    method = (
+        f"alternative annotator test, {scored}, {margin}, {test}, Benjamini-Yekutieli q {q:g}; {plan.method}"
+    )
     counts = _counts(ratings, kept)
     if m == 0:
         reason = f"no annotator shares {MIN_ITEMS} items with another annotator and the judge"
@@ -227,7 +235,9 @@ def _finish(
         won = by_rejected(p, q)[0]
         rate = np.array([won.mean()])
     parts = [_figures((w @ sums).reshape(-1, m, 4), margins, q)[:2] for w in resampling.chunks()]
-    rates, advantages = (np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(2))
+    rates, advantages = (
+        np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(2)
+    )
     results = [
         _result("alt_test_winning_rate", float(rate[0]), rates, counts, method, plan, left_out),
         _result("alt_test_advantage", float(advantage[0]), advantages, counts, method, plan, left_out),
@@ -253,10 +263,18 @@ def _counts(ratings: Ratings, kept: Sequence[Contest]) -> dict[str, int]:
 
 
 def _result(
-    name: str, value: float, replicates: Floats, counts: dict[str, int], method: str, plan: Plan, left_out: tuple[str, ...]
+    name: str,
+    value: float,
+    replicates: Floats,
+    counts: dict[str, int],
+    method: str,
+    plan: Plan,
+    left_out: tuple[str, ...],
 ) -> Result:
     percentile = Plan(plan.resamples, plan.seed, plan.level, "percentile", plan.scheme, plan.max_undefined)
     bounds = interval_of(value, replicates, counts["n_clusters"], percentile)
     flags = bounds.flags + (("few_clusters",) if counts["n_clusters"] < FEW_CLUSTERS else ())
     flags += ("dropped_raters",) if left_out else ()
-    return Result(name, value, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts)
+    return Result(
+        name, value, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts
+    )

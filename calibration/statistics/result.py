@@ -24,6 +24,8 @@ FLAGS = {
     "missing_cells": "some raters left items out; estimated from the cells there are",
     "dropped_items": "items with another number of ratings than most are left out",
     "dropped_raters": "raters for whom the figure is undefined are left out of the mean",
+    "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
+    "outside_range": "the corrected value lies outside 0 to 1: too few labelled items, or a judge that changed",
     "few_events": "fewer than 30 expected events: the interval may cover less than it says",
 }
 

@@ -55,7 +55,9 @@ def scale_of(observed: Iterable[Value], level: Level, values: Sequence[Value] | 
         raise RatingError(f"value {bad!r} is not a number, and the scale is {level}", value=bad)
     if level == "ordinal" and values is None:
         bad = next(v for v, n in zip(candidates, numbers, strict=True) if n is None)
-        message = f"value {bad!r} is not a number: name the ordered categories from lowest to highest (--values)"
+        message = (
+            f"value {bad!r} is not a number: name the ordered categories from lowest to highest (--values)"
+        )
         raise RatingError(message, value=bad)
     names = [str(v) for v in candidates]
     if len(set(names)) < len(names):
@@ -68,4 +70,6 @@ def scale_of(observed: Iterable[Value], level: Level, values: Sequence[Value] | 
 def _check_binary(shown: Sequence[str], level: Level) -> None:
     if level == "binary" and len(shown) > 2:
         more = ", ..." if len(shown) > 5 else ""
-        raise RatingError(f"a binary scale has two values, not {len(shown)}: {', '.join(shown[:5])}{more}", field="scale")
+        raise RatingError(
+            f"a binary scale has two values, not {len(shown)}: {', '.join(shown[:5])}{more}", field="scale"
+        )

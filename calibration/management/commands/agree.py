@@ -35,18 +35,24 @@ class Command(BaseCommand):
         parser.add_argument("ratings", type=Path, help="the ratings file")
         parser.add_argument("--scale", required=True, choices=LEVELS, help="measurement level of the values")
         parser.add_argument("--values", help="the scale's values, comma-separated, lowest first: 1,2,3,4,5")
-        parser.add_argument("--positive", default="1", help="the positive class of precision, recall and F1 (1)")
+        parser.add_argument(
+            "--positive", default="1", help="the positive class of precision, recall and F1 (1)"
+        )
         parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
         parser.add_argument("--against", help="only pairs with this rater, as the reference")
         parser.add_argument("--by", help="a column whose values are reported separately, such as system")
-        parser.add_argument("--samples", choices=("mean", "first", "separate"), help="what becomes of repeated answers")
+        parser.add_argument(
+            "--samples", choices=("mean", "first", "separate"), help="what becomes of repeated answers"
+        )
         parser.add_argument("--cluster", help="the column of clusters (cluster, where it exists)")
         parser.add_argument("--no-cluster", action="store_true", help="take every item as independent")
         parser.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples (2000)")
         parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (0)")
         parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
         parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
-        parser.add_argument("--epsilon", type=float, default=0.15, help="margin of the alternative annotator test")
+        parser.add_argument(
+            "--epsilon", type=float, default=0.15, help="margin of the alternative annotator test"
+        )
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -102,7 +108,11 @@ def _analysed(
     sections, entries = [], []
     for part in file.parts:
         ratings: Ratings = file.ratings(
-            part, level=options["scale"], values=values, positive=options["positive"], samples=options["samples"]
+            part,
+            level=options["scale"],
+            values=values,
+            positive=options["positive"],
+            samples=options["samples"],
         )
         analysis = analyse(
             ratings, question=part.question, against=options["against"], plan=plan, epsilon=options["epsilon"]

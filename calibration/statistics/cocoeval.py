@@ -1,0 +1,149 @@
+"""CoCoEval's table 7: per behaviour, how a judge's marks agree with people's.
+
+Two policies. ``cocoeval`` repeats the paper: judge against each annotator, then the mean; recall and MCC
+leave out an annotator who never marks the behaviour, kappa counts as 0 for that annotator; "Overall" joins
+the behaviours end to end per annotator first. ``consistent`` (the default) gives all four figures of a row
+the same annotators: one who never marks the behaviour is left out of all of them, and the row is flagged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from calibration.statistics.data import Floats, Ints
+from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
+from calibration.statistics.resampling import Plan, Resampling
+from calibration.statistics.result import Result
+from calibration.statistics.sums import Labels, cluster_codes, finished
+
+Policy = Literal["consistent", "cocoeval"]
+Marks = npt.NDArray[np.bool_]
+FIGURES = ("precision", "recall", "mcc", "kappa")
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One behaviour: how often people and judge mark it, the four figures, and people with each other."""
+
+    behaviour: str
+    detected_by_people: float
+    detected_by_judge: float
+    judge: Mapping[str, Result]
+    people: Mapping[str, Result]
+
+
+def table(
+    judge: npt.ArrayLike,
+    people: Sequence[npt.ArrayLike],
+    behaviours: Sequence[str],
+    clusters: Labels | None = None,
+    *,
+    policy: Policy = "consistent",
+    plan: Plan | None = None,
+) -> tuple[Row, ...]:
+    """Return a row per behaviour and an overall row.
+
+    ``judge`` and each of ``people`` are marks (turns x behaviours, 0 or 1). Figures are shares, not percent.
+    Precision, recall and the rest compare the judge with each person as reference; ``people`` compares each
+    pair of people, the first as reference.
+    """
+    plan = plan or Plan()
+    marks = [np.asarray(m) == 1 for m in (judge, *people)]
+    shape = marks[0].shape
+    if any(m.shape != shape for m in marks) or len(shape) != 2 or shape[1] != len(behaviours):
+        raise ValueError(f"marks are turns x {len(behaviours)} behaviours, alike for all raters")
+    if not people:
+        raise ValueError("the table needs at least one person")
+    units = cluster_codes(clusters, shape[0])
+    tables = _Tables(marks, units, plan, policy)
+    return tuple(tables.row(i, name) for i, name in enumerate((*behaviours, OVERALL)))
+
+
+class _Tables:
+    """Joint 2 x 2 tables of every pair and behaviour, on the same resamples."""
+
+    def __init__(self, marks: Sequence[Marks], units: Ints, plan: Plan, policy: Policy) -> None:
+        self.marks, self.units, self.plan, self.policy = marks, units, plan, policy
+        self.n_units = int(units.max()) + 1
+        self.n_behaviours = marks[0].shape[1]
+        self.judged = [(person, 0) for person in range(1, len(marks))]
+        self.among = list(combinations(range(1, len(marks)), 2))
+        pairs = self.judged + self.among
+        sums = np.concatenate([self._pair(a, b) for a, b in pairs], axis=1)
+        size = 4 * self.n_behaviours
+        whole = sums.sum(axis=0)[None, :]
+        parts = [w @ sums for w in Resampling(plan, units, self.n_units).chunks()] if plan.resamples else []
+        drawn = np.concatenate(parts) if parts else np.empty((0, sums.shape[1]))
+        self.points = {p: self._split(whole[:, i * size : (i + 1) * size]) for i, p in enumerate(pairs)}
+        self.drawn = {p: self._split(drawn[:, i * size : (i + 1) * size]) for i, p in enumerate(pairs)}
+
+    def _pair(self, a: int, b: int) -> Floats:
+        out = np.empty((self.n_units, 4 * self.n_behaviours))
+        for behaviour in range(self.n_behaviours):
+            cells = 2 * self.marks[a][:, behaviour] + self.marks[b][:, behaviour]
+            counted = np.bincount(self.units * 4 + cells, minlength=4 * self.n_units)
+            out[:, 4 * behaviour : 4 * behaviour + 4] = counted.reshape(-1, 4)
+        return out
+
+    def _split(self, totals: Floats) -> Floats:
+        """Return tables as rows x (behaviours + overall) x 2 x 2; overall is the sum of the others."""
+        each = totals.reshape(len(totals), self.n_behaviours, 2, 2)
+        return np.concatenate([each, each.sum(axis=1, keepdims=True)], axis=1)
+
+    def row(self, behaviour: int, name: str) -> Row:
+        """Return the row of a behaviour, or of all joined."""
+        column = slice(None) if behaviour == self.n_behaviours else behaviour
+        counts = [float(np.count_nonzero(m[:, column])) for m in self.marks]
+        judge = {f: self._figure(f, self.judged, behaviour) for f in FIGURES}
+        people = {f: self._figure(f, self.among, behaviour) for f in FIGURES} if self.among else {}
+        return Row(name, float(np.mean(counts[1:])), counts[0], judge, people)
+
+    def _figure(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> Result:
+        points = np.array([_FORMULAS[figure](self.points[p][:, behaviour])[0] for p in pairs])
+        drawn = np.array([_FORMULAS[figure](self.drawn[p][:, behaviour]) for p in pairs])
+        if self.policy == "cocoeval":
+            if figure == "kappa":
+                points, drawn = np.nan_to_num(points, nan=0.0), np.nan_to_num(drawn, nan=0.0)
+        else:
+            marked = np.array([self.points[p][0, behaviour, 1].sum() > 0 for p in pairs])
+            points, drawn = np.where(marked, points, np.nan), np.where(marked[:, None], drawn, np.nan)
+        n_dropped = int(np.isnan(points).sum())
+        repeated = self.n_behaviours if behaviour == self.n_behaviours else 1
+        return finished(
+            figure,
+            _mean(points[:, None])[0],
+            _mean(drawn),
+            self.plan,
+            n_items=len(self.units) * repeated,
+            n_clusters=self.n_units,
+            n_raters=len({r for p in pairs for r in p}),
+            method=f"policy {self.policy}, mean over {len(points) - n_dropped} of {len(points)} pairs",
+            flags=("dropped_raters",) if n_dropped else (),
+            undefined=f"{figure} is undefined for every pair: nobody marks the behaviour",
+        )
+
+
+def _mean(values: Floats) -> Floats:
+    """Mean over pairs (rows) of the defined values; NaN where none is."""
+    defined = ~np.isnan(values)
+    n = defined.sum(axis=0)
+    return np.where(n > 0, np.where(defined, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
+
+
+def _share(top: Floats, bottom: Floats) -> Floats:
+    return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1), np.nan)
+
+
+_FORMULAS: dict[str, Callable[[Floats], Floats]] = {
+    "precision": lambda t: _share(t[:, 1, 1], t[:, 1, 1] + t[:, 0, 1]),
+    "recall": lambda t: _share(t[:, 1, 1], t[:, 1, 1] + t[:, 1, 0]),
+    "mcc": mcc_of,
+    "kappa": lambda t: kappa_of(t, disagreement_weights(2, "unweighted")),
+}

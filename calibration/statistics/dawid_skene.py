@@ -1,0 +1,81 @@
+"""Dawid and Skene (1979): labels and each rater's confusion matrix together, by expectation maximisation.
+
+Each item has one true class; given it, raters answer independently by their own confusion matrix. The
+computation is crowd-kit's. Raters who agree for a shared wrong reason are taken to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.statistics.data import Floats, Ratings
+from calibration.statistics.gold import Gold
+
+
+@dataclass(frozen=True)
+class DawidSkene:
+    """The gold labels (confidence is the class's posterior probability) and what was estimated with them.
+
+    ``shares`` is each value's prevalence and ``confusion[rater][true, given]`` each rater's probabilities,
+    both in the order of ``grid``.
+    """
+
+    gold: Gold
+    grid: tuple[float, ...]
+    shares: Floats
+    confusion: Mapping[str, Floats]
+    posterior: Floats
+
+
+def dawid_skene(
+    ratings: Ratings,
+    *,
+    columns: Sequence[int] | None = None,
+    same_rater: Mapping[str, str] | None = None,
+    iterations: int = 500,
+    tolerance: float = 1e-10,
+) -> DawidSkene:
+    """Fit the model to categorical ratings; items nobody rated get no label.
+
+    ``same_rater`` maps column names to one rater where a rater answered more than once. ValueError without
+    any rating.
+    """
+    import pandas as pd
+    from crowdkit.aggregation import DawidSkene as Fit
+
+    chosen = list(range(len(ratings.raters))) if columns is None else list(columns)
+    names = [(same_rater or {}).get(ratings.raters[j], ratings.raters[j]) for j in chosen]
+    block = ratings.values[:, chosen]
+    rows, places = np.nonzero(~np.isnan(block))
+    if not len(rows):
+        raise ValueError("there are no ratings")
+    answers = pd.DataFrame({"task": rows, "worker": [names[p] for p in places], "label": block[rows, places]})
+    fit = Fit(n_iter=iterations, tol=tolerance)
+    fit.fit(answers)
+    grid = np.unique(block[rows, places])
+    posterior = np.full((len(block), len(grid)), np.nan)
+    found = fit.probas_.reindex(columns=grid).fillna(0.0)
+    posterior[found.index.to_numpy()] = found.to_numpy()
+    rated = ~np.isnan(posterior[:, 0])
+    values = np.full(len(block), np.nan)
+    values[rated] = grid[posterior[rated].argmax(axis=1)]
+    confidence = np.where(rated, posterior.max(axis=1), np.nan)
+    tied = (np.isclose(posterior, confidence[:, None], atol=1e-9)).sum(axis=1) > 1
+    gold = Gold(values, confidence, (~np.isnan(block)).sum(axis=1), tied, ratings.items, "Dawid-Skene")
+    confusion = {name: _confusion(fit.errors_, name, grid) for name in dict.fromkeys(names)}
+    shares = np.asarray(fit.priors_.reindex(grid).fillna(0.0).to_numpy(), np.float64)
+    return DawidSkene(gold, tuple(grid.tolist()), shares, confusion, posterior)
+
+
+def _confusion(errors: object, name: str, grid: Floats) -> Floats:
+    """Return P(given | true) of a rater as true x given."""
+    import pandas as pd
+
+    assert isinstance(errors, pd.DataFrame)
+    if name not in errors.index.get_level_values(0):
+        return np.full((len(grid), len(grid)), np.nan)
+    mine = errors.loc[name].reindex(index=grid, columns=grid).fillna(0.0)
+    return np.asarray(mine.to_numpy(), np.float64).T

@@ -1,0 +1,270 @@
+"""How often a behaviour really occurs, when a judge saw all items and people only some.
+
+* ``naive``: the judge's own share of positives. Valid only if its errors cancel.
+* ``rogan_gladen`` (1978): (p + specificity - 1) / (sensitivity + specificity - 1). Valid if sensitivity and
+  specificity are the same where they were measured and where they are used.
+* ``prediction_powered`` (Angelopoulos et al. 2023; power tuning: PPI++ 2023): the labelled items' mean plus
+  a correction from the judge on unlabelled ones. Valid if the labelled items are a random sample of the same
+  items (by cluster); a bad judge only widens the interval.
+
+Intervals over clusters treat the labelled and the unlabelled clusters as two independent samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from calibration.statistics.data import Floats, Ints
+from calibration.statistics.intervals import FEW_CLUSTERS
+from calibration.statistics.proportions import wilson_bounds
+from calibration.statistics.resampling import Plan, drawn_counts
+from calibration.statistics.result import Result
+from calibration.statistics.sums import Labels, cluster_codes, finished, resampled
+
+REFUSED = "sensitivity + specificity is at most 1: the judge is no better than chance, and the correction is refused"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Items with a person's value and the judge's, and their clusters."""
+
+    truth: Floats
+    judge: Floats
+    clusters: Ints
+
+    @staticmethod
+    def of(truth: npt.ArrayLike, judge: npt.ArrayLike, clusters: Labels | None = None) -> Labelled:
+        """Build from array-likes of one length; ValueError for missing values."""
+        y, f = np.asarray(truth, np.float64), np.asarray(judge, np.float64)
+        if y.shape != f.shape or y.ndim != 1:
+            raise ValueError(f"truth and judge must be two lists of one length, not {y.shape} and {f.shape}")
+        if np.isnan(y).any() or np.isnan(f).any():
+            raise ValueError("a labelled item needs the person's value and the judge's")
+        return Labelled(y, f, cluster_codes(clusters, len(y)))
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(np.unique(self.clusters))
+
+
+def naive(judge: npt.ArrayLike, clusters: Labels | None = None, plan: Plan | None = None) -> Result:
+    """The judge's mean over all items, uncorrected."""
+    plan = plan or Plan()
+    f = np.asarray(judge, np.float64)
+    units = cluster_codes(clusters, len(f))
+    rows = np.column_stack([np.ones(len(f)), f])
+    point, replicates = resampled(units, rows, lambda t: t[:, 1] / np.maximum(t[:, 0], 1e-300), plan)
+    return finished(
+        "prevalence_naive",
+        point,
+        replicates,
+        plan,
+        n_items=len(f),
+        n_clusters=len(np.unique(units)),
+        n_raters=1,
+        method="judge alone, uncorrected",
+        undefined="no items",
+    )
+
+
+def rogan_gladen(
+    positive: int, n: int, sensitivity: float, specificity: float, level: float = 0.95
+) -> Result:
+    """Corrected prevalence with known sensitivity and specificity; Wilson's limits carried through.
+
+    The interval ignores that sensitivity and specificity are estimates, and that items are clustered.
+    """
+    method = (
+        f"Rogan-Gladen, sensitivity {sensitivity:g} and specificity {specificity:g} taken as known, Wilson"
+    )
+    if n <= 0:
+        return Result("prevalence_rogan_gladen", status="insufficient", reason="no items", method=method)
+    if sensitivity + specificity <= 1:
+        return Result(
+            "prevalence_rogan_gladen",
+            status="rejected",
+            reason=REFUSED,
+            method=method,
+            n_items=n,
+            n_clusters=n,
+        )
+    ends = [positive / n, *wilson_bounds(positive, n, level)]
+    corrected = [(p + specificity - 1) / (sensitivity + specificity - 1) for p in ends]
+    value, low, high = (float(np.clip(p, 0, 1)) for p in corrected)
+    flags = ("clipped",) if value != corrected[0] else ()
+    return Result("prevalence_rogan_gladen", value, low, high, n, n, 1, 0, method, flags=flags)
+
+
+def rogan_gladen_estimated(
+    labelled: Labelled, judge: npt.ArrayLike, clusters: Labels | None = None, plan: Plan | None = None
+) -> Result:
+    """Corrected prevalence with sensitivity and specificity from labelled items; all three resampled.
+
+    Values are 0 and 1. The estimate is not clipped, so that it stays unbiased; flag ``outside_range`` says
+    when it lies outside [0, 1].
+    """
+    plan = plan or Plan()
+    name, f = "prevalence_rogan_gladen", np.asarray(judge, np.float64)
+    units = cluster_codes(clusters, len(f))
+    method = "Rogan-Gladen, sensitivity and specificity from labelled items, both samples resampled"
+    y, g = labelled.truth, labelled.judge
+    counts = {
+        "n_items": len(f) + len(y),
+        "n_clusters": len(np.unique(units)) + labelled.n_clusters,
+        "n_raters": 2,
+    }
+    if not y.any() or y.all():
+        missing = "positives" if not y.any() else "negatives"
+        return Result(
+            name, status="undefined", reason=f"no {missing} among the labelled items", method=method, **counts
+        )
+    known = _unit_sums(labelled.clusters, np.column_stack([y, y * g, 1 - y, (1 - y) * (1 - g)]))
+    all_sums = _unit_sums(units, np.column_stack([np.ones(len(f)), f]))
+    totals = known.sum(axis=0)
+    if totals[1] / totals[0] + totals[3] / totals[2] <= 1:
+        return Result(name, status="rejected", reason=REFUSED, method=method, **counts)
+    point = float(_corrected(known.sum(axis=0)[None], all_sums.sum(axis=0)[None])[0])
+    rng = np.random.default_rng(plan.seed)
+    replicates = np.array(
+        [_corrected(_redrawn(rng, known), _redrawn(rng, all_sums))[0] for _ in range(plan.resamples)]
+    )
+    flags = ("outside_range",) if not 0 <= point <= 1 else ()
+    return finished(name, point, replicates, plan, method=method, flags=flags, **counts)
+
+
+def _corrected(known: Floats, seen: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sensitivity, specificity = known[:, 1] / known[:, 0], known[:, 3] / known[:, 2]
+        gain = sensitivity + specificity - 1
+        value = (seen[:, 1] / seen[:, 0] + specificity - 1) / gain
+    return np.where(gain > 0, value, np.nan)
+
+
+def _unit_sums(units: Ints, rows: Floats) -> Floats:
+    _, local = np.unique(units, return_inverse=True)
+    out = np.zeros((int(local.max()) + 1, rows.shape[1]))
+    np.add.at(out, local.ravel(), rows)
+    return out
+
+
+def _redrawn(rng: np.random.Generator, sums: Floats) -> Floats:
+    return drawn_counts(rng, len(sums), 1) @ sums
+
+
+def prediction_powered(
+    labelled: Labelled,
+    judge: npt.ArrayLike,
+    clusters: Labels | None = None,
+    *,
+    tuning: float | None = None,
+    level: float = 0.95,
+) -> Result:
+    """Mean of the truth over all items, from labelled items and the judge on unlabelled ones.
+
+    lambda * mean(judge, unlabelled) + mean(truth - lambda * judge, labelled). ``tuning`` fixes lambda (1 is
+    plain prediction-powered inference, 0 ignores the judge); otherwise lambda minimises the estimated
+    variance over clusters. The interval is normal with Student's t by the smaller number of clusters.
+    """
+    f = np.asarray(judge, np.float64)
+    units = cluster_codes(clusters, len(f))
+    estimate = _powered(labelled, f, units, tuning)
+    name = "prevalence_prediction_powered"
+    counts = {
+        "n_items": len(labelled.truth) + len(f),
+        "n_clusters": labelled.n_clusters + len(np.unique(units)),
+        "n_raters": 2,
+    }
+    if estimate is None:
+        return Result(name, status="insufficient", reason="no labelled or no unlabelled items", **counts)
+    method = (
+        f"prediction-powered mean, lambda {estimate.tuning:.3f}, standard error over clusters, {level:.0%}"
+    )
+    return _normal(name, estimate.value, estimate.variance, estimate.smallest, level, method, counts)
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    value: float
+    variance: float
+    tuning: float
+    smallest: int
+
+
+def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -> _Estimate | None:
+    y, g = labelled.truth, labelled.judge
+    if not len(y) or not len(f):
+        return None
+    seen = cluster_covariance(f, f, units)
+    own = cluster_covariance(g, g, labelled.clusters)
+    cross = cluster_covariance(y, g, labelled.clusters)
+    spread = seen + own
+    weight = tuning if tuning is not None else (cross / spread if spread > 0 else 0.0)
+    value = float(weight * f.mean() + (y - weight * g).mean())
+    rest = y - weight * g
+    variance = cluster_covariance(rest, rest, labelled.clusters) + weight**2 * seen
+    return _Estimate(value, variance, float(weight), min(labelled.n_clusters, len(np.unique(units))))
+
+
+def cluster_covariance(a: Floats, b: Floats, clusters: Ints) -> float:
+    """Covariance of two means over items drawn by cluster (linearised ratio, c / (c - 1)); NaN for one cluster."""
+    _, local = np.unique(clusters, return_inverse=True)
+    sizes = np.bincount(local.ravel())
+    c = len(sizes)
+    if c < 2:
+        return float("nan")
+    one = np.bincount(local.ravel(), weights=a - a.mean())
+    other = np.bincount(local.ravel(), weights=b - b.mean())
+    return float(c / (c - 1) * (one * other).sum() / len(a) ** 2)
+
+
+def stratified(
+    strata: Sequence[tuple[Labelled, npt.ArrayLike, Labels | None]],
+    shares: Sequence[float] | None = None,
+    *,
+    tuning: float | None = None,
+    level: float = 0.95,
+) -> Result:
+    """Prediction-powered mean over strata, each corrected by itself, weighted by ``shares``.
+
+    Shares default to the strata's numbers of unlabelled items. Valid if labelled clusters were drawn at
+    random within each stratum.
+    """
+    found = []
+    sizes = []
+    for labelled, judge, clusters in strata:
+        f = np.asarray(judge, np.float64)
+        found.append(_powered(labelled, f, cluster_codes(clusters, len(f)), tuning))
+        sizes.append(len(f))
+    name = "prevalence_stratified"
+    n_items = sum(sizes) + sum(len(s[0].truth) for s in strata)
+    n_clusters = sum(s[0].n_clusters for s in strata)
+    counts = {"n_items": n_items, "n_clusters": n_clusters, "n_raters": 2}
+    if not found or any(e is None for e in found):
+        return Result(
+            name, status="insufficient", reason="a stratum has no labelled or no unlabelled items", **counts
+        )
+    weights = np.array(shares if shares is not None else sizes, np.float64)
+    weights /= weights.sum()
+    good = [e for e in found if e is not None]
+    value = float(sum(w * e.value for w, e in zip(weights, good, strict=True)))
+    variance = float(sum(w**2 * e.variance for w, e in zip(weights, good, strict=True)))
+    degrees = sum(e.smallest - 1 for e in good) + 1
+    method = f"stratified prediction-powered mean over {len(good)} strata, {level:.0%}"
+    return _normal(name, value, variance, degrees, level, method, counts)
+
+
+def _normal(
+    name: str, value: float, variance: float, clusters: int, level: float, method: str, counts: dict[str, int]
+) -> Result:
+    flags = ("few_clusters",) if clusters < FEW_CLUSTERS else ()
+    if not np.isfinite(variance):
+        reason = "no interval: fewer than two clusters"
+        return Result(name, value, method=method, reason=reason, flags=flags, **counts)
+    half = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * variance**0.5
+    return Result(name, value, value - half, value + half, method=method, flags=flags, **counts)
