@@ -1,10 +1,20 @@
 """The import formats, one file each, in one table."""
 
-from annotation.formats import jsonl
+from annotation.formats import fed, fed_gpt4, jsonl, messages, qmsum, ratings_csv
 from annotation.formats.entry import Entry, Format, Rating
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 
-FORMATS: dict[str, Format] = {format.key: format for format in (jsonl.FORMAT,)}
+FORMATS: dict[str, Format] = {
+    format.key: format
+    for format in (
+        jsonl.FORMAT,
+        fed.FORMAT,
+        fed_gpt4.FORMAT,
+        qmsum.FORMAT,
+        messages.FORMAT,
+        ratings_csv.FORMAT,
+    )
+}
 
 __all__ = ["FORMATS", "Entry", "Format", "ImportProblem", "Rating", "Source"]

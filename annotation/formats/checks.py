@@ -34,7 +34,7 @@ def _stranger(name: str, path: str, known: set[str]) -> ImportProblem:
 
 
 def check_static(dialogue: Dialogue, history: int) -> None:
-    """Refuse a static turn without a point inside the history of so many turns, and a rollout turn with one."""
+    """Refuse a static turn without a point in a history of so many turns, and a rollout turn with one."""
     for index, continuation in enumerate(dialogue.continuations):
         for position, turn in enumerate(continuation.turns):
             path = f"continuations[{index}].turns[{position}].at"

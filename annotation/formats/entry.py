@@ -13,8 +13,8 @@ from annotation.records import Dialogue, LabelRecord
 class Rating:
     """A label for an item of the corpus: one line of a file that holds labels alone.
 
-    `level` and `values` describe the question's scale, for a question that the corpus does not know yet. `raw`
-    is a number as it was written, for a question that is answered in words after all.
+    `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
+    `raw` is a number as it was written, for a question that is answered in words after all.
     """
 
     dialogue: str
@@ -38,8 +38,8 @@ class Entry:
 class Format:
     """An import format. `read` yields entries one by one and raises `ImportProblem`.
 
-    `labels_only` formats add labels to a corpus that is there already. `schemes` are the built-in schemes that
-    the format's own labels use; no other file's labels are taken for theirs unasked.
+    `labels_only` formats add labels to a corpus that is there already. `schemes` are the built-in schemes
+    that the format's own labels use; no other file's labels are taken for theirs unasked.
     """
 
     key: str

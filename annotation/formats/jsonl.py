@@ -23,7 +23,19 @@ from annotation.records import (
 )
 
 DIALOGUE = frozenset(
-    ["id", "language", "cluster", "summary", "metadata", "participants", "agenda", "system", "turns", "continuations", "labels"]
+    [
+        "id",
+        "language",
+        "cluster",
+        "summary",
+        "metadata",
+        "participants",
+        "agenda",
+        "system",
+        "turns",
+        "continuations",
+        "labels",
+    ]
 )
 PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases"])
 AGENDA = frozenset(["items", "edges", "start", "terminal", "success"])
@@ -31,7 +43,20 @@ AGENDA_ITEM = frozenset(["id", "text"])
 TURN = frozenset(["speaker", "text", "given", "at", "time", "session", "addressees", "audience", "act"])
 CONTINUATION = frozenset(["id", "system", "mode", "trial", "condition", "turns"])
 LABEL = frozenset(
-    ["rater", "kind", "identified", "continuation", "turn", "question", "value", "missing", "sample", "explanation", "scheme", "occasion"]
+    [
+        "rater",
+        "kind",
+        "identified",
+        "continuation",
+        "turn",
+        "question",
+        "value",
+        "missing",
+        "sample",
+        "explanation",
+        "scheme",
+        "occasion",
+    ]
 )
 QUESTION_LIMIT = 120
 MISSING = "no answer given"

@@ -70,7 +70,13 @@ class Source:
         return total.hexdigest()
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the numbered lines of the one file that are not blank, without their line ends."""
+        """Yield the numbered lines of the one file that are not blank, without space around them."""
+        for number, line in self.raw_lines():
+            if stripped := line.strip(b" \t\r\n"):
+                yield number, stripped
+
+    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield all numbered lines of the one file as they are, with their line ends."""
         if self.path.is_dir():
             raise ImportProblem("is a folder; this format is one file", file=self.name)
         with self.path.open("rb") as file:
@@ -82,8 +88,7 @@ class Source:
                     line = _checked_start(line)
                 if len(line) > self.max_line:
                     raise ImportProblem(f"is longer than {self.max_line >> 20} MiB", line=number)
-                if stripped := line.strip(b" \t\r\n"):
-                    yield number, stripped
+                yield number, line
         if not number:
             raise ImportProblem("the file is empty")
 

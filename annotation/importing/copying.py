@@ -40,6 +40,6 @@ def fresh_table(name: str, definition: str) -> None:
         cursor.execute(
             sql.SQL("CREATE TEMPORARY TABLE {} {} ON COMMIT DROP").format(
                 sql.Identifier(name),
-                sql.SQL(definition),  # type: ignore[arg-type]
+                sql.SQL(definition),
             )
         )

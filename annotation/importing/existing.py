@@ -36,12 +36,9 @@ class Existing:
         ).select_related("system", "dialogue")
         continuations = {(part.dialogue.key, part.key): part for part in parts}
         turns: dict[int, list[TurnRow]] = {part.pk: [] for part in continuations.values()}
-        for key, *row in (
-            Turn.objects.filter(continuation__in=turns)
-            .order_by("continuation", "position")
-            .values_list("continuation", "speaker", "text", "given", "at", "extra")
-        ):
-            turns[key].append(tuple(row))
+        rows = Turn.objects.filter(continuation__in=turns).order_by("continuation", "position")
+        for turn in rows:
+            turns[turn.continuation_id].append((turn.speaker, turn.text, turn.given, turn.at, turn.extra))
         return cls({key: stored.pk for key, stored in found.items()}, found, continuations, turns)
 
     def stored_turns(self, dialogue: str, continuation: str) -> list[TurnRow] | None:

@@ -1,4 +1,4 @@
-"""Placing staged labels: on their items, for their questions, by their raters; and refusing what does not fit.
+"""Placing staged labels: on their items, for their questions, by their raters; what does not fit is refused.
 
 Every step is one statement over the whole file. A refusal names the first line that it concerns.
 """
@@ -94,7 +94,7 @@ def _refuse_unplaced(known: Mapping[str, Any]) -> None:
 
 
 def _sibling(field: str, key: str) -> str:
-    """Return the path of a field beside a label's value; a ratings file has one field for all of the place."""
+    """Return the path of a field beside a label's value; a ratings file has one field for the whole place."""
     return field.removesuffix("value") + key if field.startswith("labels") else "item"
 
 

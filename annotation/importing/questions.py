@@ -1,8 +1,8 @@
 """Which question of which scheme a file's labels answer, decided once for the whole file.
 
-In this order: the scheme that a label itself names; the schemes given with the import; a scheme that labels or
-campaigns of the corpus use; the built-in scheme for that kind of item that has the question (where several
-have it, the one that has most of the file's questions); else the corpus's own scheme.
+In this order: the scheme that a label itself names; the schemes given with the import; a scheme that labels
+or campaigns of the corpus use; the built-in scheme for that kind of item that has the question (where
+several have it, the one that has most of the file's questions); else the corpus's own scheme.
 """
 
 from __future__ import annotations

@@ -38,4 +38,7 @@ class ImportResult:
     @classmethod
     def repeated(cls, corpus: str, counts: Mapping[str, int]) -> ImportResult:
         """Return the result of a file whose content was there already, with its first import's counts."""
-        return cls(corpus, created=False, **{name: counts.get(name, 0) for name in COUNTS})
+        result = cls(corpus, created=False)
+        for name in COUNTS:
+            setattr(result, name, counts.get(name, 0))
+        return result

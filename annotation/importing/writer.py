@@ -17,9 +17,18 @@ from annotation.importing.rows import agenda_json, participants_json, turn_row
 from annotation.models import Corpus, Import, System
 from annotation.records import Continuation, Dialogue
 
-DIALOGUE_COLUMNS = (
-    ["id", "corpus_id", "key", "cluster", "language", "summary", "participants", "metadata", "agenda", "imported_id"]
-)
+DIALOGUE_COLUMNS = [
+    "id",
+    "corpus_id",
+    "key",
+    "cluster",
+    "language",
+    "summary",
+    "participants",
+    "metadata",
+    "agenda",
+    "imported_id",
+]
 DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", "jsonb", "jsonb", "jsonb", "int8"]
 CONTINUATION_COLUMNS = ["id", "dialogue_id", "key", "system_id", "mode", "trial", "condition"]
 CONTINUATION_TYPES = ["int8", "int8", "text", "int8", "text", "int4", "jsonb"]

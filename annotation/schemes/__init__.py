@@ -5,6 +5,7 @@ from annotation.schemes import (
     cocoeval_overall,
     comperdial_dialogue,
     comperdial_turn,
+    fed,
 )
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
@@ -15,6 +16,9 @@ SCHEMES: dict[str, SchemeDefinition] = {
         comperdial_dialogue.SCHEME,
         cocoeval_behaviours.SCHEME,
         cocoeval_overall.SCHEME,
+        fed.TURN,
+        fed.DIALOGUE,
+        fed.GPT4,
     )
 }
 

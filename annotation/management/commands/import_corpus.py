@@ -18,10 +18,11 @@ from annotation.importing.engine import Progress
 class Command(BaseCommand):
     """`manage.py import_corpus PATH --format F --name N`"""
 
+    requires_system_checks = ()
     help = (
-        "Import dialogues, continuations and labels from a file: as a new corpus with --name, or into an existing "
-        "one with --into. All of the file is kept or nothing; the same content again changes nothing. The last "
-        "line of output is one JSON object with the counts. Formats: "
+        "Import dialogues, continuations and labels from a file: as a new corpus with --name, or into an "
+        "existing one with --into. All of the file is kept or nothing; the same content again changes nothing. "
+        "The last line of output is one JSON object with the counts. Formats: "
         + "; ".join(f"{key} ({format.title})" for key, format in FORMATS.items())
         + "."
     )

@@ -1,0 +1,110 @@
+"""Chats in OpenAI's form, one a line: {"id", "messages": [{"role", "content"}], "metadata"}.
+
+Roles are the participants. What the assistant said is by the model that the metadata names (`model`), and
+is rated; what users, tools and the system prompt said is given. A system prompt at the start sets the scene
+and is no turn: it is kept as `system_prompt` in the metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.formats.decoding import decode, kind_of
+from annotation.formats.entry import Entry, Format
+from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.problems import ImportProblem
+from annotation.formats.source import Source
+from annotation.records import Dialogue, Participant, Turn
+
+CHAT = frozenset({"id", "messages", "metadata"})
+MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal"})
+SCENE = ("system", "developer")
+ROLES = (*SCENE, "user", "assistant", "tool", "function")
+UNNAMED = "assistant"
+
+
+def read(source: Source) -> Iterator[Entry]:
+    """Yield the chat of each line."""
+    for line, content in source.lines():
+        try:
+            yield Entry(chat(decode(content)), line)
+        except ImportProblem as problem:
+            raise problem.placed(line=line) from None
+
+
+def chat(raw: Any) -> Dialogue:
+    """Return the dialogue that a JSON object with messages describes."""
+    if isinstance(raw, list):
+        raise ImportProblem("must be an object, one chat a line, not a list of them")
+    fields = Fields(raw, "", CHAT)
+    messages = [(path, Fields(part, path, MESSAGE)) for path, part in fields.items("messages")]
+    scene, turns = _scene(messages)
+    if not turns:
+        raise fields.problem("messages", "holds nothing that was said")
+    metadata = dict(fields.object("metadata"))
+    if scene:
+        metadata.setdefault("system_prompt", scene)
+    return Dialogue(
+        id=fields.id("id"),
+        turns=turns,
+        participants=_participants(turns, messages),
+        system=_system(fields),
+        metadata=metadata,
+    )
+
+
+def _scene(messages: list[tuple[str, Fields]]) -> tuple[str, tuple[Turn, ...]]:
+    """Split a chat into the system prompts that it begins with, and its turns."""
+    prompts: list[str] = []
+    turns: list[Turn] = []
+    for _, message in messages:
+        role = message.choice("role", ROLES, "")
+        text = _content(message)
+        if role in SCENE and not turns:
+            prompts.append(text)
+        else:
+            turns.append(Turn(message.id("name", role), text, given=role != "assistant"))
+    return "\n\n".join(prompts), tuple(turns)
+
+
+def _content(message: Fields) -> str:
+    """Return a message's text: plain, or in parts of which those that are no text are named."""
+    content = message.raw.get("content")
+    if content is None and (message.has("tool_calls") or message.has("refusal")):
+        return message.text("refusal", "[tool call]")
+    if not isinstance(content, list):
+        return message.text("content")
+    return "\n".join(_part(part, path) for path, part in message.items("content"))
+
+
+def _part(part: Any, path: str) -> str:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        raise ImportProblem("must be an object with a type", field=path)
+    if part["type"] not in ("text", "input_text", "output_text"):
+        return f"[{part['type']}]"
+    if not isinstance(part.get("text"), str):
+        raise ImportProblem(f"must be a text, not {kind_of(part.get('text'))}", field=f"{path}.text")
+    return str(part["text"])
+
+
+def _participants(turns: tuple[Turn, ...], messages: list[tuple[str, Fields]]) -> tuple[Participant, ...]:
+    roles = {message.raw.get("name") or message.raw["role"]: message.raw["role"] for _, message in messages}
+    return tuple(
+        Participant(speaker, role=roles[speaker]) for speaker in dict.fromkeys(turn.speaker for turn in turns)
+    )
+
+
+def _system(fields: Fields) -> str:
+    model = fields.object("metadata").get("model", UNNAMED)
+    if not isinstance(model, str) or not 0 < len(model) <= NAME_LIMIT:
+        raise ImportProblem(f"must be a name of up to {NAME_LIMIT} characters", field="metadata.model")
+    return model
+
+
+FORMAT = Format(
+    key="messages",
+    title="Chats as lists of messages",
+    hint='OpenAI style, one chat a line: {"id", "messages": [{"role", "content"}], "metadata": {"model"}}.',
+    read=read,
+)
