@@ -37,3 +37,9 @@ def get(mapping: Any, key: Any) -> Any:
 def share(part: Any, whole: Any) -> int:
     """Return part of whole in per cent, 0 where whole is 0, for meters."""
     return round(100 * float(part or 0) / float(whole)) if whole else 0
+
+
+@register.filter
+def starts_with(text: Any, beginning: Any) -> bool:
+    """Whether an address begins with another: is this page in that room?"""
+    return bool(beginning) and str(text).startswith(str(beginning))
