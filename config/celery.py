@@ -1,0 +1,58 @@
+"""Celery over Redis or RabbitMQ. The broker carries wake-ups; the work itself is rows in PostgreSQL.
+
+Each of these runs `celery -A config.celery`: a worker of a queue (`worker --queues calls`, `worker --queues
+metrics`), and the clock that wakes the sweeper (`beat`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery import Celery
+
+# A task takes 20 seconds and the requests under way (two minutes at most); a message that is not confirmed
+# after this time is given to another worker, which does no harm but wastes a look.
+VISIBILITY_SECONDS = 900
+RESTORE_EVERY = 10
+SWEEP_EVERY = 15.0
+
+
+def transport_options(broker: str) -> dict[str, Any]:
+    """What a broker needs to hand on the messages of a lost worker. RabbitMQ does that by itself."""
+    if not broker.startswith(("redis", "rediss", "sentinel", "unix")):
+        return {}
+    return {
+        "visibility_timeout": VISIBILITY_SECONDS,
+        "unacked_restore_interval": RESTORE_EVERY,
+        # Otherwise only every tenth of these looks is made.
+        "unacked_restore_throttle": 1,
+        "socket_connect_timeout": 3,
+    }
+
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+broker_url = os.environ.get("CELERY_BROKER_URL", "")
+
+app = Celery("concord", broker=broker_url or None, set_as_current=True)
+app.conf.update(
+    imports=("judges.tasks",),
+    broker_transport_options=transport_options(broker_url),
+    broker_connection_retry_on_startup=True,
+    task_default_queue="calls",
+    task_ignore_result=True,
+    # Confirmed when done, so that what a killed worker had taken is given to another; one at a time.
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    worker_prefetch_multiplier=1,
+    # A page must not wait long for a broker that is away: the sweeper finds the work anyway.
+    task_publish_retry_policy={
+        "max_retries": 1,
+        "interval_start": 0.1,
+        "interval_step": 0.1,
+        "interval_max": 0.2,
+    },
+    beat_schedule={
+        "sweep": {"task": "judges.sweep", "schedule": SWEEP_EVERY, "options": {"expires": SWEEP_EVERY}},
+    },
+)
