@@ -67,8 +67,8 @@ class Call(models.Model):
     """One request of a run: about an item, or about a continuation with all its turns.
 
     Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
-    constraint: a rater has one call per continuation or item and sample, whichever run holds it, so nothing is
-    paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a label.
+    constraint: a rater has one call per continuation or item and sample, whichever run holds it, so nothing
+    is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a label.
     `attempts` counts the times it was claimed, `reasked` those after an unparseable reply.
     """
 

@@ -1,0 +1,127 @@
+"""Where judges are called: declared in the environment or set up by an administrator.
+
+`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out` declares one; the last three may be left
+out. `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.models import Event
+from judges.errors import JudgeError
+from judges.models import Endpoint
+
+PREFIX = "CONCORD_ENDPOINT_"
+_KEY_NAME = re.compile(r"^[A-Z][A-Z0-9_]{0,80}_(API_)?(KEY|TOKEN)$")
+_NOT_KEYS = ("CONCORD_SECRET", "DJANGO_", "DATABASE_", "CELERY_", "AWS_SECRET", "POSTGRES", "PG")
+
+
+@transaction.atomic
+def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = None) -> Endpoint:
+    """Add or change an endpoint; raise JudgeError for an address or a key's name that is not allowed."""
+    if endpoint is not None and endpoint.from_environment:
+        raise JudgeError(f"{endpoint.name} is declared in the environment: change it there.")
+    target = endpoint or Endpoint()
+    for name, value in fields.items():
+        setattr(target, name, value)
+    check(base_url=target.base_url, key_env=target.key_env)
+    target.save()
+    Event.objects.create(
+        by=by, verb="save endpoint", subject=target.name, detail={"base_url": target.base_url}
+    )
+    return target
+
+
+def check(*, base_url: str, key_env: str) -> None:
+    """Raise JudgeError unless the address is plain http(s) and the variable is one that holds keys."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise JudgeError(f"{base_url!r} is no http or https address.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise JudgeError("The address must hold no user, password, query or fragment.")
+    if _is_link_local(parts.hostname):
+        raise JudgeError("Addresses of the machine's own network segment (169.254.x, fe80::) are refused.")
+    if key_env and (not _KEY_NAME.match(key_env) or key_env.startswith(_NOT_KEYS)):
+        raise JudgeError(
+            f"{key_env!r} cannot name a key: use an environment variable such as OPENAI_API_KEY, "
+            "in capitals and ending in _KEY or _TOKEN."
+        )
+
+
+def key_of(endpoint: Endpoint) -> str:
+    """Return the endpoint's key from the environment, '' where it needs none; raise JudgeError if unset."""
+    if not endpoint.key_env:
+        return ""
+    key = os.environ.get(endpoint.key_env, "")
+    if not key:
+        raise JudgeError(
+            f"The endpoint {endpoint.name} takes its key from {endpoint.key_env}, which is not set where the "
+            "worker runs."
+        )
+    return key
+
+
+@transaction.atomic
+def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpoint]:
+    """Mirror the declared endpoints; one that is no longer declared becomes inactive. Return the declared.
+
+    Raises JudgeError for a declaration that makes no sense.
+    """
+    source = os.environ if environment is None else environment
+    declared = [
+        _declared(name, text) for name, text in sorted(source.items()) if name.startswith(PREFIX) and text
+    ]
+    endpoints = []
+    for name, fields in declared:
+        found, _ = Endpoint.objects.update_or_create(
+            name=name, defaults=fields | {"from_environment": True, "active": True}
+        )
+        endpoints.append(found)
+    gone = Endpoint.objects.filter(from_environment=True, active=True).exclude(
+        name__in=[e.name for e in endpoints]
+    )
+    gone.update(active=False)
+    return endpoints
+
+
+def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
+    parts = [part.strip() for part in text.split("|")]
+    if not 2 <= len(parts) <= 5 or not parts[1]:
+        raise JudgeError(f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out.")
+    base_url, model, key_env, price_in, price_out = parts + [""] * (5 - len(parts))
+    try:
+        check(base_url=base_url, key_env=key_env)
+        prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
+    except JudgeError as error:
+        raise JudgeError(f"{variable}: {error}") from None
+    name = variable.removeprefix(PREFIX).lower().replace("_", "-")
+    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices}
+
+
+def _price(text: str) -> Decimal | None:
+    if not text:
+        return None
+    try:
+        price = Decimal(text)
+    except InvalidOperation:
+        raise JudgeError(f"{text!r} is no price per million tokens.") from None
+    if not price.is_finite() or price < 0:
+        raise JudgeError(f"{text!r} is no price per million tokens.")
+    return price
+
+
+def _is_link_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_link_local
+    except ValueError:
+        return host.casefold().rstrip(".") in {"metadata.google.internal", "metadata"}

@@ -1,0 +1,164 @@
+"""From the database to records: what protocols and metrics read, for many continuations at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from annotation import records
+from annotation.models import Continuation, Dialogue, Item, Turn
+
+_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A continuation with its dialogue, and the ids of its items by turn index (None: the whole)."""
+
+    dialogue: records.Dialogue
+    continuation: records.Continuation
+    items: Mapping[int | None, int]
+
+
+def load(continuation_ids: Collection[int]) -> dict[int, Material]:
+    """Return the material of each continuation, in four queries; its dialogue holds no other ones."""
+    found = Continuation.objects.select_related("dialogue", "system").in_bulk(continuation_ids)
+    dialogues = {row.dialogue_id for row in found.values()}
+    own = {
+        row.dialogue_id: row
+        for row in Continuation.objects.select_related("system").filter(
+            dialogue__in=dialogues, key=records.SELF
+        )
+    }
+    turns = _turns({*found, *(row.pk for row in own.values())})
+    items = _items(found)
+    return {pk: _material(row, own.get(row.dialogue_id), turns, items[pk]) for pk, row in found.items()}
+
+
+def whole_corpus(corpus_id: int) -> Iterator[records.Dialogue]:
+    """Yield a corpus's dialogues in the order of their keys, each with all its continuations."""
+    dialogues = Dialogue.objects.filter(corpus=corpus_id).order_by("key")
+    for batch in _batches(dialogues.iterator(_BATCH), _BATCH):
+        rows: dict[int, list[Continuation]] = defaultdict(list)
+        found = Continuation.objects.select_related("system").filter(dialogue__in=batch).order_by("key")
+        for row in found:
+            rows[row.dialogue_id].append(row)
+        turns = _turns({row.pk for row in found})
+        for dialogue in batch:
+            own = next((row for row in rows[dialogue.pk] if row.is_self), None)
+            history = tuple(_turn(turn) for turn in turns[own.pk]) if own else ()
+            others = tuple(_continuation(row, turns[row.pk]) for row in rows[dialogue.pk] if row is not own)
+            yield dialogue_record(dialogue, history, others, own.system.name if own else records.HUMAN)
+
+
+def _batches(rows: Iterable[Dialogue], size: int) -> Iterator[list[Dialogue]]:
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+def _material(
+    row: Continuation,
+    own: Continuation | None,
+    turns: Mapping[int, list[Turn]],
+    items: Mapping[int | None, int],
+) -> Material:
+    continuation = _continuation(row, turns[row.pk])
+    others = () if row.is_self else (continuation,)
+    history = tuple(_turn(turn) for turn in turns[own.pk]) if own else ()
+    system = own.system.name if own else records.HUMAN
+    dialogue = dialogue_record(row.dialogue, history, others, system)
+    index = {turn.pk: number for number, turn in enumerate(turns[row.pk])}
+    return Material(
+        dialogue, continuation, {None if turn is None else index[turn]: item for turn, item in items.items()}
+    )
+
+
+def dialogue_record(
+    row: Dialogue,
+    turns: tuple[records.Turn, ...],
+    continuations: tuple[records.Continuation, ...],
+    system: str,
+) -> records.Dialogue:
+    """Return a dialogue's record from its row and its turns."""
+    return records.Dialogue(
+        id=row.key,
+        turns=turns,
+        participants=tuple(_participant(person) for person in row.participants),
+        continuations=continuations,
+        cluster=row.cluster,
+        language=row.language,
+        summary=row.summary,
+        system=system,
+        metadata=row.metadata,
+        agenda=_agenda(row.agenda),
+    )
+
+
+def _continuation(row: Continuation, turns: list[Turn]) -> records.Continuation:
+    return records.Continuation(
+        id=row.key,
+        system=row.system.name,
+        turns=tuple(_turn(turn) for turn in turns),
+        mode="static" if row.mode == Continuation.Mode.STATIC else "rollout",
+        trial=row.trial,
+        condition=row.condition,
+    )
+
+
+def _turn(row: Turn) -> records.Turn:
+    extra = row.extra or {}
+    audience = extra.get("audience")
+    return records.Turn(
+        speaker=row.speaker,
+        text=row.text,
+        given=row.given,
+        at=row.at,
+        time=str(extra.get("time", "")),
+        session=str(extra.get("session", "")),
+        addressees=tuple(extra.get("addressees", ())),
+        audience=None if audience is None else tuple(audience),
+        act=extra.get("act", "message"),
+    )
+
+
+def _participant(person: Mapping[str, Any]) -> records.Participant:
+    return records.Participant(
+        id=person["id"],
+        name=person.get("name", ""),
+        role=person.get("role", ""),
+        profile=tuple(person.get("profile", ())),
+        aliases=tuple(person.get("aliases", ())),
+    )
+
+
+def _agenda(agenda: Mapping[str, Any] | None) -> records.Agenda | None:
+    if not agenda:
+        return None
+    return records.Agenda(
+        items={item["id"]: item["text"] for item in agenda.get("items", ())},
+        edges=tuple((one, other) for one, other in agenda.get("edges", ())),
+        start=agenda.get("start"),
+        terminal=agenda.get("terminal"),
+        success=tuple(agenda.get("success", ())),
+    )
+
+
+def _turns(continuation_ids: Collection[int]) -> dict[int, list[Turn]]:
+    rows: dict[int, list[Turn]] = defaultdict(list)
+    for turn in Turn.objects.filter(continuation__in=continuation_ids).order_by(
+        "continuation_id", "position"
+    ):
+        rows[turn.continuation_id].append(turn)
+    return rows
+
+
+def _items(continuation_ids: Collection[int]) -> dict[int, dict[int | None, int]]:
+    rows: dict[int, dict[int | None, int]] = defaultdict(dict)
+    items = Item.objects.filter(continuation__in=continuation_ids)
+    for pk, continuation, turn in items.values_list("pk", "continuation_id", "turn_id"):
+        rows[continuation][turn] = pk
+    return rows

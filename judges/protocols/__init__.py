@@ -1,0 +1,24 @@
+"""The judge protocols, one file each, in one table."""
+
+from judges.protocols.base import Asking, Case, Computing, Prompt, Protocol, Reading, Unparseable, Verdict
+from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
+from judges.protocols.cpdscore_detail import CpdscoreDetail
+from judges.protocols.cpdscore_simple import CpdscoreSimple
+from judges.protocols.rules_baseline import RulesBaseline
+
+PROTOCOLS: dict[str, Protocol] = {
+    protocol.key: protocol
+    for protocol in (CpdscoreSimple(), CpdscoreDetail(), CocoevalBehaviours(), RulesBaseline())
+}
+
+__all__ = [
+    "PROTOCOLS",
+    "Asking",
+    "Case",
+    "Computing",
+    "Prompt",
+    "Protocol",
+    "Reading",
+    "Unparseable",
+    "Verdict",
+]

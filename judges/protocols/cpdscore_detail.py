@@ -1,0 +1,55 @@
+"""CPDScore-Detail: one humanness score from 1 to 5 with steps and a brief explanation, without a reference.
+
+After Wakaki et al. 2024 (ComperDial), appendix B.2: the same criterion, scale and steps; the wording is
+Concord's own. Both speakers' profiles are the paper's "facts".
+"""
+
+from __future__ import annotations
+
+import re
+
+from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
+from judges.protocols.base import Asking, Case, Prompt, Reading, Verdict
+from judges.protocols.prompting import render
+from judges.protocols.quoting import NOTICE, people_lines, quote, speaker_names, transcript, turn_lines
+from judges.protocols.replies import scores
+
+SCALE = (1, 2, 3, 4, 5)
+_EXPLANATION = re.compile(
+    r"^[\s*#\-]*explanation[\s*_]*:[\s*_]*(.*?)(?=^[\s*#\-]*humanness\b|\Z)", re.I | re.M | re.S
+)
+
+
+class CpdscoreDetail(Asking):
+    """One call per turn; the humanness score answers the ComperDial turn question `overall`."""
+
+    key = "cpdscore_detail"
+    title = "CPDScore-Detail: humanness from 1 to 5 with an explanation"
+    covers = "turn"
+    variants = ("without_reference",)
+    answers = {"overall": (TURN_SCHEME, "overall")}
+
+    def prompt_file(self, variant: str) -> str:
+        """The text of the one variant."""
+        return f"{self.key}_{variant}"
+
+    def prompt(self, case: Case, variant: str) -> Prompt:
+        """Show the profiles, the history and the response."""
+        assert case.turn is not None
+        names = speaker_names(case.dialogue)
+        context = case.dialogue.context(case.continuation, case.turn)
+        values = {
+            "notice": NOTICE,
+            "profiles": quote("PROFILES", people_lines(case.dialogue, names)),
+            "history": quote("HISTORY", transcript(context, names)),
+            "response": quote("RESPONSE", turn_lines(case.continuation.turns[case.turn], names)),
+        }
+        return render(self.prompt_file(variant), self.version, values)
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the line `Humanness: x` and keep the explanation."""
+        assert case.turn is not None
+        score = scores(reply, ["humanness"], SCALE)["humanness"]
+        found = _EXPLANATION.search(reply)
+        explanation = found[1].strip() if found else ""
+        return Reading((Verdict("overall", case.turn, score, explanation=explanation),))

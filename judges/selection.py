@@ -1,0 +1,68 @@
+"""What a run covers: a corpus or a campaign, its systems, and how many samples of each answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Campaign, Continuation, Corpus, Item
+from annotation.records import SELF
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A selection. No `systems` means all; own turns count where there is nothing else, or when asked."""
+
+    corpus: Corpus
+    campaign: Campaign | None = None
+    systems: tuple[str, ...] = ()
+    include_self: bool = False
+    samples: int = 1
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the selection as plain data."""
+        return {
+            "corpus": self.corpus.pk,
+            "campaign": self.campaign.pk if self.campaign else None,
+            "systems": sorted(self.systems),
+            "include_self": self.include_self,
+            "samples": self.samples,
+        }
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the selection: the same hash is the same run of a rater."""
+        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
+
+
+def continuations(scope: Scope) -> QuerySet[Continuation]:
+    """Return the continuations that a scope covers."""
+    if scope.campaign and scope.campaign.tasks.exists():
+        chosen = scope.campaign.tasks.values("continuation")
+        return _of_systems(Continuation.objects.filter(pk__in=chosen), scope.systems)
+    systems, include_self = scope.systems, scope.include_self
+    if scope.campaign:
+        systems = systems or tuple(scope.campaign.systems.values_list("name", flat=True))
+        include_self = include_self or scope.campaign.include_self
+    rows = Continuation.objects.filter(dialogue__corpus=scope.corpus)
+    if not include_self:
+        others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
+        rows = rows.filter(~Q(key=SELF) | ~Exists(others))
+    return _of_systems(rows, systems)
+
+
+def items(scope: Scope, kind: str) -> QuerySet[Item]:
+    """Return the items of one kind that a scope covers: of a campaign that shows single items, those."""
+    rows = Item.objects.filter(kind=kind, continuation__in=continuations(scope))
+    if scope.campaign:
+        single = scope.campaign.tasks.filter(item__isnull=False, item__kind=kind)
+        if single.exists():
+            rows = rows.filter(pk__in=single.values("item"))
+    return rows
+
+
+def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> QuerySet[Continuation]:
+    return rows.filter(system__name__in=systems) if systems else rows

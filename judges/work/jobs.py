@@ -1,0 +1,78 @@
+"""A claimed call with all that it takes to do it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judges.material import Material, load
+from judges.models import Call, Endpoint
+from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading
+from judges.protocols.base import Asking, Computing
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A leased call of a judge: what it is about, and what to ask or how to compute it."""
+
+    call: Call
+    protocol: Protocol
+    case: Case
+    material: Material
+    variant: str
+    prompt: Prompt | None = None
+    reading: Reading | None = None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where the call is made."""
+        return self.call.run.endpoint
+
+
+class Jobs:
+    """Makes jobs of claimed calls; remembers the material of continuations whose calls follow each other."""
+
+    KEPT = 256
+
+    def __init__(self) -> None:
+        self._material: dict[int, Material] = {}
+
+    def make(self, ids: Sequence[int]) -> list[Job]:
+        """Return the jobs of calls in order; those that need no request carry their reading."""
+        calls = Call.objects.select_related("run__rater", "run__endpoint", "item__turn")
+        rows = list(calls.filter(pk__in=ids).order_by("pk"))
+        self._remember({row.continuation_id for row in rows})
+        return [self._job(row) for row in rows]
+
+    def _job(self, call: Call) -> Job:
+        spec = call.run.rater.spec
+        protocol, variant = PROTOCOLS[spec["protocol"]], spec.get("variant", "")
+        material = self._material[call.continuation_id]
+        turn = None
+        if call.item is not None:
+            turn = next(index for index, item in material.items.items() if item == call.item_id)
+        case = Case(material.dialogue, material.continuation, turn)
+        prompt, reading = _prepared(protocol, case, variant)
+        return Job(call, protocol, case, material, variant, prompt, reading)
+
+    def _remember(self, ids: set[int]) -> None:
+        missing = ids - self._material.keys()
+        if len(self._material) + len(missing) > self.KEPT:
+            self._material = {pk: self._material[pk] for pk in ids & self._material.keys()}
+        if missing:
+            self._material |= load(missing)
+
+
+def _prepared(protocol: Protocol, case: Case, variant: str) -> tuple[Prompt | None, Reading | None]:
+    refusal = protocol.refusal(case, variant)
+    if refusal:
+        return None, protocol.unanswered(case, refusal)
+    if isinstance(protocol, Computing):
+        return None, protocol.judge(case)
+    assert isinstance(protocol, Asking)
+    return protocol.prompt(case, variant), None
+
+
+def item_of(material: Mapping[int | None, int], turn: int | None) -> int:
+    """Return the id of the item at a turn index."""
+    return material[turn]

@@ -1,0 +1,197 @@
+"""What became of calls, and writing it: labels, the call and its link in one transaction, once.
+
+A result is written only while its call is leased or pending. Where somebody else wrote it first, or it was
+cancelled meanwhile, nothing happens: so results may arrive twice, late, or from a worker that lost its lease.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+from psycopg.types.json import Jsonb
+
+from annotation import recording
+from annotation.models import Label, Occasion
+from annotation.recording import Answer
+from judges import runs
+from judges.models import Call, CallLabel, Run
+
+Kind = Literal["done", "failed", "again"]
+MOST_REPLY = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one claimed call.
+
+    `again` puts it back for `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
+    Answers go with `done` alone. `unbegun` does not count as an attempt. `stop` fails the whole run, which
+    keeps this call waiting.
+    """
+
+    call: int
+    kind: Kind
+    answers: tuple[Answer, ...] = ()
+    flags: tuple[str, ...] = ()
+    reply: str = ""
+    error: str = ""
+    delay: float = 0.0
+    reasked: bool = False
+    unbegun: bool = False
+    stop: bool = False
+    prompt_hash: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: Decimal | None = None
+    latency_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a slice of work came to."""
+
+    done: int = 0
+    failed: int = 0
+    again: int = 0
+    labels: int = 0
+    runs: set[int] = field(default_factory=set)
+    stopped: dict[int, str] = field(default_factory=dict)
+
+    def add(self, other: Counts) -> None:
+        """Add another count to this one."""
+        self.done += other.done
+        self.failed += other.failed
+        self.again += other.again
+        self.labels += other.labels
+        self.runs |= other.runs
+        self.stopped |= other.stopped
+
+
+def write(outcomes: Sequence[Outcome]) -> Counts:
+    """Write results and settle the runs that they finish; an answer the database refuses fails its call."""
+    try:
+        counts = _write(outcomes)
+    except IntegrityError as trouble:
+        if len(outcomes) > 1:
+            counts = Counts()
+            for outcome in outcomes:
+                counts.add(write([outcome]))
+            return counts
+        refused = Outcome(outcomes[0].call, "failed", error=f"The answer was refused: {_first_line(trouble)}")
+        counts = _write([refused])
+    for run in counts.runs:
+        runs.settle(run)
+    for run, error in counts.stopped.items():
+        runs.stop_with_error(run, error)
+    return counts
+
+
+@transaction.atomic
+def _write(outcomes: Sequence[Outcome]) -> Counts:
+    by_call = {outcome.call: outcome for outcome in outcomes}
+    rows = (
+        Call.objects.select_for_update(of=("self",))
+        .select_related("run__rater")
+        .filter(pk__in=by_call, state__in=runs.UNFINISHED)
+        .order_by("pk")
+    )
+    counts = Counts()
+    calls = list(rows)
+    for call in calls:
+        _apply(call, by_call[call.pk], counts)
+    _save(calls)
+    counts.labels = _record(calls, by_call)
+    counts.runs = {call.run_id for call in calls}
+    counts.stopped = {call.run_id: by_call[call.pk].error for call in calls if by_call[call.pk].stop}
+    return counts
+
+
+_FIELDS = (
+    "state",
+    "lease_expires",
+    "worker",
+    "reply",
+    "error",
+    "flags",
+    "prompt_hash",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "latency_ms",
+    "not_before",
+    "reasked",
+    "attempts",
+    "finished_at",
+)
+_SAVE = f"UPDATE judges_call SET {', '.join(f'{name} = %s' for name in _FIELDS)} WHERE id = %s"  # noqa: S608
+
+
+def _save(calls: Sequence[Call]) -> None:
+    """Write the calls' own fields: one prepared statement, sent for all rows at once."""
+    rows: list[list[Any]] = [
+        [*(Jsonb(call.flags) if name == "flags" else getattr(call, name) for name in _FIELDS), call.pk]
+        for call in calls
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(_SAVE, rows)
+
+
+def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
+    call.lease_expires, call.worker = None, ""
+    call.error, call.flags = _storable(outcome.error), [_storable(flag) for flag in outcome.flags]
+    call.reply = _storable(outcome.reply) or call.reply
+    call.prompt_hash = outcome.prompt_hash or call.prompt_hash
+    call.latency_ms = outcome.latency_ms if outcome.latency_ms is not None else call.latency_ms
+    if outcome.tokens_in is not None or outcome.tokens_out is not None:
+        # An unparseable reply was paid for too.
+        call.tokens_in = (call.tokens_in or 0) + (outcome.tokens_in or 0)
+        call.tokens_out = (call.tokens_out or 0) + (outcome.tokens_out or 0)
+    if outcome.cost is not None:
+        call.cost = (call.cost or Decimal(0)) + outcome.cost
+    if outcome.kind == "again":
+        counts.again += 1
+        cancelled = call.run.state == Run.State.CANCELLED
+        call.state = Call.State.CANCELLED if cancelled else Call.State.PENDING
+        call.not_before = timezone.now() + timedelta(seconds=outcome.delay) if outcome.delay else None
+        call.reasked += outcome.reasked
+        call.attempts -= outcome.unbegun
+        return
+    done = outcome.kind == "done"
+    counts.done, counts.failed = counts.done + done, counts.failed + (not done)
+    call.state = Call.State.DONE if done else Call.State.FAILED
+    call.finished_at = timezone.now()
+
+
+def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:
+    """Record the answers of all finished calls, rater by rater, and link each new label to its call."""
+    answers: dict[int, list[Answer]] = defaultdict(list)
+    origin: dict[tuple[int, int, int, int], int] = {}
+    raters = {call.run.rater_id: call.run.rater for call in calls}
+    for call in calls:
+        for answer in by_call[call.pk].answers:
+            answers[call.run.rater_id].append(answer)
+            origin[call.run.rater_id, *answer.place] = call.pk
+    labels: list[Label] = []
+    for rater, given in answers.items():
+        labels += recording.record(rater=raters[rater], answers=given, occasion=Occasion.MAIN)
+    CallLabel.objects.bulk_create(
+        CallLabel(call_id=origin[label.rater_id, label.item_id, label.question_id, label.sample], label=label)
+        for label in labels
+    )
+    return len(labels)
+
+
+def _storable(text: str) -> str:
+    """Return text that PostgreSQL can hold: no NUL, no lone surrogates, not endless."""
+    return text[:MOST_REPLY].replace("\x00", "�").encode("utf-8", "replace").decode()
+
+
+def _first_line(error: IntegrityError) -> str:
+    return str(error).splitlines()[0][:300]

@@ -1,0 +1,33 @@
+"""One slice of work: the claim-and-work function that the plain loop and Celery's tasks both call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from judges.errors import JudgeError
+from judges.models import Run
+from judges.work.heart import Heart
+from judges.work.outcomes import Counts
+
+
+def never() -> bool:
+    """Do not stop early."""
+    return False
+
+
+def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], bool] = never) -> Counts:
+    """Claim calls of a queue and do them until none is ready, the time is over or `stopping` says so.
+
+    What is under way when the time is over is still finished. Returns what was done.
+    """
+    until = time.monotonic() + seconds
+    if queue == Run.Queue.CALLS:
+        from judges.work.asking import ask_all  # the openai client, only where calls are made
+
+        return ask_all(heart, until, stopping)
+    if queue == Run.Queue.METRICS:
+        from judges.work.computing import compute_all
+
+        return compute_all(heart, until, stopping)
+    raise JudgeError(f"There is no queue {queue!r}; there are {', '.join(Run.Queue.values)}.")
