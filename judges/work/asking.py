@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -37,8 +37,10 @@ _TICK = 0.1
 class Desk:
     """One slice of work on the queue `calls`; `stopping` says when to end early."""
 
-    def __init__(self, heart: Heart, until: float, stopping: Callable[[], bool]) -> None:
-        self.heart, self.until, self.stopping = heart, until, stopping
+    def __init__(
+        self, heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
+    ) -> None:
+        self.heart, self.until, self.stopping, self.only = heart, until, stopping, only
         self.jobs, self.clients, self.counts = Jobs(), Clients(), Counts()
         self.tasks: dict[asyncio.Task[Outcome], int] = {}
         self.finished: list[Outcome] = []
@@ -82,7 +84,7 @@ class Desk:
         """Claim for every lane as much as is free; in the database's thread."""
         claimed = []
         endpoints = Endpoint.objects.in_bulk()
-        for lane in claiming.lanes(QUEUE):
+        for lane in claiming.lanes(QUEUE, self.only):
             width = claiming.share(endpoints[lane].concurrency, QUEUE) if lane is not None else LOCAL_BATCH
             if lane is not None:
                 self.gates.setdefault(lane, asyncio.Semaphore(width))
@@ -92,7 +94,7 @@ class Desk:
             free = width - self.held.get(lane, 0)
             if free < width // 8:
                 continue
-            ids = claiming.claim(queue=QUEUE, worker=self.heart.name, limit=free, lane=lane)
+            ids = claiming.claim(queue=QUEUE, worker=self.heart.name, limit=free, lane=lane, only=self.only)
             self.heart.hold(ids)
             claimed.append((lane, self.jobs.make(ids)))
         return claimed
@@ -203,10 +205,14 @@ def _read(job: Job, reply: Reply) -> Outcome:
     return replace(paid, answers=answers_of(job, reading), flags=reading.flags)
 
 
-def ask_all(heart: Heart, until: float, stopping: Callable[[], bool]) -> Counts:
+def ask_all(
+    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+) -> Counts:
     """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
-    return asyncio.run(_desk(heart, until, stopping))
+    return asyncio.run(_desk(heart, until, stopping, only))
 
 
-async def _desk(heart: Heart, until: float, stopping: Callable[[], bool]) -> Counts:
-    return await Desk(heart, until, stopping).work()
+async def _desk(
+    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
+) -> Counts:
+    return await Desk(heart, until, stopping, only).work()

@@ -6,7 +6,7 @@ long as it lives. The sweeper returns what expired.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -23,7 +23,7 @@ _CLAIM = """
 WITH ready AS (
   SELECT c.id FROM judges_call c JOIN judges_run r ON r.id = c.run_id
    WHERE c.state = 'pending' AND r.queue = %s AND r.state IN ('queued', 'running')
-     AND r.endpoint_id IS NOT DISTINCT FROM %s
+     AND r.endpoint_id IS NOT DISTINCT FROM %s AND (%s::bigint[] IS NULL OR r.id = ANY(%s))
      AND (c.not_before IS NULL OR c.not_before <= now())
    ORDER BY c.run_id, c.id LIMIT %s FOR UPDATE OF c SKIP LOCKED)
 UPDATE judges_call c
@@ -33,11 +33,17 @@ UPDATE judges_call c
 """
 
 
-def claim(*, queue: str, worker: str, limit: int, lane: int | None = None) -> list[int]:
-    """Lease up to `limit` ready calls of a lane (an endpoint's id, None without one); return their ids."""
+def claim(
+    *, queue: str, worker: str, limit: int, lane: int | None = None, only: Sequence[int] | None = None
+) -> list[int]:
+    """Lease up to `limit` ready calls of a lane (an endpoint's id, None without one); return their ids.
+
+    `only` names the runs to work for; None means all.
+    """
     if limit < 1:
         return []
-    values = [queue, lane, limit, worker, settings.LEASE_SECONDS]
+    chosen = None if only is None else list(only)
+    values = [queue, lane, chosen, chosen, limit, worker, settings.LEASE_SECONDS]
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, values)
         rows = cursor.fetchall()
@@ -48,20 +54,15 @@ def claim(*, queue: str, worker: str, limit: int, lane: int | None = None) -> li
     return sorted(pk for pk, _ in rows)
 
 
-def lanes(queue: str) -> list[int | None]:
+def lanes(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
     """Return the lanes of a queue in which a call is ready: endpoint ids, or None for work without one."""
     ready = Call.objects.filter(run=OuterRef("pk"), state=Call.State.PENDING).filter(
         Q(not_before=None) | Q(not_before__lte=timezone.now())
     )
     active = Run.objects.filter(Exists(ready), queue=queue, state__in=runs.ACTIVE)
+    if only is not None:
+        active = active.filter(pk__in=only)
     return list(active.order_by("endpoint").values_list("endpoint", flat=True).distinct())
-
-
-def waiting(queue: str) -> bool:
-    """Whether any call of an active run of the queue is not finished, ready or not."""
-    return Call.objects.filter(
-        run__queue=queue, run__state__in=runs.ACTIVE, state__in=runs.UNFINISHED
-    ).exists()
 
 
 def renew(*, worker: str, calls: Collection[int]) -> None:

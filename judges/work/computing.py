@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from judges import metric_runs
 from judges.models import Call
@@ -15,11 +15,13 @@ QUEUE = "metrics"
 BATCH = 24
 
 
-def compute_all(heart: Heart, until: float, stopping: Callable[[], bool]) -> Counts:
+def compute_all(
+    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+) -> Counts:
     """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
     counts = Counts()
     while not stopping() and time.monotonic() < until:
-        ids = claiming.claim(queue=QUEUE, worker=heart.name, limit=BATCH)
+        ids = claiming.claim(queue=QUEUE, worker=heart.name, limit=BATCH, only=only)
         if not ids:
             break
         heart.hold(ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from judges.errors import JudgeError
 from judges.models import Run
@@ -16,18 +16,26 @@ def never() -> bool:
     return False
 
 
-def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], bool] = never) -> Counts:
+def work(
+    queue: str,
+    *,
+    seconds: float,
+    heart: Heart,
+    stopping: Callable[[], bool] = never,
+    only: Sequence[int] | None = None,
+) -> Counts:
     """Claim calls of a queue and do them until none is ready, the time is over or `stopping` says so.
 
-    What is under way when the time is over is still finished. Returns what was done.
+    What is under way when the time is over is still finished. `only` narrows it to some runs. Returns what
+    was done.
     """
     until = time.monotonic() + seconds
     if queue == Run.Queue.CALLS:
         from judges.work.asking import ask_all  # the openai client, only where calls are made
 
-        return ask_all(heart, until, stopping)
+        return ask_all(heart, until, stopping, only)
     if queue == Run.Queue.METRICS:
         from judges.work.computing import compute_all
 
-        return compute_all(heart, until, stopping)
+        return compute_all(heart, until, stopping, only)
     raise JudgeError(f"There is no queue {queue!r}; there are {', '.join(Run.Queue.values)}.")

@@ -1,0 +1,71 @@
+"""What `run_judge` and `run_metrics` share: options, the drive, the last line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from judges import runs
+from judges.driving import Drive, summary
+from judges.models import Run
+from judges.selection import Scope
+from judges.targets import scope_of
+
+INTERRUPTED = 130
+
+
+class RunCommand(BaseCommand):
+    """A command that starts or resumes runs and brings them to their end."""
+
+    def add_scope(self, parser: CommandParser) -> None:
+        """Add the options that say what is covered and how the command behaves."""
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--corpus", default="", help="name of a corpus")
+        where.add_argument("--campaign", default="", help="name of a campaign: its corpus, its items")
+        parser.add_argument("--systems", default="", help="only continuations of these systems, a,b,c")
+        parser.add_argument(
+            "--include-self",
+            action="store_true",
+            help="the dialogues' own turns too, even where there are other continuations",
+        )
+        parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
+        parser.add_argument(
+            "--wait", action="store_true", help="leave the work to the running workers and wait for them"
+        )
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    def scope(self, options: dict[str, Any], samples: int = 1) -> Scope:
+        """Return the scope that the options name."""
+        systems = [part.strip() for part in options["systems"].split(",") if part.strip()]
+        return scope_of(
+            corpus=options["corpus"],
+            campaign=options["campaign"],
+            systems=systems,
+            include_self=options["include_self"],
+            samples=samples,
+        )
+
+    def drive(self, started: Sequence[Run], options: dict[str, Any]) -> list[dict[str, Any]]:
+        """Bring runs to their end and return their summaries."""
+        if options["retry_failed"]:
+            started = [runs.retry_failed(by=None, run=run) for run in started]
+        bar = None if options["quiet"] else sys.stderr
+        ended = Drive(started, wait=options["wait"], bar_to=bar).to_the_end()
+        summaries = [summary(run) for run in started]
+        if not ended:
+            self.stdout.write(json.dumps(summaries[0] if len(summaries) == 1 else {"runs": summaries}))
+            raise CommandError(
+                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
+            )
+        return summaries
+
+    def fail(self, summaries: Sequence[dict[str, Any]]) -> None:
+        """Exit with a line that says what failed, where something did."""
+        for found in summaries:
+            if found["state"] != Run.State.DONE:
+                why = found["error"] or f"the run is {found['state']}"
+                raise CommandError(f"Run {found['run']} of {found['rater']}: {why}")

@@ -1,0 +1,60 @@
+"""`manage.py run_judge`: a judge over a corpus or a campaign."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from judges import runs
+from judges.endpoints import sync_environment
+from judges.errors import JudgeError
+from judges.management.commands._running import RunCommand
+from judges.models import Run
+from judges.plans import Judge
+from judges.protocols import PROTOCOLS
+from judges.targets import endpoint_named
+
+
+class Command(RunCommand):
+    """Start or resume a judge's run and bring it to its end."""
+
+    help = (
+        "Run a judge over a corpus or a campaign, with a progress bar. The command does the work itself, "
+        "together with any workers that run. The same command again resumes: nothing finished is asked or "
+        "paid for twice. The last line of the output is one JSON object; the exit status is 1 where a call "
+        "failed. Protocols: " + "; ".join(f"{p.key} ({p.title})" for p in PROTOCOLS.values()) + "."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the judge's options and those of the scope."""
+        parser.add_argument("--protocol", required=True, choices=list(PROTOCOLS))
+        parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
+        parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
+        parser.add_argument("--temperature", type=float, help="sent to the model only where given")
+        parser.add_argument("--max-tokens", type=int, help="most tokens of a reply, sent only where given")
+        parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
+        self.add_scope(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start, drive, and print the counts."""
+        try:
+            run = self._start(options)
+        except JudgeError as error:
+            raise CommandError(str(error)) from None
+        summaries = self.drive([run], options)
+        self.stdout.write(json.dumps(summaries[0]))
+        self.fail(summaries)
+
+    def _start(self, options: dict[str, Any]) -> Run:
+        sync_environment()
+        scope = self.scope(options, options["samples"])
+        judge = Judge(
+            options["protocol"],
+            options["variant"],
+            endpoint_named(options["endpoint"]) if options["endpoint"] else None,
+            options["temperature"],
+            options["max_tokens"],
+        )
+        return runs.start(by=None, plan=judge.plan(scope.campaign), scope=scope)

@@ -1,0 +1,45 @@
+"""`manage.py run_metrics`: metrics over a corpus or a campaign."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from judges import runs
+from judges.errors import JudgeError
+from judges.management.commands._running import RunCommand
+from judges.metric_runs import metric_plan
+from judges.metrics import split_keys
+
+
+class Command(RunCommand):
+    """Start or resume the runs of metrics and bring them to their end."""
+
+    help = (
+        "Compute metrics over a corpus or a campaign, with a progress bar. A key may carry a variant and "
+        "parameters, as in m_sns_avg@paper:window=10. The same command again resumes; texts are embedded "
+        "once and kept. The last line of the output is one JSON object with one entry per metric; the exit "
+        "status is 1 where a run failed."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the metrics and the options of the scope."""
+        parser.add_argument("--metrics", required=True, help="metric keys, a,b,c")
+        self.add_scope(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start, drive, and print the counts."""
+        keys = split_keys(options["metrics"])
+        if not keys:
+            raise CommandError("Name at least one metric.")
+        try:
+            scope = self.scope(options)
+            plans = [metric_plan(key, scope.corpus) for key in keys]
+            started = [runs.start(by=None, plan=plan, scope=scope) for plan in plans]
+        except JudgeError as error:
+            raise CommandError(str(error)) from None
+        summaries = self.drive(started, options)
+        self.stdout.write(json.dumps({"runs": summaries}))
+        self.fail(summaries)

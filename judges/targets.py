@@ -1,0 +1,52 @@
+"""Finding what a command, a page or the API names: corpora, campaigns, endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation.models import Campaign, Corpus, System
+from judges.errors import JudgeError
+from judges.models import Endpoint
+from judges.selection import Scope
+
+
+def scope_of(
+    *,
+    corpus: str = "",
+    campaign: str = "",
+    systems: Sequence[str] = (),
+    include_self: bool = False,
+    samples: int = 1,
+) -> Scope:
+    """Return the scope that names describe: exactly one of corpus and campaign, and systems of it."""
+    if bool(corpus) == bool(campaign):
+        raise JudgeError("Name either a corpus or a campaign.")
+    chosen = _campaign(campaign) if campaign else None
+    found = chosen.corpus if chosen else _corpus(corpus)
+    known = set(System.objects.filter(corpus=found, name__in=systems).values_list("name", flat=True))
+    if unknown := sorted(set(systems) - known):
+        raise JudgeError(f"The corpus {found.name} has no system {', '.join(unknown)}.")
+    return Scope(found, chosen, tuple(systems), include_self, samples)
+
+
+def endpoint_named(name: str) -> Endpoint:
+    """Return an active endpoint by its name."""
+    found = Endpoint.objects.filter(name=name, active=True).first()
+    if found is None:
+        names = ", ".join(Endpoint.objects.filter(active=True).values_list("name", flat=True))
+        raise JudgeError(f"There is no endpoint {name!r}; there are: {names or 'none yet'}.")
+    return found
+
+
+def _corpus(name: str) -> Corpus:
+    found = Corpus.objects.filter(name=name).first()
+    if found is None:
+        raise JudgeError(f"There is no corpus {name!r}.")
+    return found
+
+
+def _campaign(name: str) -> Campaign:
+    found = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
+    if found is None:
+        raise JudgeError(f"There is no campaign {name!r}.")
+    return found
