@@ -1,0 +1,141 @@
+"""Loading the demo, step by step: corpora, simulated ratings, campaigns, a judge. Each may be repeated."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.contrib.auth.models import User
+
+from annotation import campaigns
+from annotation.importing import ImportResult, import_path
+from annotation.keys import parse_item_key
+from annotation.models import Campaign, Corpus
+from demo import build, simulate, truth
+from demo.simulate import SimulatedAnswer
+from judges import runs
+from judges.models import Run
+from judges.plans import Judge
+from judges.selection import Scope
+from judges.work import work
+from judges.work.heart import Heart
+
+SOURCE = "Written for Concord's demo; ratings by simulated raters"
+LICENCE = "GPL-3.0-or-later"
+
+Answers = Callable[[truth.Truth], Iterator[SimulatedAnswer]]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoCorpus:
+    """A corpus of the demo, with the simulated answers to each scheme."""
+
+    name: str
+    file: str
+    answers: Mapping[str, Answers]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoCampaign:
+    """A campaign of the demo."""
+
+    name: str
+    corpus: str
+    scheme: str
+
+
+CORPORA = (
+    DemoCorpus(
+        "Demo meetings",
+        "meetings",
+        {"cocoeval_behaviours": simulate.behaviour_answers, "cocoeval_overall": simulate.overall_answers},
+    ),
+    DemoCorpus(
+        "Demo personas",
+        "personas",
+        {"comperdial_turn": simulate.reply_answers, "comperdial_dialogue": simulate.dialogue_answers},
+    ),
+)
+CAMPAIGNS = (
+    DemoCampaign("Demo: behaviours in meetings", "Demo meetings", "cocoeval_behaviours"),
+    DemoCampaign("Demo: meetings as a whole", "Demo meetings", "cocoeval_overall"),
+    DemoCampaign("Demo: single replies", "Demo personas", "comperdial_turn"),
+    DemoCampaign("Demo: all replies together", "Demo personas", "comperdial_dialogue"),
+)
+RATERS_PER_ITEM = 2
+JUDGE = "rules_baseline"
+PATIENCE = 20.0
+"""Seconds of waiting for the judge; workers do what is then left."""
+
+
+def dialogues(corpus: DemoCorpus, *, by: User) -> ImportResult:
+    """Import the dialogues of a demo corpus."""
+    return import_path(
+        path=build.CORPORA / f"{corpus.file}.jsonl",
+        format="jsonl",
+        corpus=corpus.name,
+        into=False,
+        by=by,
+        source=SOURCE,
+        licence=LICENCE,
+    )
+
+
+def ratings(corpus: DemoCorpus, *, by: User) -> ImportResult:
+    """Import what the simulated raters say about a demo corpus."""
+    planted = truth.load()
+    by_scheme = {scheme: answers(planted) for scheme, answers in corpus.answers.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "simulated-ratings.jsonl"
+        path.write_text("".join(label_lines(by_scheme)), encoding="utf-8")
+        return import_path(path=path, format="jsonl", corpus=corpus.name, into=True, by=by)
+
+
+def label_lines(by_scheme: Mapping[str, Iterable[SimulatedAnswer]]) -> Iterator[str]:
+    """Yield one line in the native format for each dialogue, with its labels alone."""
+    labels: dict[str, list[dict[str, object]]] = defaultdict(list)
+    for scheme, answers in by_scheme.items():
+        for answer in answers:
+            dialogue, continuation, _ = parse_item_key(answer.continuation)
+            label = {
+                "rater": answer.rater,
+                "continuation": continuation,
+                "turn": answer.turn,
+                "scheme": scheme,
+            }
+            labels[dialogue].append({**label, "question": answer.question, "value": answer.value})
+    for dialogue, given in labels.items():
+        yield json.dumps({"id": dialogue, "labels": given}) + "\n"
+
+
+def campaign(demo: DemoCampaign, *, by: User, annotators: Iterable[User]) -> Campaign:
+    """Return a demo campaign, made and opened where it is missing; one that is there stays as it is."""
+    found = Campaign.objects.filter(name=demo.name).first()
+    if found:
+        return found
+    made = campaigns.create(
+        by=by,
+        name=demo.name,
+        corpus=Corpus.objects.get(name=demo.corpus),
+        scheme=demo.scheme,
+        raters_per_item=RATERS_PER_ITEM,
+        annotators=annotators,
+    )
+    campaigns.open(by=by, campaign=made)
+    return made
+
+
+def judge(*, by: User) -> Run:
+    """Run the judge that needs no model over the meetings; one that ran before is not run again."""
+    corpus = Corpus.objects.get(name=CORPORA[0].name)
+    run = runs.start(by=by, plan=Judge(JUDGE).plan(), scope=Scope(corpus))
+    if run.state in runs.ACTIVE:
+        # Here and now, so that the first report has a judge in it also where no worker is running.
+        with Heart(run.queue) as heart:
+            work(run.queue, seconds=PATIENCE, heart=heart, only=[run.pk])
+        run.refresh_from_db()
+    return run

@@ -1,0 +1,51 @@
+"""`manage.py load_demo`: the demo corpora, simulated ratings, campaigns, a judge's run, and two accounts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from annotation.errors import CampaignRefused
+from annotation.importing import ImportProblem
+from demo import accounts, loading
+from judges.errors import JudgeError
+
+
+class Command(BaseCommand):
+    """Loads what is missing of the demo and prints its accounts."""
+
+    help = (
+        "Load the demo: two corpora written for Concord, simulated ratings, four campaigns to rate in, "
+        "and a run of the judge rules-baseline. Makes the accounts annotator and researcher and prints their "
+        "passwords. Run again, it adds only what is missing and prints the accounts."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load everything, then print the accounts."""
+        try:
+            made = self._load()
+            self._judge(made["researcher"])
+        except (accounts.ForeignAccount, ImportProblem, CampaignRefused, JudgeError) as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write("Demo accounts:")
+        for role, account in made.items():
+            self.stdout.write(f"  {role:<11} password {account.password or 'as you have set it'}")
+
+    @transaction.atomic
+    def _load(self) -> dict[str, accounts.Account]:
+        """Load what is missing, all of it or nothing, and return the accounts by role."""
+        made = {role: accounts.ensure(role) for role in accounts.ROLES}
+        by = made["researcher"].user
+        for corpus in loading.CORPORA:
+            found, rated = loading.dialogues(corpus, by=by), loading.ratings(corpus, by=by)
+            counts = f"{found.dialogues} dialogues, {rated.labels} labels by simulated raters"
+            self.stdout.write(f"{corpus.name}: {counts}{'' if rated.created else ', there already'}")
+        for demo in loading.CAMPAIGNS:
+            loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
+        return made
+
+    def _judge(self, researcher: accounts.Account) -> None:
+        run = loading.judge(by=researcher.user)
+        self.stdout.write(f"{run.rater.name} on {run.corpus.name}: {run.get_state_display()}")

@@ -1,0 +1,113 @@
+"""`manage.py load_demo` makes a place that a visitor can use at once, and can be run again."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from annotation.models import Assignment, Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot
+from config.permissions import is_researcher
+from demo import accounts, loading, truth
+from judges.models import Run
+
+pytestmark = pytest.mark.django_db
+
+
+def load() -> str:
+    out = StringIO()
+    call_command("load_demo", stdout=out)
+    return out.getvalue()
+
+
+def counted() -> list[int]:
+    tables = (User, Corpus, Import, Continuation, Item, Label, Rater, Campaign, Slot, Run)
+    return [table.objects.count() for table in tables]
+
+
+def test_loading_twice_changes_nothing_and_says_the_same_passwords() -> None:
+    first = load()
+    before = counted()
+    second = load()
+    assert counted() == before
+    assert first.partition("Demo accounts:")[2] == second.partition("Demo accounts:")[2]
+    assert "there already" in second
+    assert "there already" not in first
+
+
+def test_the_printed_accounts_sign_in_and_have_their_roles() -> None:
+    printed = load()
+    users = {
+        role: authenticate(username=role, password=accounts.derived_password(role)) for role in accounts.ROLES
+    }
+    assert all(accounts.derived_password(role) in printed for role in accounts.ROLES)
+    assert not is_researcher(users["annotator"])
+    assert is_researcher(users["researcher"])
+    assert not any(user.is_superuser or user.is_staff for user in users.values())
+
+
+def test_passwords_differ_from_one_installation_to_the_next(settings) -> None:
+    here = accounts.derived_password("annotator")
+    settings.SECRET_KEY = "another installation's key"
+    assert accounts.derived_password("annotator") != here
+
+
+def test_a_changed_password_is_left_alone() -> None:
+    load()
+    user = User.objects.get(username="annotator")
+    user.set_password("my very own words")
+    user.save()
+    assert "as you have set it" in load()
+    assert authenticate(username="annotator", password="my very own words")
+
+
+def test_an_account_that_the_demo_did_not_make_is_never_taken_over() -> None:
+    User.objects.create_user("researcher", "someone@example.org", "their own words")
+    with pytest.raises(CommandError, match="“researcher” was not made by the demo"):
+        load()
+    assert not Corpus.objects.exists()
+    assert User.objects.count() == 1
+
+
+def test_everything_is_left_for_the_visitor_to_rate() -> None:
+    load()
+    assert Campaign.objects.filter(state="open").count() == len(loading.CAMPAIGNS) == 4
+    assert not Assignment.objects.exists()
+    meetings = Continuation.objects.filter(dialogue__corpus__name="Demo meetings").exclude(key="self")
+    for campaign in Campaign.objects.all():
+        assert set(campaign.members.values_list("user__username", flat=True)) == set(accounts.ROLES)
+        assert not campaign.slots.filter(taken=True).exists()
+    assert Campaign.objects.get(name="Demo: behaviours in meetings").tasks.count() == meetings.count() == 18
+
+
+def test_every_rating_is_by_a_simulated_rater_and_says_so() -> None:
+    load()
+    people = Rater.objects.filter(kind="human")
+    assert people.count() == 6
+    assert all(rater.name.startswith("simulated annotator") and rater.user is None for rater in people)
+    labels = Label.objects.filter(rater__in=people)
+    assert set(labels.values_list("occasion", "campaign")) == {("imported", None)}
+
+
+def test_the_labels_are_what_the_simulated_raters_said() -> None:
+    load()
+    planted = truth.load()
+    for corpus in loading.CORPORA:
+        wanted = sum(1 for answers in corpus.answers.values() for _ in answers(planted))
+        found = Label.objects.filter(item__corpus__name=corpus.name, rater__kind="human")
+        assert found.count() == wanted
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_judge_without_a_model_has_answered_from_the_start() -> None:
+    load()
+    run = Run.objects.get()
+    assert run.state == Run.State.DONE
+    assert run.rater.name == "rules-baseline"
+    turns = Item.objects.filter(
+        kind="turn", continuation__in=[call.continuation_id for call in run.calls.all()]
+    )
+    assert Label.objects.filter(rater=run.rater).count() == turns.count() * len(truth.BEHAVIOURS)
