@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from annotation.cells import unguarded
 from annotation.formats.decoding import decode
 from annotation.formats.entry import Entry, Format, Rating
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
@@ -27,9 +27,6 @@ TRUTH = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": Fa
 QUESTION = "overall"
 MISSING = "no answer given"
 LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
-
-GUARD = re.compile(r"^'(?=[=+\-@\t\r])")
-"""What keeps a spreadsheet from evaluating a cell; exports write it, and it is no part of the value."""
 
 Row = dict[str, str]
 
@@ -79,7 +76,7 @@ def _next(rows: Any, line: int) -> list[str] | None:
 def _row(header: list[str], values: list[str]) -> Row:
     if len(values) != len(header):
         raise ImportProblem(f"has {len(values)} columns, the first line {len(header)}")
-    return {name: GUARD.sub("", value) for name, value in zip(header, values, strict=True)}
+    return {name: unguarded(value) for name, value in zip(header, values, strict=True)}
 
 
 def _header(names: list[str]) -> list[str]:

@@ -19,6 +19,9 @@ from annotation.importing.own_scheme import OWN, own_questions
 from annotation.models import Campaign, Corpus, Label, Question, Scheme
 from annotation.schemes import SCHEMES
 
+ELSEWHERE = ("corpus:", "metric:")
+"""How schemes are called whose questions a corpus may take for its own: they come with other data."""
+
 ASKED = """
 SELECT CASE WHEN position IS NULL THEN 'dialogue' ELSE 'turn' END AS kind, question, scheme, min(line),
        bool_or(number IS NOT NULL AND text IS NULL), bool_or(number IS NULL AND text IS NOT NULL),
@@ -91,7 +94,7 @@ class Resolver:
     def _named(self, one: Asked) -> Question | None:
         """Return the question of the scheme that the labels name; None for one that the corpus must own."""
         question = _of_scheme(one.scheme, one)
-        if question is None and not one.level and not one.scheme.startswith("corpus:"):
+        if question is None and not one.level and not one.scheme.startswith(ELSEWHERE):
             raise one.problem(f"the scheme {one.scheme!r} has no question {one.key!r} about {one.kind} items")
         return question
 

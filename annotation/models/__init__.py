@@ -7,6 +7,7 @@ from annotation.models.labels import Label, Occasion, live_labels
 from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion
 from annotation.models.splits import Split, SplitCluster, TestLook
+from annotation.models.uploads import Upload
 
 __all__ = [
     "Assignment",
@@ -32,5 +33,6 @@ __all__ = [
     "Task",
     "TestLook",
     "Turn",
+    "Upload",
     "live_labels",
 ]

@@ -21,8 +21,8 @@ class Command(BaseCommand):
     requires_system_checks = ()
     help = (
         "Import dialogues, continuations and labels from a file: as a new corpus with --name, or into an "
-        "existing one with --into. All of the file is kept or nothing; the same content again changes nothing. "
-        "The last line of output is one JSON object with the counts. Formats: "
+        "existing one with --into. All of the file is kept or nothing; the same content again changes "
+        "nothing. The last line of output is one JSON object with the counts. Formats: "
         + "; ".join(f"{key} ({format.title})" for key, format in FORMATS.items())
         + "."
     )
