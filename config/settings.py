@@ -12,6 +12,7 @@
 | CONCORD_DEBUG | 1 shows tracebacks to anyone: for development only | 0 |
 | CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
+| CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 120 |
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
 UPLOAD_LIMIT_BYTES = int(os.environ.get("CONCORD_UPLOAD_LIMIT_MB") or 512) * 2**20
 
 EMBEDDING_MODEL = os.environ.get("CONCORD_EMBEDDING_MODEL", "")
-LEASE_SECONDS = 120
+LEASE_SECONDS = int(os.environ.get("CONCORD_LEASE_SECONDS") or 120)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
