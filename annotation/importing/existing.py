@@ -55,6 +55,8 @@ def additions(found: Existing, record: Dialogue) -> list[Continuation]:
     own = record.own()
     if own and history is not None and [turn_row(turn) for turn in own.turns] != history:
         raise ImportProblem("differ from those that the corpus has for this dialogue", field="turns")
+    if own and history is not None and found.continuations[record.id, SELF].system.name != own.system:
+        raise ImportProblem("differs from what the corpus has for this dialogue", field="system")
     if own and history is None:
         raise ImportProblem("the corpus has this dialogue without turns of its own", field="turns")
     check_speakers(replace(record, participants=_participants(stored)))
