@@ -15,6 +15,8 @@ from annotation import campaigns
 from annotation.importing import ImportResult, import_path
 from annotation.keys import parse_item_key
 from annotation.models import Campaign, Corpus
+from calibration import studies
+from calibration.models import Report
 from demo import build, simulate, truth
 from demo.simulate import SimulatedAnswer
 from judges import runs
@@ -139,3 +141,9 @@ def judge(*, by: User) -> Run:
             work(run.queue, seconds=PATIENCE, heart=heart, only=[run.pk])
         run.refresh_from_db()
     return run
+
+
+def report(corpus: DemoCorpus, *, by: User) -> Report:
+    """Compute the calibration report of a demo corpus; the one that is there where nothing has changed."""
+    study = studies.automatic(corpus=Corpus.objects.get(name=corpus.name))
+    return studies.compute(study=study, part=studies.default_part(study), by=by)

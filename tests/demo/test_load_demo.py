@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment, Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot
+from calibration.models import Report
 from config.permissions import is_researcher
 from demo import accounts, loading, truth
 from judges.models import Run
@@ -24,7 +25,7 @@ def load() -> str:
 
 
 def counted() -> list[int]:
-    tables = (User, Corpus, Import, Continuation, Item, Label, Rater, Campaign, Slot, Run)
+    tables = (User, Corpus, Import, Continuation, Item, Label, Rater, Campaign, Slot, Run, Report)
     return [table.objects.count() for table in tables]
 
 
@@ -111,3 +112,11 @@ def test_the_judge_without_a_model_has_answered_from_the_start() -> None:
         kind="turn", continuation__in=[call.continuation_id for call in run.calls.all()]
     )
     assert Label.objects.filter(rater=run.rater).count() == turns.count() * len(truth.BEHAVIOURS)
+
+
+def test_a_report_of_each_corpus_is_there_from_the_start() -> None:
+    load()
+    for corpus in loading.CORPORA:
+        report = Report.objects.get(study__corpus__name=corpus.name)
+        people = {rater["name"] for question in report.result["questions"] for rater in question["raters"]}
+        assert {"simulated annotator 1", "simulated annotator 2", "simulated annotator 3"} <= people

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from annotation.errors import CampaignRefused
 from annotation.importing import ImportProblem
+from calibration.studies import StudyError
 from demo import accounts, loading
 from judges.errors import JudgeError
 
@@ -26,8 +28,8 @@ class Command(BaseCommand):
         """Load everything, then print the accounts."""
         try:
             made = self._load()
-            self._judge(made["researcher"])
-        except (accounts.ForeignAccount, ImportProblem, CampaignRefused, JudgeError) as error:
+            self._judge_and_report(made["researcher"].user)
+        except (accounts.ForeignAccount, ImportProblem, CampaignRefused, JudgeError, StudyError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
         for role, account in made.items():
@@ -46,6 +48,8 @@ class Command(BaseCommand):
             loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
         return made
 
-    def _judge(self, researcher: accounts.Account) -> None:
-        run = loading.judge(by=researcher.user)
-        self.stdout.write(f"{run.rater.name} on {run.corpus.name}: {run.get_state_display()}")
+    def _judge_and_report(self, by: User) -> None:
+        run = loading.judge(by=by)
+        self.stdout.write(f"{run.rater.name} on {run.corpus.name}: {run.get_state_display().lower()}")
+        for corpus in loading.CORPORA:
+            loading.report(corpus, by=by)
