@@ -2,8 +2,8 @@
 
     ratings = Ratings.from_records(records, level="ordinal", values=(1, 2, 3, 4, 5))
     analysis = analyse(ratings, question="overall", plan=Plan(resamples=2000, seed=0))
-    for entry in analysis.entries:          # panel, pairs, alternative annotator test, gaps
-        print(entry.raters, entry.result)   # value, low, high, n_items, n_clusters, ..., status, reason, flags
+    for entry in analysis.entries:         # panel, pairs, alternative annotator test, gaps
+        print(entry.raters, entry.result)  # value, low, high, n_items, ..., status, reason, flags
     analysis.find("krippendorff_alpha").result.value
 
 ``Record`` is one answer (item, rater, value, cluster, kind, identified, sample). ``STATISTICS`` lists what

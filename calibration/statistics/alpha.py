@@ -35,14 +35,14 @@ def alpha_at(draw: Draw, level: Level) -> Floats:
         observed, expected = _ordinal(tables, used)
     else:
         distance = distances(draw.sample.grid, level)
-        observed = tables.reshape(len(tables), -1) @ distance.ravel()
+        observed = (tables * distance).sum(axis=(1, 2))
         expected = ((used @ distance) * used).sum(axis=1)
     undefined = (used > 1e-9).sum(axis=1) <= 1
     return np.where(undefined, np.nan, 1 - (n - 1) * observed / np.where(undefined, 1.0, expected))
 
 
 def distances(grid: Floats, level: Level) -> Floats:
-    """Return squared differences between the values of the grid at a level that ignores how often they occur."""
+    """Return squared differences between the values of the grid, at a level blind to how often they occur."""
     difference = grid[:, None] - grid[None, :]
     if level == "ratio":
         total = grid[:, None] + grid[None, :]

@@ -95,7 +95,7 @@ def no_variation(sample: Sample) -> Verdict | None:
     """Chance-corrected agreement needs at least two different values."""
     if not sample.all_same:
         return None
-    value = sample.ratings.label(float(sample.values[~_nan(sample.values)][0]))
+    value = sample.ratings.label(float(sample.values[sample.values == sample.values][0]))
     return Verdict(
         "undefined", f"no variation: every rating is {value}; percent agreement is what can be said"
     )
@@ -124,7 +124,3 @@ def constant_undefined(sample: Sample) -> Verdict | None:
 def as_numbers(sample: Sample) -> Verdict | None:
     """Flag ordered categories read as equally spaced numbers."""
     return Verdict(flags=("treated_as_interval",)) if sample.ratings.level == "ordinal" else None
-
-
-def _nan(values: Floats) -> Floats:
-    return values != values

@@ -20,7 +20,7 @@ from calibration.statistics.base import Statistic
 from calibration.statistics.data import Floats, Ratings
 from calibration.statistics.engine import estimates
 from calibration.statistics.resampling import Plan, resampling_of
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import Sample
 from calibration.statistics.sums import Labels, cluster_codes, finished
 from calibration.statistics.table import STATISTICS
@@ -51,7 +51,7 @@ def williams(r12: float, r13: float, r23: float, n: int) -> Test:
 
 
 def corrected(p_values: Sequence[float], correction: Correction) -> Floats:
-    """Return adjusted p-values in the order given: a test is rejected at q where its adjusted value is <= q."""
+    """Return adjusted p-values in the order given; a test is rejected at q where its value is <= q."""
     p = np.asarray(p_values, np.float64)
     m = len(p)
     if m == 0:
@@ -92,13 +92,14 @@ def permutation_by_cluster(
     n = int(units.max()) + 1 if len(units) else 0
     observed = abs(statistic(a, b))
     exact = 2**n <= permutations
+    swaps: npt.NDArray[np.bool_]
     if exact:
         swaps = np.array(list(product([False, True], repeat=n)))
     else:
-        swaps = np.random.default_rng(seed).random((permutations, n)) < 0.5
+        swaps = np.asarray(np.random.default_rng(seed).random((permutations, n)) < 0.5)
     extreme = 0
-    for swap in swaps:
-        chosen = swap[units]
+    for row in range(len(swaps)):
+        chosen = swaps[row, units]
         value = abs(statistic(np.where(chosen, b, a), np.where(chosen, a, b)))
         extreme += value >= observed - 1e-12
     p = extreme / len(swaps) if exact else (extreme + 1) / (len(swaps) + 1)
@@ -136,7 +137,7 @@ def paired_difference(
     second: tuple[str, str],
     plan: Plan | None = None,
 ) -> Result:
-    """A pair statistic of ``first`` less that of ``second``, on the items all of them rated and the same resamples.
+    """A pair statistic of ``first`` less that of ``second``, on shared items and the same resamples.
 
     KeyError for an unknown statistic or rater. Example: kappa of (ann, judge A) less kappa of (ann, judge B).
     """
@@ -144,13 +145,13 @@ def paired_difference(
     chosen = STATISTICS[statistic] if isinstance(statistic, str) else statistic
     columns = [tuple(ratings.column(r) for r in pair) for pair in (first, second)]
     everyone = sorted({c for pair in columns for c in pair})
-    shared = ~np.isnan(ratings.values[:, everyone]).any(axis=1)
+    shared = np.isnan(ratings.values[:, everyone]).sum(axis=1) == 0
     limited = ratings.with_values(np.where(shared[:, None], ratings.values, np.nan))
     resampling = resampling_of(limited, plan)
     samples = [Sample(limited, pair, resampling) for pair in columns]
     found = [estimates(sample, [chosen], resampling)[0] for sample in samples]
     name = f"difference_{chosen.key}"
-    counts = {
+    counts: Counts = {
         "n_items": samples[0].n_items,
         "n_clusters": samples[0].n_clusters,
         "n_raters": len(everyone),

@@ -6,6 +6,7 @@ computation is crowd-kit's. Raters who agree for a shared wrong reason are taken
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -54,9 +55,13 @@ def dawid_skene(
         raise ValueError("there are no ratings")
     answers = pd.DataFrame({"task": rows, "worker": [names[p] for p in places], "label": block[rows, places]})
     fit = Fit(n_iter=iterations, tol=tolerance)
-    fit.fit(answers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # crowd-kit still uses older pandas keywords
+        fit.fit(answers)
     grid = np.unique(block[rows, places])
     posterior = np.full((len(block), len(grid)), np.nan)
+    assert fit.probas_ is not None  # set by fit
+    assert fit.priors_ is not None
     found = fit.probas_.reindex(columns=grid).fillna(0.0)
     posterior[found.index.to_numpy()] = found.to_numpy()
     rated = ~np.isnan(posterior[:, 0])
@@ -77,5 +82,5 @@ def _confusion(errors: object, name: str, grid: Floats) -> Floats:
     assert isinstance(errors, pd.DataFrame)
     if name not in errors.index.get_level_values(0):
         return np.full((len(grid), len(grid)), np.nan)
-    mine = errors.loc[name].reindex(index=grid, columns=grid).fillna(0.0)
+    mine = pd.DataFrame(errors.loc[name]).reindex(index=grid, columns=grid).fillna(0.0)
     return np.asarray(mine.to_numpy(), np.float64).T

@@ -1,4 +1,4 @@
-"""Who rates how: severity and range use per rater, each rater with the rest, pairs as a matrix, Bland-Altman."""
+"""Who rates how: severity and range use, each rater with the rest, pairs as a matrix, Bland-Altman."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def with_the_rest(
 
 @dataclass(frozen=True)
 class BlandAltman:
-    """Mean difference of two raters (first less second), its standard deviation, and the limits of agreement."""
+    """Mean difference of two raters (first less second), its standard deviation, and the limits."""
 
     bias: Result
     deviation: float

@@ -11,7 +11,7 @@ from calibration.statistics.base import Statistic, Verdict
 from calibration.statistics.data import Floats
 from calibration.statistics.intervals import FEW_CLUSTERS, Bounds, bounds_of
 from calibration.statistics.resampling import Plan, Resampling
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import Draw, Sample
 
 EMPTY: Floats = np.empty(0)
@@ -68,7 +68,7 @@ def _values(sample: Sample, statistics: Sequence[Statistic], chunks: object) -> 
 def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
     """Return the result of an estimate, with its interval and counts."""
     verdict, statistic = estimate.verdict, estimate.statistic
-    counts = {
+    counts: Counts = {
         "n_items": sample.n_items,
         "n_clusters": sample.n_clusters,
         "n_raters": sample.n_raters,

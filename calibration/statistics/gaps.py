@@ -15,7 +15,10 @@ from calibration.statistics.result import Result
 from calibration.statistics.samples import Sample
 
 COMPARED = frozenset(
-    ["percent_agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi", "mcc", "f1", "pearson", "spearman", "kendall_tau_b"]
+    (
+        *("percent_agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi"),
+        *("mcc", "f1", "pearson", "spearman", "kendall_tau_b"),
+    )
 )
 
 
@@ -43,7 +46,7 @@ class Mean:
 
 
 def gap_results(people: Sequence[Member], judge: Sequence[Member], plan: Plan) -> list[Result]:
-    """Return, per symmetric measure of agreement, people with people, judge with people, and judge minus people."""
+    """Return, per measure of agreement, people with people, judge with people, and judge minus people."""
     out = []
     keys = [k for k in judge[0].estimates if k in COMPARED] if judge and people else []
     for key in keys:
@@ -96,7 +99,7 @@ def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = Fa
     means = (one, other) if difference else (one,)
     percentile = replace(plan, interval="percentile")  # BCa has no leave-one-out value for a mean over pairs
     method = f"mean over {' and '.join(str(m.n_pairs) for m in means)} pairs; {percentile.method}"
-    flags = ("dropped_raters",) if any(m.n_dropped for m in means) else ()
+    flags: tuple[str, ...] = ("dropped_raters",) if any(m.n_dropped for m in means) else ()
     undefined = next((m for m in means if np.isnan(m.point)), None)
     n_missing = sum(m.n_missing for m in means)
     if undefined is not None:

@@ -112,7 +112,7 @@ def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None)
 
 
 def severities(block: Floats) -> Floats:
-    """Return each rater's deviation from the panel by least squares of value = item + rater; they sum to 0."""
+    """Return each rater's deviation from the panel, by least squares of item + rater; they sum to 0."""
     given = (~np.isnan(block)).astype(np.float64)
     n = np.maximum(given.sum(axis=1), 1)
     filled = np.where(given > 0, block, 0.0)

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 
 from calibration.statistics.data import Floats, Ints, Ratings
 from calibration.statistics.resampling import Plan, drawn_counts
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.sums import finished
 
 Unit = Literal["continuation", "system"]
@@ -77,7 +77,7 @@ def system_level(
     systems = np.unique(ratings.systems[use], return_inverse=True)[1].ravel()
     name = f"system_{statistic}"
     n_clusters, n_systems = (int(c.max()) + 1 if len(c) else 0 for c in (clusters, systems))
-    counts = {"n_items": n_systems, "n_clusters": n_clusters, "n_raters": 2}
+    counts: Counts = {"n_items": n_systems, "n_clusters": n_clusters, "n_raters": 2}
     if n_systems < 3:
         return Result(
             name, status="insufficient", reason=f"{n_systems} systems; correlation needs three", **counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,19 @@ Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
 
 
 def correlation_test(x: npt.ArrayLike, y: npt.ArrayLike, correlation: Correlation = "spearman") -> Test:
-    """Two-sided p-value of no association; too small where items come in clusters. ValueError below 3 items."""
+    """Two-sided p-value of no association, too small for clustered items. ValueError below 3 items."""
     a, b = _complete(x, y)
     if len(a) < 3:
         raise ValueError(f"a correlation needs three items, there are {len(a)}")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         raise ValueError("a rater gave one value throughout: there is no correlation to test")
-    functions = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}
-    found = functions[correlation](a, b)
-    return Test(float(found[0]), float(found[1]), f"{correlation}, items taken as independent")
+    functions: dict[str, Any] = {
+        "pearson": stats.pearsonr,
+        "spearman": stats.spearmanr,
+        "kendall_tau_b": stats.kendalltau,
+    }
+    value, p = functions[correlation](a, b)
+    return Test(float(value), float(p), f"{correlation}, items taken as independent")
 
 
 def clustered_correlation_test(

@@ -47,7 +47,7 @@ def kappa_of(tables: Floats, weights: Floats) -> Floats:
     Any symmetric weights with a zero diagonal will do. A margin with one value gives 0.
     """
     rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
-    observed = tables.reshape(len(tables), -1) @ weights.ravel()
+    observed = (tables * weights).sum(axis=(1, 2))
     expected = ((rows @ weights) * columns).sum(axis=1)
     value = 1 - ratio(observed * n, expected)
     single = ((rows > 0).sum(axis=1) == 1) | ((columns > 0).sum(axis=1) == 1)

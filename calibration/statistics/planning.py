@@ -127,7 +127,7 @@ def clusters_for_alt_test(
     grid: Sequence[int] = GRID,
     plan: Plan | None = None,
 ) -> PowerPlan:
-    """Return how many dialogues give the alternative annotator test the target power, if the pilot is typical."""
+    """Return how many dialogues give the alternative annotator test the target power."""
     plan = plan or Plan()
     chosen: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
     resampling: Resampling = resampling_of(pilot, plan)
@@ -146,7 +146,7 @@ def clusters_for_alt_test(
     for n in grid:
         rng = np.random.default_rng(plan.seed)
         totals = (_drawn(rng, resampling.n_units, n, plan.resamples) @ sums).reshape(-1, len(contests), 3)
-        won = by_rejected(p_values(*np.moveaxis(totals, 2, 0), margins), q)
+        won = by_rejected(p_values(totals[:, :, 0], totals[:, :, 1], totals[:, :, 2], margins), q)
         powers.append(Power(n, float((won.mean(axis=1) >= 0.5).mean())))
     needed = next((p.n_clusters for p in powers if p.power >= target), None)
     return PowerPlan(target, needed, tuple(powers), resampling.n_units)

@@ -23,10 +23,12 @@ from calibration.statistics.data import Floats, Ints
 from calibration.statistics.intervals import FEW_CLUSTERS
 from calibration.statistics.proportions import wilson_bounds
 from calibration.statistics.resampling import Plan, drawn_counts
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.sums import Labels, cluster_codes, finished, resampled
 
-REFUSED = "sensitivity + specificity is at most 1: the judge is no better than chance, and the correction is refused"
+REFUSED = (
+    "sensitivity + specificity is at most 1: the judge is no better than chance, nothing to correct with"
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def rogan_gladen_estimated(
     units = cluster_codes(clusters, len(f))
     method = "Rogan-Gladen, sensitivity and specificity from labelled items, both samples resampled"
     y, g = labelled.truth, labelled.judge
-    counts = {
+    counts: Counts = {
         "n_items": len(f) + len(y),
         "n_clusters": len(np.unique(units)) + labelled.n_clusters,
         "n_raters": 2,
@@ -175,7 +177,7 @@ def prediction_powered(
     units = cluster_codes(clusters, len(f))
     estimate = _powered(labelled, f, units, tuning)
     name = "prevalence_prediction_powered"
-    counts = {
+    counts: Counts = {
         "n_items": len(labelled.truth) + len(f),
         "n_clusters": labelled.n_clusters + len(np.unique(units)),
         "n_raters": 2,
@@ -212,7 +214,7 @@ def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -
 
 
 def cluster_covariance(a: Floats, b: Floats, clusters: Ints) -> float:
-    """Covariance of two means over items drawn by cluster (linearised ratio, c / (c - 1)); NaN for one cluster."""
+    """Covariance of two means over items drawn by cluster (linearised ratio, c / (c - 1))."""
     _, local = np.unique(clusters, return_inverse=True)
     sizes = np.bincount(local.ravel())
     c = len(sizes)
@@ -244,7 +246,7 @@ def stratified(
     name = "prevalence_stratified"
     n_items = sum(sizes) + sum(len(s[0].truth) for s in strata)
     n_clusters = sum(s[0].n_clusters for s in strata)
-    counts = {"n_items": n_items, "n_clusters": n_clusters, "n_raters": 2}
+    counts: Counts = {"n_items": n_items, "n_clusters": n_clusters, "n_raters": 2}
     if not found or any(e is None for e in found):
         return Result(
             name, status="insufficient", reason="a stratum has no labelled or no unlabelled items", **counts
@@ -260,7 +262,7 @@ def stratified(
 
 
 def _normal(
-    name: str, value: float, variance: float, clusters: int, level: float, method: str, counts: dict[str, int]
+    name: str, value: float, variance: float, clusters: int, level: float, method: str, counts: Counts
 ) -> Result:
     flags = ("few_clusters",) if clusters < FEW_CLUSTERS else ()
     if not np.isfinite(variance):

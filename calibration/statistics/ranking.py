@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from calibration.statistics.data import Floats, Ints
 from calibration.statistics.resampling import Plan
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.sums import Labels, cluster_codes, finished, resampled
 
 
@@ -45,7 +45,7 @@ def ranking_accuracy(
     units = cluster_codes(groups, len(h)) if groups is not None else np.zeros(len(h), np.int64)
     human, difference, unit = _pairs(h[use], m[use], units[use])
     name = "ranking_accuracy"
-    counts = {"n_items": int(use.sum()), "n_clusters": len(np.unique(unit)), "n_raters": 2}
+    counts: Counts = {"n_items": int(use.sum()), "n_clusters": len(np.unique(unit)), "n_raters": 2}
     if not len(human):
         reason = "no two items of one group have both values"
         return RankingAccuracy(Result(name, status="insufficient", reason=reason, **counts), 0.0)
@@ -72,7 +72,7 @@ def _pairs(h: Floats, m: Floats, units: Ints) -> tuple[Floats, Floats, Ints]:
 
 
 def _best_threshold(human: Floats, difference: Floats) -> float:
-    """Return the smallest threshold of highest accuracy; right pairs of larger differences keep their order."""
+    """Return the smallest threshold of highest accuracy."""
     size = np.abs(difference)
     order = np.argsort(size, kind="stable")
     tied = (human == 0)[order]

@@ -142,7 +142,7 @@ class Collector:
         """Return the scale and each record's number, NaN where missing; refuse what is not on the scale."""
         answers, columns = np.frombuffer(self._answers, np.int64), np.frombuffer(self._columns, np.int64)
         distinct = list(self._values)
-        shared = np.unique(answers[(answers >= 0) & ~off[columns]]) if len(answers) else []
+        shared: list[int] = np.unique(answers[(answers >= 0) & ~off[columns]]).tolist()
         try:
             scale = scale_of([distinct[a] for a in shared], level, values)
         except RatingError as error:

@@ -37,7 +37,7 @@ def pass_at_k(
     clusters: Labels | None = None,
     plan: Plan | None = None,
 ) -> Result:
-    """pass@k over tasks: at least one of k trials succeeds. Undefined where a task has fewer than k trials."""
+    """pass@k over tasks: one of k trials or more succeeds. Undefined where a task has fewer trials."""
     return _over_tasks(f"pass_at_{k}", successes, trials, k, clusters, plan, all_succeed=False)
 
 

@@ -21,7 +21,7 @@ from calibration.statistics.data import Floats, Ints, Ratings
 from calibration.statistics.engine import interval_of
 from calibration.statistics.intervals import FEW_CLUSTERS
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import additive
 
 Score = Literal["accuracy", "neg_rmse", "similarity"]
@@ -253,7 +253,7 @@ def _finish(
     )
 
 
-def _counts(ratings: Ratings, kept: Sequence[Contest]) -> dict[str, int]:
+def _counts(ratings: Ratings, kept: Sequence[Contest]) -> Counts:
     clusters = np.unique(np.concatenate([c.clusters for c in kept])) if kept else np.empty(0)
     return {
         "n_items": max((len(c.units) for c in kept), default=0),
@@ -266,7 +266,7 @@ def _result(
     name: str,
     value: float,
     replicates: Floats,
-    counts: dict[str, int],
+    counts: Counts,
     method: str,
     plan: Plan,
     left_out: tuple[str, ...],

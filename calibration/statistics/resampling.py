@@ -48,7 +48,8 @@ class Plan:
         """A line that says how an interval was made."""
         unit = {"clusters": "cluster", "items": "item", "systems": "system", "crossed": "cluster x system"}
         kind = "BCa" if self.interval == "bca" else "percentile"
-        return f"{unit[self.scheme]} bootstrap, {kind} {self.level:.0%}, {self.resamples} resamples, seed {self.seed}"
+        drawn = f"{self.resamples} resamples, seed {self.seed}"
+        return f"{unit[self.scheme]} bootstrap, {kind} {self.level:g} interval, {drawn}"
 
 
 @dataclass

@@ -8,24 +8,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 Status = Literal["ok", "undefined", "insufficient", "rejected"]
 STATUSES: tuple[Status, ...] = ("ok", "undefined", "insufficient", "rejected")
 
+
+class Counts(TypedDict, total=False):
+    """The counts of a result, by name."""
+
+    n_items: int
+    n_clusters: int
+    n_raters: int
+    n_missing: int
+
+
 FLAGS = {
-    "constant_rater": "a rater gave one value throughout, so the figure carries no information about that rater",
+    "constant_rater": "a rater gave one value throughout, so the figure says nothing about that rater",
     "few_clusters": "fewer than 50 clusters: the interval runs a little short",
     "one_item": "computed from a single item",
     "undefined_resamples": "undefined in more than 5% of the resamples: no interval",
     "degenerate_resamples": "the same in every resample: no interval",
-    "prevalence": "one category has 90% of the ratings or more: chance-corrected agreement is depressed",
+    "prevalence": "one category has 90% of the ratings or more, which depresses chance-corrected agreement",
     "treated_as_interval": "reads ordered categories as equally spaced numbers",
     "missing_cells": "some raters left items out; estimated from the cells there are",
     "dropped_items": "items with another number of ratings than most are left out",
     "dropped_raters": "raters for whom the figure is undefined are left out of the mean",
     "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
-    "outside_range": "the corrected value lies outside 0 to 1: too few labelled items, or a judge that changed",
+    "outside_range": "the corrected value lies outside 0 to 1: few labelled items, or a judge that changed",
     "few_events": "fewer than 30 expected events: the interval may cover less than it says",
 }
 

@@ -39,7 +39,7 @@ class Additive:
 
 def additive(units: Ints, n_units: int, rows: Floats) -> Additive:
     """Sum item rows (items x d, or items x a x b) per unit."""
-    flat = rows.reshape(len(rows), -1)
+    flat = rows.reshape(len(rows), int(np.prod(rows.shape[1:])))
     sums = np.empty((n_units, flat.shape[1]))
     for column in range(flat.shape[1]):
         sums[:, column] = np.bincount(units, weights=flat[:, column], minlength=n_units)

@@ -18,7 +18,7 @@ from calibration.statistics.data import Floats
 
 @dataclass(frozen=True)
 class ScaleMap:
-    """A rising map given by points; between them it is linear, beyond them flat. ``method`` says how it was made."""
+    """A map given by points; between them linear, beyond them flat. ``method`` says how it was made."""
 
     sources: tuple[float, ...]
     targets: tuple[float, ...]
@@ -61,7 +61,7 @@ def by_rank(source: npt.ArrayLike, target: npt.ArrayLike) -> ScaleMap:
 
 
 def ordinal(source: npt.ArrayLike, target: npt.ArrayLike, scale: Sequence[float] | None = None) -> ScaleMap:
-    """Take each source value to the rising fit of the target on it; to the nearest value of ``scale`` if given."""
+    """Take each source value to the rising fit of the target on it; to the nearest of ``scale`` if given."""
     from sklearn.isotonic import IsotonicRegression
 
     x, y = np.asarray(source, np.float64), np.asarray(target, np.float64)

@@ -98,7 +98,7 @@ class Reliability:
 def reliability_curve(
     probabilities: npt.ArrayLike, truth: npt.ArrayLike, *, bins: int = 10, rule: Bins = "equal_width"
 ) -> tuple[Reliability, ...]:
-    """Return the non-empty bins of probabilities against 0/1 truth; edges belong to the bin above, 1 to the last."""
+    """Return the non-empty bins of probabilities against 0/1 truth; an edge belongs to the bin above."""
     p, y = _checked(probabilities, truth)
     which, edges = _binned(p, bins, rule)
     out = []

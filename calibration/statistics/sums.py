@@ -11,7 +11,7 @@ from calibration.statistics.data import Floats, Ints, codes
 from calibration.statistics.engine import interval_of
 from calibration.statistics.intervals import FEW_CLUSTERS
 from calibration.statistics.resampling import Plan, Resampling
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import additive
 
 Labels = Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.generic]]
@@ -56,7 +56,12 @@ def finished(
     """Return the result of a value with its resampled values, percentile interval and cluster flag."""
     percentile = replace(plan, interval="percentile")
     said = f"{method}; {percentile.method}" if method else percentile.method
-    counts = {"n_items": n_items, "n_clusters": n_clusters, "n_raters": n_raters, "n_missing": n_missing}
+    counts: Counts = {
+        "n_items": n_items,
+        "n_clusters": n_clusters,
+        "n_raters": n_raters,
+        "n_missing": n_missing,
+    }
     if not np.isfinite(point):
         return Result(name, status="undefined", reason=undefined, method=said, flags=flags, **counts)
     bounds = interval_of(point, replicates, n_clusters, percentile)

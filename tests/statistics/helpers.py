@@ -1,0 +1,49 @@
+"""Short ways to compute one statistic in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from calibration.statistics import STATISTICS, Plan, Ratings, Result
+from calibration.statistics.base import Statistic
+from calibration.statistics.engine import estimates, result_of
+from calibration.statistics.resampling import resampling_of
+from calibration.statistics.samples import Sample
+
+POINT = Plan(resamples=0)
+QUICK = Plan(resamples=200)
+
+
+def compute(
+    ratings: Ratings,
+    statistic: str | Statistic,
+    columns: Sequence[int] | None = None,
+    plan: Plan = POINT,
+) -> Result:
+    """Return one statistic over the columns (all of them unless told)."""
+    chosen = STATISTICS[statistic] if isinstance(statistic, str) else statistic
+    resampling = resampling_of(ratings, plan)
+    sample = Sample(ratings, columns if columns is not None else range(len(ratings.raters)), resampling)
+    return result_of(estimates(sample, [chosen], resampling)[0], sample, plan)
+
+
+def pair(x: Sequence[float], y: Sequence[float], level: str = "interval", **options: object) -> Ratings:
+    """Return the ratings of two raters."""
+    return Ratings.from_matrix(np.column_stack([x, y]), level=level, **options)
+
+
+def from_table(table: npt.ArrayLike, level: str = "nominal") -> Ratings:
+    """Return two raters whose joint table this is; values are 1, 2, ..."""
+    counts = np.asarray(table)
+    rows, columns = np.nonzero(counts)
+    times = counts[rows, columns]
+    x, y = np.repeat(rows, times) + 1.0, np.repeat(columns, times) + 1.0
+    return pair(x, y, level, scale=range(1, counts.shape[0] + 1))
+
+
+def panel(raters_by_units: Sequence[Sequence[float | None]], level: str, **options: object) -> Ratings:
+    """Return ratings of a raters x units table with None for missing."""
+    return Ratings.from_matrix(np.array(raters_by_units, dtype=np.float64).T, level=level, **options)

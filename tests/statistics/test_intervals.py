@@ -1,0 +1,116 @@
+"""Resampling: the same seed gives the same digits, clusters stay whole, and known intervals are met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibration.statistics import Plan, Ratings, analyse
+from calibration.statistics import ranks, resampling
+from calibration.statistics.comparison import paired_difference
+from calibration.statistics.intervals import bounds_of
+
+from .helpers import compute, pair
+
+
+def _judged(seed: int = 0, n: int = 240) -> Ratings:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    block = np.column_stack([np.where(rng.random(n) < 0.8, truth, 1 - truth) for _ in range(4)])
+    return Ratings.from_matrix(
+        block, level="binary", clusters=np.arange(n) // 4, kinds=["human", "human", "judge", "judge"]
+    )
+
+
+def test_the_same_seed_gives_the_same_digits() -> None:
+    one, two = (analyse(_judged(), plan=Plan(resamples=300)) for _ in range(2))
+    assert [e.as_dict() for e in one.entries] == [e.as_dict() for e in two.entries]
+
+
+def test_another_seed_gives_other_digits() -> None:
+    assert compute(_judged(), "gwet_ac1", plan=Plan(300, 1)) != compute(_judged(), "gwet_ac1", plan=Plan(300, 2))
+
+
+def test_digits_do_not_depend_on_how_many_resamples_are_held_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = analyse(_judged(), plan=Plan(resamples=300)).entries
+    monkeypatch.setattr(resampling, "CHUNK", 500)
+    monkeypatch.setattr(resampling, "KEEP", 0)
+    monkeypatch.setattr(ranks, "ROWS", 700)
+    assert analyse(_judged(), plan=Plan(resamples=300)).entries == whole
+
+
+def test_asking_for_fewer_statistics_changes_no_digit() -> None:
+    alone = analyse(_judged(), statistics=["cohen_kappa"], plan=Plan(resamples=300)).pairs[0]
+    assert analyse(_judged(), plan=Plan(resamples=300)).find("cohen_kappa", alone.raters) == alone
+
+
+def test_item_resampling_meets_scipys_percentile_interval() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=80)
+    y = x + rng.normal(size=80)
+    ours = compute(pair(x, y), "pearson", plan=Plan(resamples=8000))
+    theirs = stats.bootstrap(
+        (x, y), lambda a, b: stats.pearsonr(a, b)[0], paired=True, vectorized=False, method="percentile", rng=0
+    ).confidence_interval
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+
+
+def test_bca_is_scipys_on_the_same_resamples() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.exponential(size=40)
+    drawn = x[rng.integers(0, 40, (3000, 40))].mean(axis=1)
+    left_out = (x.sum() - x) / 39
+    ours = bounds_of(x.mean(), drawn, Plan(interval="bca"), left_out)
+    found = stats.bootstrap((x,), np.mean, n_resamples=0, bootstrap_result=_distribution(drawn), method="BCa")
+    assert (ours.low, ours.high) == pytest.approx(tuple(found.confidence_interval), abs=1e-12)
+
+
+def _distribution(drawn: np.ndarray) -> object:
+    class Given:
+        bootstrap_distribution = drawn
+
+    return Given()
+
+
+def test_clusters_make_an_interval_wider_than_items_do() -> None:
+    truth = np.repeat(np.random.default_rng(3).integers(0, 2, 40), 10)
+    noise = np.repeat(np.random.default_rng(4).random(40) < 0.3, 10)
+    ratings = pair(truth, np.where(noise, 1 - truth, truth), "binary", clusters=np.arange(400) // 10)
+    by_cluster = compute(ratings, "cohen_kappa", plan=Plan(resamples=500))
+    by_item = compute(ratings, "cohen_kappa", plan=Plan(resamples=500, scheme="items"))
+    assert by_cluster.high - by_cluster.low > 2 * (by_item.high - by_item.low)
+
+
+def test_crossed_and_system_resampling_need_the_systems() -> None:
+    with pytest.raises(ValueError, match="needs the system"):
+        compute(_judged(), "cohen_kappa", plan=Plan(scheme="crossed"))
+
+
+def test_crossed_resampling_is_wider_than_by_cluster_where_systems_differ() -> None:
+    rng = np.random.default_rng(6)
+    systems, clusters = np.tile(np.arange(20), 15), np.repeat(np.arange(15), 20)
+    quality = rng.normal(size=20)[systems]
+    x, y = quality + rng.normal(size=300) / 2, quality + rng.normal(size=300) / 2
+    ratings = pair(x, y, clusters=clusters, systems=systems)
+    crossed = compute(ratings, "pearson", plan=Plan(500, scheme="crossed"))
+    alone = compute(ratings, "pearson", plan=Plan(500))
+    assert crossed.high - crossed.low > alone.high - alone.low
+
+
+def test_a_paired_difference_is_narrower_than_its_parts() -> None:
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, 400)
+    judge = np.where(rng.random(400) < 0.8, truth, 1 - truth)
+    other = np.where(rng.random(400) < 0.02, 1 - judge, judge)
+    ratings = Ratings.from_matrix(np.column_stack([truth, judge, other]), level="binary", clusters=np.arange(400) // 4)
+    plan = Plan(resamples=500)
+    gap = paired_difference(ratings, "cohen_kappa", ("r1", "r2"), ("r1", "r3"), plan)
+    alone = compute(ratings, "cohen_kappa", (0, 1), plan)
+    assert gap.high - gap.low < (alone.high - alone.low) / 2
+    assert gap.value == pytest.approx(alone.value - compute(ratings, "cohen_kappa", (0, 2), plan).value)
+
+
+def test_few_clusters_are_flagged_below_fifty() -> None:
+    assert "few_clusters" in compute(_judged(n=196), "cohen_kappa", (0, 1), Plan(50)).flags
+    assert "few_clusters" not in compute(_judged(n=200), "cohen_kappa", (0, 1), Plan(50)).flags
