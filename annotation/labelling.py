@@ -23,7 +23,7 @@ from annotation.plans import plan_of
 COMMENT_LIMIT = 5_000
 DRAFT_LIMIT = 1_000_000
 WITHDRAWN = "withdrawn in a revision"
-LOST = "This task went to someone else while you were away. Your draft is kept, but cannot be submitted any more."
+LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
 
 

@@ -1,5 +1,23 @@
-"""Addresses of the campaign and annotation pages."""
+"""Addresses of the annotator's work and of campaigns."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotation.pages import campaigns, work
+
+urlpatterns = [
+    path("my/", work.my_campaigns, name="my-campaigns"),
+    path("work/<int:campaign>/", work.work, name="work"),
+    path("work/<int:campaign>/next/", work.next_task, name="work-next"),
+    path("work/<int:campaign>/reopen/", work.reopen, name="work-reopen"),
+    path("work/<int:campaign>/guidelines/", work.guidelines, name="work-guidelines"),
+    path("work/<int:campaign>/<int:assignment>/", work.work_task, name="work-task"),
+    path("work/<int:campaign>/<int:assignment>/draft/", work.save_draft, name="work-draft"),
+    path("work/<int:campaign>/<int:assignment>/submit/", work.submit, name="work-submit"),
+    path("work/<int:campaign>/<int:assignment>/skip/", work.skip, name="work-skip"),
+    path("campaigns/", campaigns.campaign_list, name="campaigns"),
+    path("campaigns/new/", campaigns.new_campaign, name="new-campaign"),
+    path("campaigns/<int:campaign>/", campaigns.campaign, name="campaign"),
+    path("campaigns/<int:campaign>/state/", campaigns.change_state, name="campaign-state"),
+    path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
+    path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="campaign-guidelines"),
+]

@@ -59,7 +59,7 @@ SCHEME = SchemeDefinition(
             level="ordinal",
             values=(1, 2, 3, 4, 5),
             anchors=OVERALL_ANCHORS,
-            help=ASPECTS,
+            help={"keep_in_mind": "\n".join(ASPECTS.values())},
         ),
         *(_cause(aspect, text) for aspect, text in ASPECTS.items()),
     ),

@@ -51,7 +51,7 @@ SCHEME = SchemeDefinition(
             level="ordinal",
             values=(1, 2, 3, 4, 5),
             anchors=OVERALL_ANCHORS,
-            help=ASPECTS,
+            help={"keep_in_mind": "\n".join(ASPECTS.values())},
         ),
     ),
     guidelines=GUIDELINES,

@@ -1,0 +1,134 @@
+"""The researcher's pages of campaigns."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import campaign_progress, campaign_tasks, campaigns
+from annotation.errors import CampaignRefused
+from annotation.models import Campaign, Corpus, Event
+from annotation.pages.campaign_form import CampaignForm
+from config.permissions import researcher_only
+
+VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
+MOST_REMARKS = 50
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@require_GET
+@researcher_only
+def campaign_list(request: HttpRequest) -> HttpResponse:
+    """Researchers: all campaigns, latest first."""
+    found = (
+        Campaign.objects.select_related("corpus", "scheme_version__scheme")
+        .annotate(
+            submitted=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
+            people=Count("members", distinct=True),
+        )
+        .order_by("-id")
+    )
+    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    return render(request, "campaigns/list.html", {"page": page, "active_room": "campaigns"})
+
+
+@researcher_only
+def new_campaign(request: HttpRequest) -> HttpResponse:
+    """Researchers: choose a corpus, then set the campaign up."""
+    chosen = request.GET.get("corpus", "")
+    corpus = Corpus.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
+    if corpus is None:
+        corpora = Corpus.objects.annotate(count=Count("dialogues")).order_by("name")
+        return render(
+            request, "campaigns/choose_corpus.html", {"corpora": corpora, "active_room": "campaigns"}
+        )
+    form = CampaignForm(request.POST or None, corpus=corpus)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = campaigns.create(by=_user(request), **form.arguments())
+        except CampaignRefused as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("campaign", made.pk)
+    status = 422 if form.errors else 200
+    context = {"form": form, "corpus": corpus, "active_room": "campaigns"}
+    return render(request, "campaigns/new.html", context, status=status)
+
+
+@require_GET
+@researcher_only
+def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: one campaign, with its people, its progress and what annotators remarked."""
+    found = _load(campaign)
+    members = list(campaign_progress.members(found))
+    outsiders = User.objects.filter(is_active=True).exclude(pk__in=[member.user_id for member in members])
+    context = {
+        "campaign": found,
+        "counts": campaign_progress.counts(found),
+        "to_make": campaign_tasks.count(found) if found.state != Campaign.State.OPEN else 0,
+        "members": members,
+        "outsiders": outsiders.order_by("username"),
+        "remarks": campaign_progress.remarks(found)[:MOST_REMARKS],
+        "guidelines": found.guidelines.order_by("-version").first(),
+        "events": Event.objects.filter(verb__startswith="campaign: ", subject=found.name)[:20],
+        "active_room": "campaigns",
+    }
+    return render(request, "campaigns/campaign.html", context)
+
+
+@require_POST
+@researcher_only
+def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: open, pause or close."""
+    verb = VERBS.get(request.POST.get("verb", ""))
+    if verb is None:
+        messages.error(request, "Choose open, pause or close.")
+    else:
+        try:
+            verb(by=_user(request), campaign=_load(campaign))
+        except CampaignRefused as error:
+            messages.error(request, str(error))
+    return redirect("campaign", campaign)
+
+
+@require_POST
+@researcher_only
+def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: let people take part (`add`, several) or take one out (`remove`)."""
+    found = _load(campaign)
+    people = User.objects.filter(pk__in=_numbers(request.POST.getlist("add")))
+    for person in people:
+        campaigns.add_member(by=_user(request), campaign=found, user=person)
+    for person in User.objects.filter(pk__in=_numbers(request.POST.getlist("remove"))):
+        try:
+            campaigns.remove_member(by=_user(request), campaign=found, user=person)
+        except CampaignRefused as error:
+            messages.error(request, str(error))
+    return redirect("campaign", campaign)
+
+
+@require_POST
+@researcher_only
+def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: change the guidelines; a version in use is kept and gets a successor."""
+    text = request.POST.get("text", "").replace("\r\n", "\n").strip()
+    kept = campaigns.set_guidelines(by=_user(request), campaign=_load(campaign), text=text)
+    messages.success(request, f"Guidelines version {kept.version} is in force.")
+    return redirect("campaign", campaign)
+
+
+def _load(campaign: int) -> Campaign:
+    return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=campaign)
+
+
+def _numbers(values: list[str]) -> list[int]:
+    return [int(value) for value in values if value.isdecimal()]

@@ -1,0 +1,119 @@
+"""The questions of a scheme as controls: scales answered by digits, tags toggled by letters, texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from annotation.plans import Asked, Plan
+
+ROWS_AT_MOST = 7
+HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that can be chosen, with its key and its wording."""
+
+    value: Any
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One question as shown. `kind` is scale, numbers (a long scale), tag, text or number."""
+
+    question: Asked
+    kind: str
+    choices: tuple[Choice, ...] = ()
+    bands: tuple[tuple[str, str], ...] = ()
+    help: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Controls under one heading."""
+
+    heading: str
+    controls: list[Control] = field(default_factory=list)
+
+
+def sections(plan: Plan) -> list[Section]:
+    """Return a plan's controls: grouped questions together, every other question on its own."""
+    grouped = groupby(plan.questions, key=lambda question: question.group or question.key)
+    return [_section(list(questions)) for _, questions in grouped]
+
+
+def for_browser(plan: Plan) -> list[dict[str, Any]]:
+    """Return what the page's script needs to know of the questions."""
+    return [
+        {
+            "key": control.question.key,
+            "kind": control.kind,
+            "wording": control.question.wording,
+            "required": control.question.required,
+            "shortcut": control.question.shortcut,
+            "show_if": control.question.show_if,
+            "values": [choice.value for choice in control.choices],
+            "keys": {choice.key: choice.value for choice in control.choices if choice.key},
+        }
+        for section in sections(plan)
+        for control in section.controls
+    ]
+
+
+def _section(questions: list[Asked]) -> Section:
+    return Section(questions[0].group or questions[0].wording, [_control(question) for question in questions])
+
+
+def _control(question: Asked) -> Control:
+    if question.is_tag:
+        kind = "tag"
+    elif question.level == "text":
+        kind = "text"
+    elif not question.values:
+        kind = "number"
+    else:
+        kind = "scale" if len(question.values) <= ROWS_AT_MOST else "numbers"
+    choices = () if kind in ("tag", "text", "number") else _choices(question)
+    return Control(question, kind, choices, _bands(choices) if kind == "numbers" else (), _help(question))
+
+
+def _choices(question: Asked) -> tuple[Choice, ...]:
+    texts = {"0": "No", "1": "Yes"} if question.level == "binary" else {}
+    numeric = all(isinstance(value, int) and 0 <= value <= 10 for value in question.values)
+    return tuple(
+        Choice(
+            value,
+            _key(value, number, question.values, numeric),
+            question.anchors.get(str(value), texts.get(str(value), str(value))),
+        )
+        for number, value in enumerate(question.values)
+    )
+
+
+def _key(value: Any, number: int, values: tuple[Any, ...], numeric: bool) -> str:
+    """The digit of a value: itself where it is one, 0 for ten, else its place; empty where digits run out."""
+    if numeric:
+        if value < 10:
+            return str(value)
+        return "0" if 0 not in values else ""
+    return str(number + 1) if number < 9 else ""
+
+
+def _bands(choices: tuple[Choice, ...]) -> tuple[tuple[str, str], ...]:
+    """Anchors of a long scale, neighbours with the same wording as one band."""
+    bands = []
+    for text, group in groupby(choices, key=lambda choice: choice.text):
+        values = [str(choice.value) for choice in group]
+        if text != values[0]:
+            bands.append((values[0] if len(values) == 1 else f"{values[0]}–{values[-1]}", text))
+    return tuple(bands)
+
+
+def _help(question: Asked) -> tuple[tuple[str, str], ...]:
+    known = [(lead, question.help[part]) for part, lead in HELP_PARTS.items() if part in question.help]
+    aspects = [line.partition(": ") for line in question.help.get("keep_in_mind", "").splitlines()]
+    return (*known, *((name, text) if text else ("", name) for name, _, text in aspects))

@@ -1,0 +1,186 @@
+"""The annotator's pages: their campaigns, and the task before them.
+
+Everything here is for members of the campaign; others get 404, as for a campaign that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import F
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import get_template
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import labelling
+from annotation.assigning import Hold, Seat
+from annotation.errors import NotTaskHolder, WorkError
+from annotation.models import Assignment, CampaignMember, Guidelines
+from annotation.pages import palette
+from annotation.payload import parse
+from annotation.plans import plan_of
+from annotation.progress import others_are_busy, progress
+from annotation.screens import load
+
+View = Callable[..., HttpResponse]
+
+
+def _json(view: View) -> View:
+    """Refusals of an annotator's request become JSON: `error` for people, `code` for the page's script."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except WorkError as error:
+            return JsonResponse({"error": str(error), "code": error.code}, status=error.status)
+
+    return answered
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@require_GET
+def my_campaigns(request: HttpRequest) -> HttpResponse:
+    """Everyone signed in: the campaigns they take part in."""
+    mine = (
+        CampaignMember.objects.filter(user=_user(request))
+        .exclude(campaign__state="draft")
+        .annotate(name=F("campaign__name"), state=F("campaign__state"))
+        .select_related("campaign__scheme_version__scheme")
+        .order_by("-campaign_id")
+    )
+    return render(request, "annotate/mine.html", {"memberships": mine, "active_room": "work"})
+
+
+@require_GET
+def work(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: the task before them."""
+    try:
+        seat, hold = labelling.start(by=_user(request), campaign=campaign)
+    except NotTaskHolder as error:
+        raise Http404 from error
+    return _page(request, seat, hold)
+
+
+@require_GET
+def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
+    """Members: an earlier task of their own, to be revised."""
+    mine = get_object_or_404(Assignment, pk=assignment, campaign_id=campaign, user=_user(request))
+    try:
+        seat, _ = labelling.start(by=_user(request), campaign=campaign)
+    except NotTaskHolder as error:
+        raise Http404 from error
+    return _page(request, seat, labelling.held(mine))
+
+
+@require_POST
+@_json
+def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
+    """Members: keep the draft of a task of their own."""
+    body = parse(request.body)
+    revising = bool(body.pop("revising", False))
+    kept = labelling.save_draft(
+        by=_user(request), campaign=campaign, assignment=assignment, draft=body, revising=revising
+    )
+    return JsonResponse({"version": kept})
+
+
+@require_POST
+@_json
+def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
+    """Members: submit a task of their own; the answer carries the next one."""
+    body = parse(request.body)
+    outcome = labelling.submit(
+        by=_user(request),
+        campaign=campaign,
+        assignment=assignment,
+        answers=body.get("answers") or {},
+        comment=str(body.get("comment") or ""),
+        flagged=bool(body.get("flagged")),
+        revising=bool(body.get("revising")),
+    )
+    return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
+
+
+@require_POST
+@_json
+def skip(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
+    """Members: give a task of their own up; the answer carries the next one."""
+    reason = str(parse(request.body).get("reason") or "")
+    outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, reason=reason)
+    return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
+
+
+@require_POST
+@_json
+def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: the last task they submitted, or the one before `before`, to be revised."""
+    before = parse(request.body).get("before")
+    if before is not None and not isinstance(before, int):
+        raise NotTaskHolder("There is no earlier task of yours to go back to.")
+    seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=before)
+    return JsonResponse(_state(seat, hold, "reopened"))
+
+
+@require_POST
+@_json
+def next_task(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: the task before them, for a page that lost or left the one it showed."""
+    seat, hold = labelling.start(by=_user(request), campaign=campaign)
+    return JsonResponse(_state(seat, hold, "next"))
+
+
+@require_GET
+def guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: the guidelines in force, as part of a page."""
+    get_object_or_404(CampaignMember, campaign_id=campaign, user=_user(request))
+    text = Guidelines.objects.filter(campaign_id=campaign).order_by("-version").first()
+    return render(request, "annotate/_guidelines.html", {"guidelines": text})
+
+
+def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
+    plan = plan_of(seat.version)
+    return render(
+        request,
+        "annotate/work.html",
+        {
+            "seat": seat,
+            "plan": plan,
+            "sections": palette.sections(plan),
+            "questions": palette.for_browser(plan),
+            "state": _state(seat, hold, "next"),
+            "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
+        },
+    )
+
+
+def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
+    """What the page's script needs to show a task: its markup, its draft, and how far the annotator is."""
+    state: dict[str, Any] = {
+        "status": status,
+        "campaign": seat.state,
+        "guidelines": seat.guidelines,
+        "progress": progress(seat=seat, hold=hold)._asdict(),
+        "task": None,
+    }
+    if hold is None:
+        busy = seat.state == "open" and others_are_busy(seat=seat)
+        state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})
+        return state
+    screen = load(hold.task)
+    state["html"] = get_template("annotate/_transcript.html").render({"screen": screen})
+    state["task"] = {
+        "assignment": hold.assignment,
+        "items": screen.items,
+        "draft": hold.draft,
+        "revising": hold.state == Assignment.State.SUBMITTED,
+    }
+    return state

@@ -1,0 +1,80 @@
+"""How far an annotator is, and how much is left for them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from annotation.assigning import Hold, Seat
+
+FRESH_SECONDS = 15.0
+MOST_COUNTED = 1_000
+
+
+class Progress(NamedTuple):
+    """`left` counts the task in hand; None means more than MOST_COUNTED. `minutes` is None until known."""
+
+    done: int
+    left: int | None
+    minutes: int | None
+
+
+class _Count(NamedTuple):
+    at: float
+    done: int
+    left: int
+
+
+LEFT = """
+SELECT count(*) FROM (
+  SELECT DISTINCT s.position FROM annotation_slot s
+   WHERE s.campaign_id = %(campaign)s AND NOT s.taken
+     AND NOT EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.task_id = s.task_id
+                      AND a.user_id = %(user)s AND a.occasion = %(occasion)s AND a.state <> 'expired')
+   ORDER BY s.position LIMIT %(most)s) AS free
+"""
+
+BUSY = "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state = 'leased' LIMIT 1"
+
+_counts: dict[tuple[int, int], _Count] = {}
+
+
+def progress(*, seat: Seat, hold: Hold | None) -> Progress:
+    """Return how far a member is. What is left is counted afresh every few seconds, not at every request."""
+    left = _left(seat, fresh=hold is None) + (hold is not None)
+    if left > MOST_COUNTED:
+        return Progress(seat.done, None, None)
+    minutes = None if seat.pace is None else round(left * seat.pace / 60)
+    return Progress(seat.done, left, minutes)
+
+
+def others_are_busy(*, seat: Seat) -> bool:
+    """Whether tasks are held that may come back when their leases run out."""
+    with connection.cursor() as cursor:
+        cursor.execute(BUSY, (seat.campaign,))
+        return cursor.fetchone() is not None
+
+
+def _left(seat: Seat, *, fresh: bool) -> int:
+    now = time.monotonic()
+    count = _counts.get((seat.campaign, seat.user))
+    if count is None or fresh or now - count.at > FRESH_SECONDS or seat.done < count.done:
+        count = _Count(now, seat.done, _count(seat))
+        if len(_counts) > 10_000:
+            _counts.clear()
+        _counts[seat.campaign, seat.user] = count
+    return max(0, count.left - (seat.done - count.done))
+
+
+def _count(seat: Seat) -> int:
+    values: dict[str, Any] = {
+        "campaign": seat.campaign,
+        "user": seat.user,
+        "occasion": seat.occasion,
+        "most": MOST_COUNTED + 1,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(LEFT, values)
+        return int(cursor.fetchone()[0])
