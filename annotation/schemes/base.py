@@ -18,9 +18,9 @@ class QuestionDefinition:
 
     `values` lists what may be answered, in order; empty means any number (interval, ratio) or any text.
     `anchors` words some of the values. `group` gathers questions into one multi-label control. `help` holds
-    `definition`, `example` and `not_this` where they apply, or `keep_in_mind`, one aspect a line. `show_if` is
-    {"question": key, "max": value} (or "min") for a question asked only after such an answer to another. A
-    question that is not required may be left unanswered.
+    `definition`, `example` and `not_this` where they apply, or `keep_in_mind`, one aspect a line. `show_if`
+    is {"question": key, "max": value} (or "min") for a question asked only after such an answer to another.
+    A question that is not required may be left unanswered.
     """
 
     key: str
