@@ -102,24 +102,27 @@ def _analysed(found: Analysis) -> dict[str, Any]:
 def _described(data: SubjectData, ratings: Ratings) -> dict[str, Any]:
     """Describe the raters: how many items each answered, left out, and what each said on average."""
     missing: dict[str, int] = {}
+    samples: dict[str, set[int]] = {}
     for record in data.records:
+        samples.setdefault(record.rater, set()).add(record.sample)
         if record.value is None:
             missing[record.rater] = missing.get(record.rater, 0) + 1
-    raters = [_rater(ratings, column, missing) for column in range(len(ratings.raters))]
+    raters = [
+        _rater(ratings, column) | {"missing": missing.get(name, 0), "samples": len(samples.get(name, {0}))}
+        for column, name in enumerate(ratings.raters)
+    ]
     return {"raters": raters, "n_items": ratings.n_items, "n_clusters": ratings.n_clusters}
 
 
-def _rater(ratings: Ratings, column: int, missing: dict[str, int]) -> dict[str, Any]:
+def _rater(ratings: Ratings, column: int) -> dict[str, Any]:
     values = ratings.values[:, column]
     given = values[~np.isnan(values)]
-    name = ratings.raters[column]
     return {
-        "name": name,
+        "name": ratings.raters[column],
         "kind": ratings.kinds[column],
         "identified": ratings.identified[column],
         "on_scale": ratings.on_scale[column],
         "n": int(given.size),
-        "missing": missing.get(name, 0),
         "mean": _mean(ratings, given),
     }
 

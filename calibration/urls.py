@@ -1,5 +1,26 @@
-"""Pages of calibration."""
+"""Pages of calibration: studies and their reports, gold labels, exports."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from calibration.pages import exports, golds, reports, studies
+
+urlpatterns = [
+    path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
+    path("campaigns/<int:pk>/report/", reports.campaign_report, name="campaign-report"),
+    path("studies/", studies.index, name="studies"),
+    path("studies/new/", studies.new, name="new-study"),
+    path("studies/<int:pk>/", studies.show, name="study"),
+    path("studies/<int:pk>/report/", reports.report, name="report"),
+    path("studies/<int:pk>/recompute/", reports.recompute, name="recompute"),
+    path("studies/<int:pk>/progress/<int:computation>/", reports.progress, name="report-progress"),
+    path("studies/<int:pk>/test/", reports.open_test, name="open-test"),
+    path("studies/<int:pk>/report.<str:form>", reports.handed_out, name="report-file"),
+    path("studies/<int:pk>/chart/<slug:key>.<str:form>", reports.chart, name="report-chart"),
+    path("gold/", golds.index, name="golds"),
+    path("gold/new/", golds.new, name="new-gold"),
+    path("gold/<int:pk>/", golds.show, name="gold"),
+    path("gold/<int:pk>/gold.<str:form>", golds.download, name="gold-file"),
+    path("gold/<int:pk>/provenance.json", golds.provenance, name="gold-provenance"),
+    path("exports/", exports.index, name="exports"),
+    path("exports/labels.<str:form>", exports.labels, name="export-labels"),
+]

@@ -1,5 +1,21 @@
 """API routes of calibration, under /api/v1/."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from calibration.api import exports, golds, studies
+
+urlpatterns = [
+    path("studies/", studies.studies, name="api-studies"),
+    path("studies/<int:pk>/", studies.study, name="api-study"),
+    path("studies/<int:pk>/report/", studies.report, name="api-report"),
+    path("studies/<int:pk>/recompute/", studies.recompute, name="api-recompute"),
+    path("studies/<int:pk>/open-test/", studies.open_test, name="api-open-test"),
+    path("studies/<int:pk>/report.<str:form>", studies.report_file, name="api-report-file"),
+    path("corpora/<int:pk>/report/", studies.corpus_report, name="api-corpus-report"),
+    path("campaigns/<int:pk>/report/", studies.campaign_report, name="api-campaign-report"),
+    path("gold/", golds.golds, name="api-golds"),
+    path("gold/<int:pk>/", golds.gold, name="api-gold"),
+    path("gold/<int:pk>/labels.<str:form>", golds.labels, name="api-gold-labels"),
+    path("exports/", exports.exports, name="api-exports"),
+    path("exports/labels.<str:form>", exports.labels, name="api-export-labels"),
+]

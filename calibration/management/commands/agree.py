@@ -23,7 +23,8 @@ class Command(BaseCommand):
     """`manage.py agree RATINGS --scale LEVEL`: the file is read, checked, and reported on."""
 
     help = (
-        "Agreement and correlation of raters, with intervals, from a ratings file (CSV, TSV, JSONL or Parquet). "
+        "Agreement and correlation of raters, with intervals, from a ratings file "
+        "(CSV, TSV, JSONL or Parquet). "
         "Long files have the columns item, rater, value and, if wanted, question, sample, cluster, kind, "
         "identified, dialogue, continuation, system, turn; wide files have item and one column per rater. "
         "An empty value is missing. No database is needed."

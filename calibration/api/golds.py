@@ -1,0 +1,90 @@
+"""Gold labels over HTTP. Researchers only, as by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import SchemeVersion
+from calibration import gold_export
+from calibration.api.serializers import GoldSerializer, NewGoldSerializer
+from calibration.copying import FORMATS
+from calibration.exports import stream
+from calibration.gold import make
+from calibration.gold_rules import GoldRuleError
+from calibration.models import Gold
+from calibration.pages.access import gold_of
+
+
+@extend_schema(methods=["GET"], responses=GoldSerializer(many=True))
+@extend_schema(methods=["POST"], request=NewGoldSerializer, responses={201: GoldSerializer})
+@api_view(["GET", "POST"])
+def golds(request: Request) -> Response:
+    """List gold derivations, newest first, or make one."""
+    if request.method == "GET":
+        pager = LimitOffsetPagination()
+        found = Gold.objects.select_related("scheme_version__scheme")
+        page = pager.paginate_queryset(found, request) or []
+        return pager.get_paginated_response(GoldSerializer(page, many=True).data)
+    given = NewGoldSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    return Response(GoldSerializer(_made(request, given.validated_data)).data, status=status.HTTP_201_CREATED)
+
+
+def _made(request: Request, data: dict[str, Any]) -> Gold:
+    user: Any = request.user
+    key, number = data["scheme"].rsplit("@", 1)
+    version = (
+        SchemeVersion.objects.filter(scheme__key=key, version=int(number[:9]))
+        .select_related("scheme")
+        .first()
+    )
+    if version is None:
+        raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
+    try:
+        return make(
+            corpus=data["corpus"],
+            campaign=data.get("campaign"),
+            scheme_version=version,
+            rule=data["rule"],
+            options=data["options"],
+            raters=data["raters"],
+            by=user,
+        )
+    except GoldRuleError as error:
+        raise ValidationError({"rule": [str(error)]}) from error
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view(["GET"])
+def gold(request: Request, pk: int) -> Response:
+    """Return how a derivation came about: its provenance."""
+    return Response(gold_export.provenance(gold_of(pk)))
+
+
+@extend_schema(responses={200: OpenApiTypes.BINARY})
+@api_view(["GET"])
+def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
+    """Stream a derivation's labels as csv, jsonl or parquet."""
+    found = gold_of(pk)
+    if form not in FORMATS:
+        raise Http404
+    user: Any = request.user
+    blocks = stream(
+        selection=gold_export.selection(found),
+        form=form,
+        corpus=found.corpus,
+        campaign=found.campaign,
+        gold=found,
+        by=user,
+    )
+    return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])

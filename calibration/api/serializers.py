@@ -1,0 +1,109 @@
+"""What calibration's API takes and gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.models import Campaign, Corpus
+from calibration.gold_rules import RULES
+from calibration.models import Export, Gold, Report, Study
+
+
+class PlaceSerializer(serializers.Serializer[Any]):
+    """A corpus, or a campaign of one."""
+
+    corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all(), required=False)
+    campaign = serializers.PrimaryKeyRelatedField(
+        queryset=Campaign.objects.select_related("corpus"), required=False, allow_null=True
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take the corpus from the campaign where only that is named."""
+        if attrs.get("campaign") and not attrs.get("corpus"):
+            attrs["corpus"] = attrs["campaign"].corpus
+        if not attrs.get("corpus"):
+            raise serializers.ValidationError({"corpus": "Name a corpus or a campaign."})
+        return attrs
+
+
+class StudySerializer(PlaceSerializer):
+    """A study; see the documentation of definitions for what one may hold."""
+
+    id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(max_length=120)
+    definition = serializers.JSONField(required=False, default=dict)
+    automatic = serializers.BooleanField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+    def validate_definition(self, value: Any) -> dict[str, Any]:
+        """Refuse what is no object."""
+        if not isinstance(value, dict):
+            raise serializers.ValidationError("A definition is an object.")
+        return value
+
+
+class ReportSerializer(serializers.ModelSerializer[Report]):
+    """A report: its result, and the hash of what it was computed from."""
+
+    class Meta:
+        model = Report
+        fields = ["id", "study", "part", "inputs_hash", "created_at", "result"]
+
+
+class ComputationSerializer(serializers.Serializer[Any]):
+    """A report in the making."""
+
+    state = serializers.CharField()
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    error = serializers.CharField()
+
+
+class PurposeSerializer(serializers.Serializer[Any]):
+    """For what test is opened."""
+
+    purpose = serializers.CharField(max_length=500)
+
+
+class PartSerializer(serializers.Serializer[Any]):
+    """Which part of the split: dev or test. Left out: dev, or everything where there is no split."""
+
+    part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False)
+
+
+class NewGoldSerializer(PlaceSerializer):
+    """How gold labels are to be chosen."""
+
+    scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
+    rule = serializers.ChoiceField(choices=list(RULES))
+    options = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+    raters = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+
+
+class GoldSerializer(serializers.ModelSerializer[Gold]):
+    """A derivation of gold labels."""
+
+    scheme = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Gold
+        fields = ["id", "corpus", "campaign", "scheme", "rule", "options", "inputs_hash", "created_at"]
+
+    def get_scheme(self, gold: Gold) -> str:
+        """Return key@version."""
+        return f"{gold.scheme_version.scheme.key}@{gold.scheme_version.version}"
+
+
+class ExportSerializer(serializers.ModelSerializer[Export]):
+    """A download that was completed."""
+
+    class Meta:
+        model = Export
+        fields = ["id", "corpus", "campaign", "gold", "format", "rows", "sha256", "created_at"]
+
+
+def study_out(study: Study) -> dict[str, Any]:
+    """Return a study as the API shows it."""
+    return dict(StudySerializer(study).data)

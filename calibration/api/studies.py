@@ -1,0 +1,168 @@
+"""Studies and reports over HTTP. Researchers only, as by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import Campaign, Corpus
+from calibration import jobs
+from calibration import studies as verbs
+from calibration.api.serializers import (
+    ComputationSerializer,
+    PartSerializer,
+    PurposeSerializer,
+    ReportSerializer,
+    StudySerializer,
+    study_out,
+)
+from calibration.definitions import DefinitionError
+from calibration.models import Computation, Report, Study
+from calibration.pages.access import study_of
+from calibration.reports.renderings import RENDERINGS
+
+PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
+REFUSED = (DefinitionError, verbs.StudyError)
+
+
+@extend_schema(methods=["GET"], responses=StudySerializer(many=True))
+@extend_schema(methods=["POST"], request=StudySerializer, responses={201: StudySerializer})
+@api_view(["GET", "POST"])
+def studies(request: Request) -> Response:
+    """List studies, newest first, or make one."""
+    if request.method == "GET":
+        pager = LimitOffsetPagination()
+        page = pager.paginate_queryset(Study.objects.select_related("corpus", "campaign"), request) or []
+        return pager.get_paginated_response([study_out(study) for study in page])
+    given = StudySerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    data = given.validated_data
+    try:
+        made = verbs.create(
+            name=data["name"],
+            corpus=data["corpus"],
+            campaign=data.get("campaign"),
+            definition=data["definition"],
+            by=_user(request),
+        )
+    except REFUSED as error:
+        raise ValidationError({"definition": [str(error)]}) from error
+    return Response(study_out(made), status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=StudySerializer)
+@api_view(["GET"])
+def study(request: Request, pk: int) -> Response:
+    """Return a study."""
+    return Response(study_out(study_of(pk)))
+
+
+@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ComputationSerializer})
+@api_view(["GET"])
+def report(request: Request, pk: int) -> Response:
+    """Return a study's report on the labels of now; while a large one is computed, 202 with its progress."""
+    return _report(request, study_of(pk))
+
+
+@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ComputationSerializer})
+@api_view(["GET"])
+def corpus_report(request: Request, pk: int) -> Response:
+    """Return the automatic report of a corpus."""
+    return _report(request, verbs.automatic(corpus=get_object_or_404(Corpus, pk=pk)))
+
+
+@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ComputationSerializer})
+@api_view(["GET"])
+def campaign_report(request: Request, pk: int) -> Response:
+    """Return the automatic report of a campaign."""
+    campaign = get_object_or_404(Campaign.objects.select_related("corpus"), pk=pk)
+    return _report(request, verbs.automatic(corpus=campaign.corpus, campaign=campaign))
+
+
+@extend_schema(request=PartSerializer, responses={200: ReportSerializer, 202: ComputationSerializer})
+@api_view(["POST"])
+def recompute(request: Request, pk: int) -> Response:
+    """Compute a study again on the labels of now. A look at test goes through open-test instead."""
+    given = PartSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    found = study_of(pk)
+    part = given.validated_data.get("part") or _default(found)
+    if part == "test":
+        raise ValidationError({"part": ["Each look at test needs its purpose: use open-test."]})
+    return _answer(_computed(request, found, part))
+
+
+@extend_schema(request=PurposeSerializer, responses={200: ReportSerializer, 202: ComputationSerializer})
+@api_view(["POST"])
+def open_test(request: Request, pk: int) -> Response:
+    """Log a look at test with its purpose, and return the report on test."""
+    given = PurposeSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    found = study_of(pk)
+    try:
+        verbs.open_test(study=found, by=_user(request), purpose=given.validated_data["purpose"])
+    except REFUSED as error:
+        raise ValidationError({"purpose": [str(error)]}) from error
+    return _answer(_computed(request, found, "test"))
+
+
+@extend_schema(parameters=[PART], responses={200: OpenApiTypes.BINARY})
+@api_view(["GET"])
+def report_file(request: Request, pk: int, form: str) -> HttpResponse:
+    """Return the newest report as json, csv, md, latex or html."""
+    found, rendering = study_of(pk), RENDERINGS.get(form)
+    newest = verbs.latest(found, request.query_params.get("part") or _default(found))
+    if rendering is None or newest is None:
+        raise Http404
+    return HttpResponse(rendering.write(newest), content_type=rendering.media_type)
+
+
+def _report(request: Request, found: Study) -> Response:
+    given = PartSerializer(data=request.query_params)
+    given.is_valid(raise_exception=True)
+    part = given.validated_data.get("part") or _default(found)
+    if part != "test":
+        return _answer(_computed(request, found, part))
+    newest = verbs.latest(found, part)
+    if newest is None:
+        raise ValidationError(
+            {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
+        )
+    return _answer(newest)
+
+
+def _default(found: Study) -> str:
+    try:
+        return verbs.default_part(found)
+    except REFUSED as error:
+        raise ValidationError({"definition": [str(error)]}) from error
+
+
+def _computed(request: Request, found: Study, part: str) -> Report | Computation:
+    newest = verbs.latest(found, part)
+    if newest is not None and part != "test" and not verbs.is_stale(newest):
+        return newest
+    try:
+        return jobs.report_or_computation(study=found, part=part, by=_user(request))
+    except REFUSED as error:
+        raise ValidationError({"part": [str(error)]}) from error
+
+
+def _answer(found: Report | Computation) -> Response:
+    if isinstance(found, Computation):
+        return Response(ComputationSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+    return Response(ReportSerializer(found).data)
+
+
+def _user(request: Request) -> Any:
+    return request.user

@@ -1,0 +1,61 @@
+"""Gold labels as files, with what makes them reproducible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calibration.copying import Column, Selection
+from calibration.exports import ITEM, PLACE
+from calibration.models import Gold
+
+GOLD_COLUMNS = (
+    Column("item", f"({ITEM})"),
+    Column("question", "q.key"),
+    Column("value", "l.number", "value", "l.text"),
+    Column("reason", "l.reason"),
+    Column("n_raters", "l.n_raters", "integer"),
+    Column("support", "l.support", "number"),
+    Column("votes", "l.votes", "json"),
+    Column("rule", "o.rule", "plain"),
+    Column("scheme", "(s.key || '@' || v.version)"),
+    Column("cluster", "d.cluster"),
+    *PLACE,
+    Column("inputs_hash", "o.inputs_hash", "plain"),
+)
+GOLD_TABLES = """
+FROM calibration_goldlabel l
+JOIN calibration_gold o ON o.id = l.gold_id
+JOIN annotation_item i ON i.id = l.item_id
+JOIN annotation_continuation c ON c.id = i.continuation_id
+JOIN annotation_dialogue d ON d.id = c.dialogue_id
+JOIN annotation_system y ON y.id = c.system_id
+LEFT JOIN annotation_turn t ON t.id = i.turn_id
+JOIN annotation_question q ON q.id = l.question_id
+JOIN annotation_schemeversion v ON v.id = q.version_id
+JOIN annotation_scheme s ON s.id = v.scheme_id
+WHERE l.gold_id = %s
+ORDER BY d.key, c.key, t.position NULLS FIRST, q.position
+"""
+
+
+def selection(gold: Gold) -> Selection:
+    """Return the labels of a gold, one row a label, those without a value with the reason why."""
+    return Selection(GOLD_COLUMNS, GOLD_TABLES, (gold.pk,))
+
+
+def provenance(gold: Gold) -> dict[str, Any]:
+    """Return how a gold came about: from what, by which rule, and what it holds."""
+    labels = gold.labels
+    return {
+        "gold": gold.pk,
+        "corpus": gold.corpus.name,
+        "campaign": gold.campaign.name if gold.campaign else None,
+        "scheme": f"{gold.scheme_version.scheme.key}@{gold.scheme_version.version}",
+        "rule": gold.rule,
+        "options": gold.options,
+        "inputs_hash": gold.inputs_hash,
+        "made_at": gold.created_at.isoformat(),
+        "made_by": str(gold.created_by) if gold.created_by else None,
+        "labels": labels.count(),
+        "without_value": labels.exclude(reason="").count(),
+    }

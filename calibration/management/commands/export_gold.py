@@ -1,0 +1,86 @@
+"""Gold labels as a file, made first where that is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.models import Campaign, Corpus, SchemeVersion
+from calibration import gold_export
+from calibration.gold import make
+from calibration.gold_rules import RULES, TIES, GoldRuleError
+from calibration.management import exporting, places
+from calibration.models import Gold
+
+
+class Command(BaseCommand):
+    """Write gold labels, with how they were chosen on the last line."""
+
+    help = (
+        "Write gold labels as CSV, JSONL or Parquet: a stored derivation (--gold NUMBER), or one chosen now "
+        "from a corpus or campaign (--scheme and --rule). The last line is one JSON object with how they were "
+        "chosen."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Which gold, or how to choose it; format, output."""
+        parser.add_argument("--gold", type=int, metavar="NUMBER", help="a derivation that is stored")
+        places.add_arguments(parser)
+        parser.add_argument(
+            "--scheme", help="the questions, as key or key@version; may be left out where there is one"
+        )
+        parser.add_argument(
+            "--rule", choices=list(RULES), default="majority", help="how to choose (majority)"
+        )
+        parser.add_argument("--ties", choices=list(TIES), help="for a majority: what becomes of ties (none)")
+        parser.add_argument("--raters", nargs="*", default=[], help="whose answers count (all people)")
+        exporting.add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Find or make the gold, and write it."""
+        gold = _stored(options["gold"]) if options["gold"] else _made(options)
+        exporting.export(self, gold_export.selection(gold), options, gold_export.provenance(gold))
+
+
+def _stored(number: int) -> Gold:
+    gold = (
+        Gold.objects.select_related("corpus", "campaign", "scheme_version__scheme").filter(pk=number).first()
+    )
+    if gold is None:
+        raise CommandError(f"there is no gold {number}")
+    return gold
+
+
+def _made(options: dict[str, Any]) -> Gold:
+    corpus, campaign = places.place(options["corpus"], options["campaign"])
+    try:
+        return make(
+            corpus=corpus,
+            campaign=campaign,
+            scheme_version=_version(corpus, campaign, options["scheme"]),
+            rule=options["rule"],
+            options={"ties": options["ties"]} if options["ties"] else {},
+            raters=options["raters"],
+            by=None,
+        )
+    except GoldRuleError as error:
+        raise CommandError(str(error)) from error
+
+
+def _version(corpus: Corpus, campaign: Campaign | None, named: str | None) -> SchemeVersion:
+    """Return the scheme version named, or the only one that people's labels are about."""
+    if campaign is not None and not named:
+        return campaign.scheme_version
+    labelled = SchemeVersion.objects.filter(
+        questions__labels__item__corpus=corpus, questions__labels__rater__kind="human"
+    )
+    found = {f"{v.scheme.key}@{v.version}": v for v in labelled.select_related("scheme").distinct()}
+    if not named and len(found) == 1:
+        return next(iter(found.values()))
+    fitting = [version for ref, version in found.items() if named in (ref, version.scheme.key)]
+    if len(fitting) != 1:
+        raise CommandError(
+            f"name one scheme with --scheme; people answered {', '.join(sorted(found)) or 'none'}"
+        )
+    return fitting[0]

@@ -1,0 +1,76 @@
+"""A study's report, printed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from calibration import studies
+from calibration.definitions import DefinitionError
+from calibration.management import places
+from calibration.models import Report, Study
+from calibration.reports.renderings import RENDERINGS
+
+
+class Command(BaseCommand):
+    """Compute a study on the labels of now (or reuse the report of the same labels) and print it."""
+
+    help = (
+        "Print the report of a study: by its NAME, or the automatic one of a corpus (--corpus) or campaign "
+        "(--campaign). Shows dev where the corpus is split; test needs --purpose, which is logged."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Name, form, place, part."""
+        parser.add_argument("name", nargs="?", help="the study's name")
+        parser.add_argument(
+            "--format", choices=list(RENDERINGS), default="md", help="form of the report (md)"
+        )
+        places.add_arguments(parser)
+        parser.add_argument("--part", choices=["dev", "test"], help="part of the split (dev)")
+        parser.add_argument(
+            "--purpose", default="", help="for what test is opened: logged and printed on the report"
+        )
+        parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Compute and print; exit with one line on a mistake."""
+        try:
+            report = self._report(_study(options), options)
+        except (DefinitionError, studies.StudyError) as error:
+            raise CommandError(str(error)) from error
+        text = RENDERINGS[options["format"]].write(report)
+        if not options["output"]:
+            self.stdout.write(text, ending="")
+            return
+        try:
+            with open(options["output"], "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise CommandError(f"{options['output']}: {error.strerror}") from error
+
+    def _report(self, study: Study, options: dict[str, Any]) -> Report:
+        part = options["part"] or studies.default_part(study)
+        if part == "test":
+            studies.open_test(study=study, by=None, purpose=options["purpose"])
+        return studies.compute(study=study, part=part, by=None, progress=self._progress)
+
+    def _progress(self, done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"\r{done} of {total} questions", ending="\n" if done == total else "")
+
+
+def _study(options: dict[str, Any]) -> Study:
+    if not options["name"]:
+        corpus, campaign = places.place(options["corpus"], options["campaign"])
+        return studies.automatic(corpus=corpus, campaign=campaign)
+    found = Study.objects.select_related("corpus", "campaign__corpus").filter(name=options["name"]).first()
+    if found is None:
+        known = places.there_are(Study.objects.values_list("name", flat=True))
+        raise CommandError(
+            f"no study {options['name']!r}; {known}. "
+            "Every corpus and campaign has a report of its own: --corpus NAME or --campaign NAME"
+        )
+    return found

@@ -1,0 +1,184 @@
+"""Gold labels: the list, a new derivation, one with its labels and downloads. Researchers only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET
+
+from annotation.models import Campaign, Corpus, SchemeVersion
+from calibration import gold_export
+from calibration.census import Census, census
+from calibration.copying import FORMATS
+from calibration.exports import stream
+from calibration.gold import make
+from calibration.gold_rules import RULES, TIES, GoldRuleError
+from calibration.models import Gold
+from calibration.pages.access import gold_of, place_of
+from calibration.scope import scope_of
+from config.permissions import researcher_only
+
+ROOM = {"active_room": "golds"}
+
+
+@require_GET
+@researcher_only
+def index(request: HttpRequest) -> HttpResponse:
+    """All gold derivations, newest first; of one corpus or campaign where named."""
+    corpus, campaign = place_of(request)
+    found = Gold.objects.select_related(
+        "corpus", "campaign", "scheme_version__scheme", "created_by"
+    ).annotate(n=Count("labels"), without=Count("labels", filter=~Q(labels__reason="")))
+    if campaign is not None:
+        found = found.filter(campaign=campaign)
+    elif corpus is not None:
+        found = found.filter(corpus=corpus)
+    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    context = ROOM | {"page": page, "corpus": corpus, "campaign": campaign, "rules": RULES}
+    return render(request, "calibration/golds.html", context)
+
+
+class GoldForm(forms.Form):
+    """Which questions, by which rule, from whose answers."""
+
+    scheme = forms.ChoiceField(label="Questions of")
+    rule = forms.ChoiceField(
+        choices=[(rule.key, rule.title) for rule in RULES.values()],
+        widget=forms.RadioSelect,
+        initial="majority",
+    )
+    ties = forms.ChoiceField(choices=list(TIES.items()), label="Ties, for a majority", initial="none")
+    raters = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all people."
+    )
+
+    def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        asked = [
+            q for q in counted.questions.values() if q.level != "text" and not q.scheme.startswith("metric:")
+        ]
+        schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in asked}
+        for name, choices in (
+            ("scheme", list(schemes.items())),
+            (
+                "raters",
+                [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values() if r.kind != "metric"],
+            ),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = choices
+
+    def version(self) -> SchemeVersion:
+        """Return the scheme version chosen."""
+        key, number = self.cleaned_data["scheme"].rsplit("@", 1)
+        return SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
+
+    def options(self) -> dict[str, str]:
+        """Return the options of the rule chosen."""
+        return {"ties": self.cleaned_data["ties"]} if self.cleaned_data["rule"] == "majority" else {}
+
+
+@researcher_only
+def new(request: HttpRequest) -> HttpResponse:
+    """Choose a corpus or campaign, then how gold is chosen from its labels."""
+    corpus, campaign = place_of(request)
+    if corpus is None:
+        places = {"corpora": Corpus.objects.order_by("name"), "campaigns": Campaign.objects.order_by("name")}
+        return render(request, "calibration/choose_place.html", ROOM | places | {"title": "New gold labels"})
+    counted = census(scope_of(corpus, campaign))
+    form = GoldForm(request.POST or None, counted=counted)
+    if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
+        return redirect("gold", gold.pk)
+    context = ROOM | {
+        "form": form,
+        "corpus": corpus,
+        "campaign": campaign,
+        "counted": counted,
+        "rules": RULES,
+    }
+    return render(request, "calibration/new_gold.html", context, status=422 if form.errors else 200)
+
+
+def _made(request: HttpRequest, form: GoldForm, corpus: Corpus, campaign: Campaign | None) -> Gold | None:
+    user: Any = request.user
+    chosen = form.cleaned_data
+    try:
+        return make(
+            corpus=corpus,
+            campaign=campaign,
+            scheme_version=form.version(),
+            rule=chosen["rule"],
+            options=form.options(),
+            raters=chosen["raters"],
+            by=user,
+        )
+    except GoldRuleError as error:
+        form.add_error(None, str(error))
+        return None
+
+
+@require_GET
+@researcher_only
+def show(request: HttpRequest, pk: int) -> HttpResponse:
+    """One derivation: how it was made, how sure it is, and its labels; only ties where asked."""
+    gold = gold_of(pk)
+    labels = gold.labels.select_related("item__continuation__dialogue", "item__turn", "question").order_by(
+        "pk"
+    )
+    only_without = request.GET.get("only") == "without"
+    if only_without:
+        labels = labels.exclude(reason="")
+    page = Paginator(labels, 50).get_page(request.GET.get("page"))
+    questions = (
+        gold.labels.values("question__key", "question__wording", "question__position")
+        .annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))
+        .order_by("question__position")
+    )
+    context = {
+        "gold": gold,
+        "page": page,
+        "questions": questions,
+        "rule": RULES.get(gold.rule),
+        "provenance": gold_export.provenance(gold),
+        "only_without": only_without,
+        "exports": gold.exports.select_related("created_by")[:10],
+    }
+    return render(request, "calibration/gold.html", ROOM | context)
+
+
+@require_GET
+@researcher_only
+def download(request: HttpRequest, pk: int, form: str) -> StreamingHttpResponse:
+    """A derivation's labels as CSV, JSONL or Parquet."""
+    gold = gold_of(pk)
+    if form not in FORMATS:
+        raise Http404
+    user: Any = request.user
+    blocks = stream(
+        selection=gold_export.selection(gold),
+        form=form,
+        corpus=gold.corpus,
+        campaign=gold.campaign,
+        gold=gold,
+        by=user,
+    )
+    response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
+    response["Content-Disposition"] = f'attachment; filename="gold-{gold.pk}.{form}"'
+    return response
+
+
+@require_GET
+@researcher_only
+def provenance(request: HttpRequest, pk: int) -> HttpResponse:
+    """How a derivation came about, as JSON."""
+    content = json.dumps(gold_export.provenance(gold_of(pk)), indent=2, ensure_ascii=False) + "\n"
+    response = HttpResponse(content, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="gold-{pk}-provenance.json"'
+    return response

@@ -1,0 +1,203 @@
+"""The report of a study: shown, computed again, opened on test, handed out. Researchers only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.models import Campaign, Corpus
+from calibration import jobs, studies
+from calibration.definitions import DefinitionError
+from calibration.inputs import split_of
+from calibration.models import Computation, Report, Study
+from calibration.pages.access import snapshot_of, study_of
+from calibration.reports import charts, drawing
+from calibration.reports.renderings import RENDERINGS
+from calibration.reports.view import view_of
+from config.permissions import researcher_only
+
+
+@require_GET
+@researcher_only
+def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
+    """The automatic report of a corpus."""
+    study = studies.automatic(corpus=get_object_or_404(Corpus, pk=pk))
+    return redirect("report", study.pk)
+
+
+@require_GET
+@researcher_only
+def campaign_report(request: HttpRequest, pk: int) -> HttpResponse:
+    """The automatic report of a campaign."""
+    campaign = get_object_or_404(Campaign.objects.select_related("corpus"), pk=pk)
+    return redirect("report", studies.automatic(corpus=campaign.corpus, campaign=campaign).pk)
+
+
+@require_GET
+@researcher_only
+def report(request: HttpRequest, pk: int) -> HttpResponse:
+    """A study's report: computed at once where it is small, else in the background with its progress."""
+    study = study_of(pk)
+    try:
+        part = _part(request, study)
+        found = snapshot_of(study, request) or _current(request, study, part)
+    except (DefinitionError, studies.StudyError) as error:
+        return render(
+            request, "calibration/report_refused.html", _frame(study) | {"reason": str(error)}, status=422
+        )
+    if found is None:
+        return redirect(_address(study, "open-test"))
+    if isinstance(found, Computation):
+        return render(request, "calibration/report_progress.html", _frame(study) | {"computation": found})
+    return render(
+        request, "calibration/report.html", _frame(study) | view_of(found) | {"forms": RENDERINGS.values()}
+    )
+
+
+def _part(request: HttpRequest, study: Study) -> str:
+    """Return the part asked for; dev unless test is named, all where there is no split."""
+    return "test" if request.GET.get("part") == "test" else studies.default_part(study)
+
+
+def _current(request: HttpRequest, study: Study, part: str) -> Report | Computation | None:
+    """Return the report to show. New labels join by themselves where that is quick, never on test."""
+    newest = studies.latest(study, part)
+    if part == "test":
+        return newest
+    quick = studies.n_labels(study) <= jobs.SMALL
+    if newest is None or (quick and studies.is_stale(newest)):
+        return jobs.report_or_computation(study=study, part=part, by=_user(request))
+    return jobs.under_way(study, part) or newest
+
+
+@require_POST
+@researcher_only
+def recompute(request: HttpRequest, pk: int) -> HttpResponse:
+    """Compute a study again on the labels of now. On test this is another look, and asks for its purpose."""
+    study = study_of(pk)
+    part = "test" if request.POST.get("part") == "test" else studies.default_part(study)
+    if part == "test":
+        return redirect(_address(study, "open-test"))
+    before = studies.latest(study, part)
+    try:
+        found = jobs.report_or_computation(study=study, part=part, by=_user(request))
+    except (DefinitionError, studies.StudyError) as error:
+        messages.error(request, str(error))
+        return redirect(_address(study, "report"))
+    if before is not None and found == before:
+        messages.info(request, "Nothing changed: the same inputs give the same report.")
+    return redirect(_address(study, "report"))
+
+
+@require_GET
+@researcher_only
+def progress(request: HttpRequest, pk: int, computation: int) -> HttpResponse:
+    """How far a computation is; once it is finished, the page goes on to the report."""
+    study = study_of(pk)
+    row = get_object_or_404(study.computations, pk=computation)
+    if row.state == Computation.State.RUNNING:
+        jobs.under_way(study, row.part)
+        row.refresh_from_db()
+    response = render(request, "calibration/_progress.html", {"study": study, "computation": row})
+    if row.state == Computation.State.DONE:
+        response["HX-Redirect"] = _address(study, "report", part=row.part)
+    return response
+
+
+class TestForm(forms.Form):
+    """For what test is opened."""
+
+    purpose = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="What is this look for?",
+        help_text="One or two sentences. They are printed on every report that shows test, with your name.",
+        max_length=500,
+    )
+
+
+@researcher_only
+def open_test(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask for a purpose, log the look at test, and compute the report on it."""
+    study = study_of(pk)
+    split = split_of(study)
+    if split is None:
+        messages.error(request, "The corpus has no split, so there is no test part to open.")
+        return redirect(_address(study, "report"))
+    form = TestForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        user = _user(request)
+        studies.open_test(study=study, by=user, purpose=form.cleaned_data["purpose"])
+        jobs.report_or_computation(study=study, part="test", by=user)
+        return redirect(_address(study, "report", part="test"))
+    context = _frame(study) | {"form": form, "split": split, "looks": split.looks.select_related("by")}
+    return render(request, "calibration/open_test.html", context, status=422 if form.errors else 200)
+
+
+@require_GET
+@researcher_only
+def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
+    """One chart of a report as SVG, PNG, or its data as CSV."""
+    found = _shown(request, pk)
+    for drawn in charts.charts(found.result):
+        if drawn.key == key:
+            return _chart_file(drawn, form, f"{found.study.name}-{key}")
+    raise Http404
+
+
+def _chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
+    if form == "svg":
+        return _file(drawing.svg(drawn), "image/svg+xml", name, form)
+    if form == "png":
+        return _file(drawing.png(drawn), "image/png", name, form)
+    return _file(charts.as_csv(drawn), "text/csv; charset=utf-8", name, "csv")
+
+
+@require_GET
+@researcher_only
+def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+    """A report as a file: JSON, CSV, Markdown, LaTeX or a page of its own."""
+    found = _shown(request, pk)
+    rendering = RENDERINGS.get(form)
+    if rendering is None:
+        raise Http404
+    return _file(rendering.write(found), rendering.media_type, found.study.name, rendering.suffix)
+
+
+def _shown(request: HttpRequest, pk: int) -> Report:
+    """Return the report that a file is made of: the named snapshot, else the newest of the part."""
+    study = study_of(pk)
+    part = "test" if request.GET.get("part") == "test" else studies.default_part(study)
+    found = snapshot_of(study, request) or studies.latest(study, part)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _file(content: str | bytes, media_type: str, name: str, suffix: str) -> HttpResponse:
+    """Return a download; its name keeps letters, digits, dots and dashes alone."""
+    plain = (
+        "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name).strip("-.")
+        or "report"
+    )
+    response = HttpResponse(content, content_type=media_type)
+    response["Content-Disposition"] = f'attachment; filename="{plain}.{suffix}"'
+    return response
+
+
+def _frame(study: Study) -> dict[str, Any]:
+    return {"study": study, "active_room": "studies"}
+
+
+def _address(study: Study, name: str, **query: str) -> str:
+    return reverse(name, args=[study.pk]) + (f"?{urlencode(query)}" if query else "")
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user

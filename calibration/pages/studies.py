@@ -1,0 +1,80 @@
+"""Studies: the list, a new one, and one with its definition and snapshots. Researchers only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Max
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET
+
+from annotation.models import Campaign, Corpus
+from calibration import studies
+from calibration.census import census
+from calibration.definitions import DefinitionError, parse
+from calibration.models import Study
+from calibration.pages.access import place_of, study_of
+from calibration.pages.study_form import StudyForm
+from calibration.scope import scope_of
+from config.permissions import researcher_only
+
+ROOM = {"active_room": "studies"}
+
+
+@require_GET
+@researcher_only
+def index(request: HttpRequest) -> HttpResponse:
+    """All studies, those made by people first, and where automatic ones are found."""
+    found = (
+        Study.objects.select_related("corpus", "campaign", "created_by")
+        .annotate(n_reports=Count("reports"), last=Max("reports__created_at"))
+        .order_by("automatic", "-pk")
+    )
+    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    places = {
+        "corpora": Corpus.objects.order_by("name")[:50],
+        "campaigns": Campaign.objects.order_by("name")[:50],
+    }
+    return render(request, "calibration/studies.html", ROOM | {"page": page} | places)
+
+
+@researcher_only
+def new(request: HttpRequest) -> HttpResponse:
+    """Choose a corpus or campaign, then say what is asked of it."""
+    corpus, campaign = place_of(request)
+    if corpus is None:
+        places = {"corpora": Corpus.objects.order_by("name"), "campaigns": Campaign.objects.order_by("name")}
+        return render(request, "calibration/choose_place.html", ROOM | places | {"title": "New study"})
+    counted = census(scope_of(corpus, campaign))
+    form = StudyForm(request.POST or None, counted=counted)
+    if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):
+        return redirect("report", study.pk)
+    context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted}
+    return render(request, "calibration/new_study.html", context, status=422 if form.errors else 200)
+
+
+def _made(request: HttpRequest, form: StudyForm, corpus: Corpus, campaign: Campaign | None) -> Study | None:
+    user: Any = request.user
+    name, definition = form.cleaned_data["name"], form.definition()
+    try:
+        return studies.create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=user)
+    except (DefinitionError, studies.StudyError) as error:
+        form.add_error(None, str(error))
+        return None
+
+
+@require_GET
+@researcher_only
+def show(request: HttpRequest, pk: int) -> HttpResponse:
+    """A study: what it asks, with every default, and the snapshots of its report."""
+    study = study_of(pk)
+    reports = study.reports.select_related("created_by")
+    definition = json.dumps(parse(study.definition).as_dict(), indent=2, ensure_ascii=False)
+    return render(
+        request,
+        "calibration/study.html",
+        ROOM | {"study": study, "reports": reports, "definition": definition},
+    )

@@ -1,0 +1,132 @@
+"""The form of a new study. Left as it comes, it is the automatic study under a name of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from calibration.census import Census
+from calibration.definitions import DEFAULT_STATISTICS
+from calibration.scale_maps import MapError, ScaleMap
+from calibration.statistics import STATISTICS
+from calibration.statistics.analysis import ALT_TEST
+
+MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
+EXTRA = {
+    "alt_test_winning_rate": "Alternative annotator test: winning rate",
+    "alt_test_advantage": "Alternative annotator test: advantage",
+}
+
+
+class StudyForm(forms.Form):
+    """Name, questions, raters, a map between two questions, statistics, and how intervals are made."""
+
+    name = forms.CharField(
+        max_length=120, label="Name", help_text="For example: does the judge agree with us?"
+    )
+    questions = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None ticked: every question that two raters or more answered.",
+    )
+    raters = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all."
+    )
+    answering = forms.ChoiceField(
+        required=False,
+        label="This question of other raters",
+        help_text="For a judge that answered another question, or on another scale.",
+    )
+    answered = forms.ChoiceField(required=False, label="answers this one")
+    map = forms.ChoiceField(choices=MAPS, label="and their scales meet by", initial="rank")
+    ranges = forms.RegexField(
+        regex=r"^\s*\S+\s+to\s+\S+\s*=\s*\S+\s+to\s+\S+\s*$",
+        required=False,
+        help_text="For linear: 1 to 5 = 0 to 4",
+        error_messages={"invalid": "Write the two ranges as: 1 to 5 = 0 to 4"},
+    )
+    statistics = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    samples = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "by scale: mean where ordered, else first"),
+            ("mean", "mean"),
+            ("first", "first"),
+            ("separate", "separate raters"),
+        ],
+        label="Repeated answers of one rater",
+    )
+    interval = forms.ChoiceField(choices=[("percentile", "percentile"), ("bca", "BCa")])
+    resamples = forms.IntegerField(min_value=0, max_value=20_000, initial=2000)
+    seed = forms.IntegerField(min_value=0, max_value=2**32 - 1, initial=0)
+    level = forms.FloatField(min_value=0.5, max_value=0.999, initial=0.95, label="Confidence level")
+
+    def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        questions = [
+            (q.ref, f"{q.title} ({q.scheme_title})") for q in counted.questions.values() if q.level != "text"
+        ]
+        self._choices("questions", questions)
+        self._choices("answering", [("", "none"), *questions])
+        self._choices("answered", [("", "none"), *questions])
+        self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
+        self._choices(
+            "statistics",
+            [*((s.key, s.title) for s in STATISTICS.values()), *((k, EXTRA[k]) for k in ALT_TEST)],
+        )
+        self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
+
+    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse half a link between questions, and a linear map without its ranges."""
+        data: dict[str, Any] = super().clean() or {}
+        if bool(data.get("answering")) != bool(data.get("answered")):
+            self.add_error("answering", "Choose both questions of the link, or neither.")
+        if data.get("answering") and data.get("answering") == data.get("answered"):
+            self.add_error("answering", "Choose two different questions.")
+        if data.get("answering") and data.get("map") == "linear" and "ranges" not in self.errors:
+            try:
+                self._map(data)
+            except MapError as error:
+                self.add_error("ranges", str(error))
+        return data
+
+    @staticmethod
+    def _map(data: dict[str, Any]) -> ScaleMap:
+        if data["map"] != "linear":
+            return ScaleMap(data["map"])
+        sides = [side.split(" to ") for side in (data.get("ranges") or "").split("=")]
+        try:
+            (a, b), (c, d) = [[float(end) for end in side] for side in sides]
+        except ValueError as error:
+            raise MapError("Write the two ranges as: 1 to 5 = 0 to 4") from error
+        return ScaleMap.parse({"kind": "linear", "from": [a, b], "to": [c, d]})
+
+    def definition(self) -> dict[str, Any]:
+        """Return the study's definition; what was left as it comes is left out."""
+        data = self.cleaned_data
+        written: dict[str, Any] = {}
+        if data["questions"] or data["answering"]:
+            written["questions"] = self._questions()
+        for key in ("raters", "samples", "statistics"):
+            if data[key]:
+                written[key] = data[key]
+        return written | {key: data[key] for key in ("resamples", "seed", "level", "interval")}
+
+    def _questions(self) -> list[dict[str, Any]]:
+        data = self.cleaned_data
+        refs = list(data["questions"])
+        if data["answered"] and data["answered"] not in refs:
+            refs.append(data["answered"])
+        link = (
+            {"question": data["answering"], "map": self._map(data).as_dict()} if data["answering"] else None
+        )
+        return [
+            {"question": ref, "answered_by": [link] if link and ref == data["answered"] else []}
+            for ref in refs
+        ]

@@ -1,0 +1,110 @@
+"""What limits a report: said where the reader needs it, once, with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from calibration.reports.figures import QuestionFigures, figures
+from calibration.reports.wording import counted, in_words, listed
+
+FEW = 50
+
+
+def caveats(result: dict[str, Any]) -> list[str]:
+    """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
+    questions = figures(result)
+    found = [
+        _clusters(result),
+        *_calls(result),
+        _missing(result),
+        _unidentified(questions),
+        _prevalence(questions),
+        _constant(questions),
+        _refused(questions),
+        _repeated(questions),
+        _occasions(result),
+        _split(result),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def _clusters(result: dict[str, Any]) -> str:
+    n = result["counts"]["clusters"]
+    if not n or n >= FEW:
+        return ""
+    if n == 1:
+        return "Everything is of one dialogue, so nothing has an interval: more dialogues are needed."
+    return f"{in_words(n).capitalize()} dialogues: below {FEW} clusters these intervals run a little short."
+
+
+def _calls(result: dict[str, Any]) -> Iterable[str]:
+    for row in result["calls"]:
+        if row["failed"]:
+            calls = counted(row["calls"], "call")
+            yield f"{row['failed']:,} of {calls} of {row['rater']} failed and gave no label."
+
+
+def _missing(result: dict[str, Any]) -> str:
+    missing, labels = result["counts"]["missing"], result["counts"]["labels"]
+    if not missing:
+        return ""
+    verb = "is" if missing == 1 else "are"
+    return (
+        f"{missing:,} of {labels:,} answers {verb} missing with a reason; each figure uses the items it has."
+    )
+
+
+def _unidentified(questions: list[QuestionFigures]) -> str:
+    if not any(q.unidentified for q in questions):
+        return ""
+    return (
+        "The people are unidentified: a slot is not one person across items. So only statistics that treat "
+        "raters as exchangeable are shown for them, and no kappa, correlation or matrix of pairs."
+    )
+
+
+def _prevalence(questions: list[QuestionFigures]) -> str:
+    titles = _with_flag(questions, "prevalence")
+    if not titles:
+        return ""
+    return (
+        f"On {listed(titles)} one answer has 90% of the ratings or more: chance-corrected agreement is "
+        "depressed there, so read percent agreement beside it."
+    )
+
+
+def _constant(questions: list[QuestionFigures]) -> str:
+    titles = _with_flag(questions, "constant_rater")
+    if not titles:
+        return ""
+    return f"On {listed(titles)} a rater gave one answer throughout, which says nothing about agreement."
+
+
+def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
+    return [q.title for q in questions if any(flag in e["flags"] for e in q.data["panel"] + q.data["pairs"])]
+
+
+def _refused(questions: list[QuestionFigures]) -> str:
+    return " ".join(
+        f"{q.title} was not computed: {q.data['problem']}." for q in questions if q.data["problem"]
+    )
+
+
+def _repeated(questions: list[QuestionFigures]) -> str:
+    repeated = sum(q.data["repeated"] for q in questions)
+    if not repeated:
+        return ""
+    answers = counted(repeated, "answer")
+    return f"{answers} repeat what the same rater said in another campaign; the first of each was kept."
+
+
+def _occasions(result: dict[str, Any]) -> str:
+    special = [name for name in result["occasions"] if name not in ("main", "imported")]
+    return f"These labels were given on a special occasion: {listed(special)}." if special else ""
+
+
+def _split(result: dict[str, Any]) -> str:
+    if result["split"] is not None:
+        return ""
+    return "The corpus has no split: a judge tuned on these dialogues will do worse on new ones."

@@ -1,0 +1,145 @@
+"""What a report's charts show: points with intervals, per question and comparison. Drawing is elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.cells import guarded
+from calibration.reports.figures import (
+    JUDGE,
+    METRIC,
+    TITLES,
+    Entry,
+    QuestionFigures,
+    figures,
+    in_order,
+    ok,
+)
+from calibration.reports.tables import label
+
+PEOPLE = "people with people"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One figure of one series for one question; without a `value`, `reason` says why."""
+
+    question: str
+    series: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n_items: int
+    n_clusters: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: its key in addresses, title, what the axis measures, and points in the order of reading."""
+
+    key: str
+    title: str
+    axis: str
+    points: tuple[Point, ...]
+
+    @property
+    def questions(self) -> list[str]:
+        """The rows, top to bottom."""
+        return list(dict.fromkeys(point.question for point in self.points))
+
+    @property
+    def series(self) -> list[str]:
+        """The comparisons, people first."""
+        return list(dict.fromkeys(point.series for point in self.points))
+
+
+def charts(result: dict[str, Any]) -> list[Chart]:
+    """Return the charts that a report's figures allow, the most telling first."""
+    questions = label(figures(result))
+    level = f"{result['definition']['level']:.0%} interval over dialogues"
+    found = [_beside(statistic, questions, level) for statistic in ("cohen_kappa", "cohen_kappa_quadratic")]
+    shown = {point.question for chart in found if chart for point in chart.points}
+    found.append(_alpha([pair for pair in questions if pair[0] not in shown], level))
+    found.append(_with_mean(questions, level))
+    return [chart for chart in found if chart]
+
+
+def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
+    """Judge with people beside people with people, for questions with both."""
+    judges = in_order([q for _, q in questions], JUDGE)
+    points: list[Point] = []
+    for title, question in questions:
+        if question.headline != statistic:
+            continue
+        own = [
+            _point(title, f"{judge} with people", entry)
+            for judge in judges
+            if (entry := question.with_people(statistic, judge))
+        ]
+        people = question.among(statistic)
+        points += ([_point(title, PEOPLE, people)] if people and own else []) + own
+    if not points:
+        return None
+    return Chart(
+        statistic,
+        "Judge with people, beside people with people",
+        f"{TITLES[statistic]}, {level}",
+        tuple(points),
+    )
+
+
+def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
+    points = [
+        _point(title, PEOPLE, entry)
+        for title, question in questions
+        if (entry := question.among("krippendorff_alpha"))
+    ]
+    if not points:
+        return None
+    axis = f"{TITLES['krippendorff_alpha']}, {level}"
+    return Chart("krippendorff_alpha", "How far people agree", axis, tuple(points))
+
+
+def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
+    """Judges on another scale (or beside unidentified people) and metrics: by rank correlation alone."""
+    points = []
+    for title, question in questions:
+        for kind in (JUDGE, METRIC):
+            for name in question.names(kind):
+                entry = question.with_mean(name)
+                if entry is not None and question.with_people(question.headline, name) is None:
+                    points.append(_point(title, name, entry))
+    if not points:
+        return None
+    axis = f"{TITLES['spearman']} with the people’s mean, {level}"
+    return Chart("spearman", "Who follows the people’s mean", axis, tuple(points))
+
+
+def as_csv(chart: Chart) -> str:
+    """Return a chart's data as CSV, values unrounded."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["question", "series", "value", "low", "high", "n_items", "n_clusters", "reason"])
+    for p in chart.points:
+        texts = guarded(p.question), guarded(p.series)
+        writer.writerow([*texts, p.value, p.low, p.high, p.n_items, p.n_clusters, guarded(p.reason)])
+    return out.getvalue()
+
+
+def _point(question: str, series: str, entry: Entry) -> Point:
+    there = ok(entry)
+    return Point(
+        question,
+        series,
+        entry["value"] if there else None,
+        entry["low"],
+        entry["high"],
+        entry["n_items"],
+        entry["n_clusters"],
+        entry["reason"],
+    )

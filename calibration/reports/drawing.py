@@ -1,0 +1,155 @@
+"""Charts as SVG and PNG, drawn on the server by altair and vl-convert.
+
+The SVG of a page carries the page's colour tokens, so that it follows the scheme; a downloaded one carries
+plain colours on white.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from calibration.reports.charts import Chart
+
+COLOURS = ("#005f99", "#a34700", "#00694c", "#8a3f72", "#6b5b00", "#4a4f9e")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+INK, INK_2, INK_3, LINE, STRONG = "#1f2328", "#5b6068", "#676c74", "#e3dfd8", "#c9c3b8"
+TOKENS = {
+    **{colour: f"var(--s{n})" for n, colour in enumerate(COLOURS, 1)},
+    INK: "var(--ink)",
+    INK_2: "var(--ink-2)",
+    INK_3: "var(--ink-3)",
+    LINE: "var(--line)",
+    STRONG: "var(--line-strong)",
+}
+FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, DejaVu Sans, sans-serif"
+ROW, WIDTH, LABELS = 14, 500, 220
+
+
+def svg(chart: Chart) -> str:
+    """Return the chart as a free-standing SVG file on white."""
+    return _svg(_frozen(chart)).replace("<svg ", '<svg style="background:#fff" ', 1)
+
+
+def inline_svg(chart: Chart) -> str:
+    """Return the chart for a page: colours are the page's tokens, the size is the page's."""
+    drawn = _svg(_frozen(chart))
+    for colour, token in TOKENS.items():
+        drawn = drawn.replace(f'"{colour}"', f'"{token}"')
+    drawn = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", drawn, count=1)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{_escaped(_spoken(chart))}" ', 1)
+
+
+def png(chart: Chart) -> bytes:
+    """Return the chart as a PNG at twice the size of the page's."""
+    drawn: bytes = vl_convert.svg_to_png(svg(chart), scale=2)
+    return drawn
+
+
+def _spoken(chart: Chart) -> str:
+    return f"{chart.title}: {chart.axis}. The same figures are in the table below."
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+
+
+def _frozen(chart: Chart) -> str:
+    return json.dumps(asdict(chart), sort_keys=True)
+
+
+@lru_cache(maxsize=128)
+def _svg(frozen: str) -> str:
+    chart = json.loads(frozen)
+    drawn: str = vl_convert.vegalite_to_svg(json.dumps(specification(chart)), vl_version="6.4")
+    return drawn
+
+
+def specification(chart: dict[str, Any]) -> dict[str, Any]:
+    """Return the Vega-Lite specification: per question a band, per series a point with its interval."""
+    points = [point | {"place": place} for place, point in enumerate(chart["points"])]
+    questions = list(dict.fromkeys(point["question"] for point in points))
+    series = list(dict.fromkeys(point["series"] for point in points))
+    rows = alt.Data(values=points)
+    y = alt.Y(
+        "question:N",
+        sort=questions,
+        title=None,
+        axis=alt.Axis(
+            labelLimit=LABELS, labelFontSize=12.5, labelColor=INK, ticks=False, domain=False, labelPadding=12
+        ),
+    )
+    offset = alt.YOffset("series:N", sort=series)
+    colour = alt.Color(
+        "series:N", sort=series, scale=alt.Scale(domain=series, range=list(COLOURS)), legend=_legend(series)
+    )
+    shape = alt.Shape(
+        "series:N", sort=series, scale=alt.Scale(domain=series, range=list(SHAPES)), legend=_legend(series)
+    )
+    x = alt.X(
+        "value:Q", title=chart["axis"], scale=alt.Scale(domain=_domain(points), nice=True), axis=_axis()
+    )
+    base = alt.Chart(rows)
+    given = base.transform_filter("datum.value !== null")
+    lines = given.mark_rule(strokeWidth=2).encode(
+        y=y, yOffset=offset, x=alt.X("low:Q"), x2="high:Q", color=colour
+    )
+    marks = given.mark_point(filled=True, opacity=1, size=60).encode(
+        y=y, yOffset=offset, x=x, color=colour, shape=shape
+    )
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
+    without = (
+        base.transform_filter("datum.value === null")
+        .mark_text(align="left", fontSize=11, color=INK_3, fontStyle="italic", limit=WIDTH - 20)
+        .encode(y=y, yOffset=offset, x=alt.datum(max(0.0, _domain(points)[0])), text="reason:N")
+    )
+    counts = (
+        base.transform_aggregate(n="max(n_items)", groupby=["question"])
+        .mark_text(align="right", fontSize=11, color=INK_3)
+        .encode(y=y, x=alt.value(WIDTH + 48), text=alt.Text("n:Q", format=","))
+    )
+    height = max(2, len(questions)) * (ROW * max(1, len(series)) + 10)
+    drawn = alt.layer(zero, lines, marks, without, counts).properties(
+        width=WIDTH,
+        height=height,
+        background="transparent",
+        padding={"left": 4, "right": 4, "top": 4, "bottom": 4},
+    )
+    return dict(drawn.configure(font=FONT).configure_view(stroke=None).to_dict())
+
+
+def _legend(series: list[str]) -> Any:
+    if len(series) < 2:
+        return None
+    return alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3)
+
+
+def _axis() -> Any:
+    return alt.Axis(
+        format=".1f",
+        labelFlush=False,
+        tickCount=6,
+        grid=True,
+        gridColor=LINE,
+        domain=False,
+        ticks=False,
+        labelColor=INK_3,
+        titleColor=INK_3,
+        titleFontWeight="normal",
+        titleFontSize=11.5,
+        labelPadding=8,
+        titlePadding=8,
+    )
+
+
+def _domain(points: list[dict[str, Any]]) -> list[float]:
+    """Return the axis: all intervals, and 0."""
+    ends = [point[end] for point in points for end in ("low", "value", "high") if point[end] is not None]
+    low, high = min([0.0, *ends]), max([0.1, *ends])
+    return [low, high]

@@ -1,0 +1,147 @@
+"""Finding the figure that answers something in a question's result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+
+Entry = dict[str, Any]
+
+HUMAN, JUDGE, METRIC = "human", "judge", "metric"
+SYMBOLS = {
+    "percent_agreement": "",
+    "cohen_kappa": "κ",
+    "cohen_kappa_quadratic": "κ",
+    "mcc": "MCC",
+    "spearman": "ρ",
+    "krippendorff_alpha": "α",
+}
+TITLES = {
+    "percent_agreement": "Percent agreement",
+    "cohen_kappa": "Cohen’s kappa",
+    "cohen_kappa_quadratic": "Cohen’s kappa, quadratic weights",
+    "cohen_kappa_linear": "Cohen’s kappa, linear weights",
+    "mcc": "MCC",
+    "spearman": "Spearman’s rank correlation",
+    "krippendorff_alpha": "Krippendorff’s alpha",
+}
+PAIRWISE = ("cohen_kappa", "cohen_kappa_quadratic", "mcc", "spearman")
+
+
+@dataclass(frozen=True)
+class QuestionFigures:
+    """A question's result, asked for the figures that pages show."""
+
+    data: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The question's heading."""
+        return str(self.data["title"])
+
+    @property
+    def headline(self) -> str:
+        """The statistic that stands for agreement of two raters on this question's scale."""
+        if self.data["level"] in ("binary", "nominal"):
+            return "cohen_kappa"
+        return "cohen_kappa_quadratic" if self.data["level"] == "ordinal" else "spearman"
+
+    def names(self, kind: str, *, identified_only: bool = False) -> list[str]:
+        """Return the raters of a kind who gave an answer."""
+        raters = [r for r in self.data["raters"] if r["kind"] == kind and r["n"]]
+        return [r["name"] for r in raters if r["identified"] or not identified_only]
+
+    @property
+    def people(self) -> list[str]:
+        """The people who answered."""
+        return self.names(HUMAN)
+
+    @property
+    def unidentified(self) -> bool:
+        """Whether some of the people are anonymous slots."""
+        return len(self.names(HUMAN, identified_only=True)) < len(self.people)
+
+    def among(self, statistic: str, kind: str = HUMAN) -> Entry | None:
+        """Return how far the raters of a kind agree: all together, else the mean over pairs."""
+        names = set(self.names(kind))
+        if len(names) < 2:
+            return None
+        panel = _first(self.data["panel"], statistic, lambda raters: set(raters) <= names and len(raters) > 1)
+        if panel is not None:
+            return panel
+        if kind == HUMAN and (mean := _first(self.data["gaps"], f"people_{statistic}", lambda _: True)):
+            return mean
+        if len(names) > 2:
+            return None
+        return _first(self.data["pairs"], statistic, lambda raters: set(raters) == names)
+
+    def with_people(self, statistic: str, rater: str) -> Entry | None:
+        """Return a rater's agreement with people: the mean over them, or with the only one there is."""
+        mean = _first(self.data["gaps"], f"judge_{statistic}", lambda raters: raters[0] == rater)
+        if mean is not None or len(self.people) != 1:
+            return mean
+        pair = {rater, self.people[0]}
+        return _first(self.data["pairs"], statistic, lambda raters: set(raters) == pair)
+
+    def gap(self, statistic: str, rater: str) -> Entry | None:
+        """Return judge with people minus people with people, on the same items and resamples."""
+        return _first(self.data["gaps"], f"gap_{statistic}", lambda raters: raters[0] == rater)
+
+    def people_beside(self, statistic: str, rater: str) -> Entry | None:
+        """Return people with people on the items that a judge rated."""
+        return _first(self.data["gaps"], f"people_{statistic}", lambda raters: raters[0] == rater)
+
+    def with_mean(self, rater: str, statistic: str = "spearman") -> Entry | None:
+        """Return a rater's correlation with the people's mean, or with the only person."""
+        people = self.people
+        against = MEAN_OF_PEOPLE if len(people) > 1 else (people[0] if people else "")
+        return _first(self.data["pairs"], statistic, lambda raters: set(raters) == {against, rater})
+
+    def replacement(self, rater: str) -> Entry | None:
+        """Return the alternative annotator test's winning rate of a judge."""
+        return _first(self.data["replacement"], "alt_test_winning_rate", lambda raters: raters[0] == rater)
+
+    def rater(self, name: str) -> dict[str, Any]:
+        """Return what is recorded of a rater; raises KeyError for a stranger."""
+        for rater in self.data["raters"]:
+            if rater["name"] == name:
+                return dict(rater)
+        raise KeyError(name)
+
+
+def _first(entries: Iterable[Entry], name: str, fits: Any) -> Entry | None:
+    return next((e for e in entries if e["name"] == name and fits(e["raters"])), None)
+
+
+def figures(result: dict[str, Any]) -> list[QuestionFigures]:
+    """Return the figures of each question, those of pooled questions first."""
+    found = [QuestionFigures(data) for data in result["questions"]]
+    return sorted(found, key=lambda q: not q.data["pooled"])
+
+
+def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:
+    """Return the question that stands for the others: pooled, else overall, else the first (with a rater)."""
+    wanted = [
+        q for q in questions if rater is None or rater in [r["name"] for r in q.data["raters"] if r["n"]]
+    ]
+    for choice in (
+        lambda q: q.data["pooled"],
+        lambda q: q.data["key"] == "overall",
+        lambda q: bool(q.people),
+    ):
+        if found := [q for q in wanted if choice(q)]:
+            return found[0]
+    return wanted[0] if wanted else None
+
+
+def ok(entry: Entry | None) -> bool:
+    """Whether an entry has a value."""
+    return entry is not None and entry["status"] == "ok"
+
+
+def in_order(questions: Iterable[QuestionFigures], kind: str) -> list[str]:
+    """Return the names of a kind of rater over all questions, each once."""
+    return list(dict.fromkeys(name for q in questions for name in q.names(kind)))

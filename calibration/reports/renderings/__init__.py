@@ -1,0 +1,34 @@
+"""The forms a report is handed out in, one file each, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from calibration.models import Report
+from calibration.reports.renderings import as_csv, as_html, as_json, as_latex, as_markdown
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """One form: its key in commands and addresses, its name, its file suffix and type, and its writer."""
+
+    key: str
+    name: str
+    suffix: str
+    media_type: str
+    write: Callable[[Report], str]
+
+
+RENDERINGS: dict[str, Rendering] = {
+    form.key: form
+    for form in (
+        Rendering("json", "JSON", "json", "application/json", as_json.write),
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv.write),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown.write),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", as_latex.write),
+        Rendering("html", "Web page", "html", "text/html; charset=utf-8", as_html.write),
+    )
+}
+
+__all__ = ["RENDERINGS", "Rendering"]

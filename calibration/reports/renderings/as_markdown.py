@@ -1,0 +1,51 @@
+"""A report as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from calibration.models import Report
+from calibration.reports import caveats, lede, tables
+from calibration.reports.renderings.common import cell, look_lines, part_line, summary
+from calibration.reports.view import links
+
+
+def write(report: Report) -> str:
+    """Return the report's answers, caveats and tables."""
+    result = report.result
+    lines = [f"# {_plain(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
+    for answer in lede.lede(result):
+        figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
+        lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
+    lines += [""] + [f"> {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
+    table = tables.agreement(result)
+    if table.rows:
+        head = ["Question", "Who", "Items", "Clusters", *(text for _, text in table.columns)]
+        rows = [
+            [row.question, row.who, f"{row.n_items:,}", f"{row.n_clusters:,}", *(cell(c) for c in row.cells)]
+            for row in table.rows
+        ]
+        lines += ["## Agreement", "", *_table(head, rows), ""]
+    if found := tables.metrics(result):
+        rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e in found]
+        lines += ["## Metrics with people", "", *_table(["Question", "Metric", "Items", "ρ"], rows), ""]
+    lines += [
+        *(f"- {_plain(text)}" for text in links(result)),
+        *(f"- Test: {_plain(t)}" for t in look_lines(report)),
+    ]
+    return "\n".join([*lines, "", f"Inputs: `{report.inputs_hash}`", ""])
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    marks = ["---"] * 2 + ["---:"] * (len(head) - 2)
+    return [_line(head), _line(marks), *(_line(row) for row in rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_plain(text) for text in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
+    return " ".join(escaped.split())

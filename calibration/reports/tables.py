@@ -1,0 +1,192 @@
+"""The tables of a report, as rows of entries; pages and files lay them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from calibration.reports.figures import (
+    HUMAN,
+    JUDGE,
+    METRIC,
+    PAIRWISE,
+    TITLES,
+    Entry,
+    QuestionFigures,
+    figures,
+    in_order,
+)
+from calibration.reports.wording import counted
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+
+SHORT = {
+    "percent_agreement": "Agreement",
+    "cohen_kappa": "κ",
+    "cohen_kappa_quadratic": "κ, quadratic",
+    "cohen_kappa_linear": "κ, linear",
+    "mcc": "MCC",
+    "spearman": "ρ",
+    "krippendorff_alpha": "α",
+    "with_mean": "ρ with people’s mean",
+    "gap": "Gap to people",
+}
+PANEL = ("percent_agreement", "krippendorff_alpha")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: a question, who is compared with whom, what from, and an entry or None per column."""
+
+    question: str
+    who: str
+    n_items: int
+    n_clusters: int
+    cells: list[Entry | None]
+    first: bool = False
+    pooled: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column keys with their headings, and rows."""
+
+    columns: list[tuple[str, str]]
+    rows: list[Row] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A question's figures of one statistic between identified raters, the upper triangle filled."""
+
+    question: str
+    statistic: str
+    names: list[str]
+    rows: list[tuple[str, list[Entry | None]]]
+
+
+def agreement(result: dict[str, Any]) -> Table:
+    """Return people with people, judges with judges, and each judge with people, question by question."""
+    questions = label(figures(result))
+    asked = [name for name in result["definition"]["statistics"] if name in SHORT]
+    columns = [*asked, "with_mean", "gap"]
+    rows = [row for title, question in questions for row in _rows(title, question, columns)]
+    used = [i for i, _ in enumerate(columns) if any(row.cells[i] is not None for row in rows)]
+    for row in rows:
+        row.cells[:] = [row.cells[i] for i in used]
+    return Table([(columns[i], SHORT[columns[i]]) for i in used], rows)
+
+
+def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list[Row]:
+    found = []
+    if len(question.people) > 1:
+        cells = [_people_cell(question, column) for column in columns]
+        found.append(_row(title, question, counted(len(question.people), "person", "people"), cells))
+    for judge in question.names(JUDGE):
+        cells = [_judge_cell(question, judge, column) for column in columns]
+        if any(cells):
+            found.append(_row(title, question, f"{judge} with people", cells))
+    if not question.people and len(question.names(JUDGE)) > 1:
+        cells = [question.among(column, JUDGE) if column in TITLES else None for column in columns]
+        found.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
+    return [_first(row) if n == 0 else row for n, row in enumerate(found)]
+
+
+def _first(row: Row) -> Row:
+    return Row(row.question, row.who, row.n_items, row.n_clusters, row.cells, True, row.pooled)
+
+
+def _row(title: str, question: QuestionFigures, who: str, cells: list[Entry | None]) -> Row:
+    given = [cell for cell in cells if cell]
+    items = max((cell["n_items"] for cell in given), default=0)
+    clusters = max((cell["n_clusters"] for cell in given), default=0)
+    return Row(title, who, items, clusters, cells, pooled=bool(question.data["pooled"]))
+
+
+def _people_cell(question: QuestionFigures, column: str) -> Entry | None:
+    return question.among(column) if column in TITLES else None
+
+
+def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Entry | None:
+    if column == "with_mean":
+        return question.with_mean(judge)
+    if column == "gap":
+        return question.gap(question.headline, judge)
+    return question.with_people(column, judge)
+
+
+def metrics(result: dict[str, Any]) -> list[tuple[str, str, Entry]]:
+    """Return (question, metric, rank correlation with the people's mean), question by question."""
+    found = []
+    for title, question in label(figures(result)):
+        for name in question.names(METRIC):
+            entry = question.with_mean(name)
+            if entry is not None:
+                found.append((title, name, entry))
+    return found
+
+
+def matrices(result: dict[str, Any]) -> list[Matrix]:
+    """Return, per question, its headline statistic between all identified people and judges."""
+    found = []
+    for title, question in label(figures(result)):
+        names = [*question.names(HUMAN, identified_only=True), *question.names(JUDGE)]
+        if len(names) > 2:
+            found.append(_matrix(title, question, names))
+    return found
+
+
+def _matrix(title: str, question: QuestionFigures, names: list[str]) -> Matrix:
+    statistic = question.headline
+    entries = {
+        frozenset(e["raters"]): e
+        for e in question.data["pairs"]
+        if e["name"] == statistic and MEAN_OF_PEOPLE not in e["raters"]
+    }
+    rows = [
+        (a, [entries.get(frozenset((a, b))) if j > i else None for j, b in enumerate(names)])
+        for i, a in enumerate(names)
+    ]
+    return Matrix(title, TITLES[statistic], names, rows[:-1])
+
+
+def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:
+    """Return each question with a heading of its own: where two share one, what they are about is added."""
+    out = []
+    for question in questions:
+        same = [q for q in questions if q.title == question.title]
+        title = question.title
+        if len(same) > 1:
+            kinds = {q.data["item_kind"] for q in same}
+            about = (
+                f"{question.data['item_kind']}s" if len(kinds) == len(same) else question.data["scheme_title"]
+            )
+            title = f"{title} ({about})"
+        out.append((title, question))
+    return out
+
+
+def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return who answered, with the numbers of answers and of missing ones over all questions."""
+    questions = [q for q in figures(result) if not q.data["pooled"]]
+    rows = []
+    for kind in (HUMAN, JUDGE, METRIC, "key"):
+        for name in in_order(questions, kind):
+            own = [r for q in questions for r in q.data["raters"] if r["name"] == name and r["kind"] == kind]
+            rows.append(
+                {
+                    "name": name,
+                    "kind": kind,
+                    "identified": own[0]["identified"],
+                    "questions": len([r for r in own if r["n"]]),
+                    "n": sum(r["n"] for r in own),
+                    "missing": sum(r["missing"] for r in own),
+                    "samples": max(r["samples"] for r in own),
+                }
+            )
+    return rows
+
+
+def is_pairwise(statistic: str) -> bool:
+    """Whether a statistic compares two raters at a time, so that more are shown as the mean over pairs."""
+    return statistic in PAIRWISE

@@ -1,0 +1,62 @@
+"""All that the report page shows, gathered from a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.models import TestLook
+from calibration import scale_maps, studies
+from calibration.models import Report
+from calibration.reports import caveats, charts, drawing, lede, tables
+from calibration.reports.figures import figures, in_order
+
+
+def view_of(report: Report) -> dict[str, Any]:
+    """Return the context of the report page: sentences, charts, tables, provenance."""
+    result = report.result
+    questions = figures(result)
+    return {
+        "report": report,
+        "result": result,
+        "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
+        "answers": lede.lede(result),
+        "caveats": caveats.caveats(result),
+        "charts": [(chart, _trusted(chart)) for chart in charts.charts(result)],
+        "agreement": tables.agreement(result),
+        "metrics": tables.metrics(result),
+        "matrices": tables.matrices(result),
+        "raters": tables.raters(result),
+        "people": in_order(questions, "human"),
+        "unidentified": any(question.unidentified for question in questions),
+        "looks": looks(report),
+        "stale": studies.is_stale(report),
+        "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
+        "links": links(result),
+        "query": f"?snapshot={report.pk}",
+    }
+
+
+def looks(report: Report) -> list[TestLook]:
+    """Return the looks at the test part of the report's split, oldest first."""
+    if not report.result.get("split"):
+        return []
+    found = TestLook.objects.filter(
+        split__corpus=report.study.corpus_id, split__name=report.result["split"]["name"]
+    )
+    return list(found.select_related("by"))
+
+
+def links(result: dict[str, Any]) -> list[str]:
+    """Return which questions were read as answers to which, and through which map."""
+    return [
+        f"{link['question']} is read as an answer to {question['ref']} ({scale_maps.in_words(link['map'])})"
+        for question in result["questions"]
+        for link in question["links"]
+    ]
+
+
+def _trusted(chart: charts.Chart) -> SafeString:
+    """Return a chart's SVG. Its texts (names of questions and raters) are escaped by the renderer."""
+    return mark_safe(drawing.inline_svg(chart))

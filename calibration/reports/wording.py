@@ -1,0 +1,56 @@
+"""Numbers and counts in words, the same on pages, in files and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+UNITS = {"turn": ("turn", "turns"), "dialogue": ("dialogue", "dialogues")}
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """Return a number with a true minus, a dash where there is none."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return (text if float(text) else text.replace("-", "")).replace("-", "−")
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Return a number with its sign: +0.08, −0.02."""
+    text = number(value, digits)
+    return text if value < 0 or text.startswith("−") else f"+{text}"
+
+
+def interval(entry: dict[str, Any], digits: int = 2) -> str:
+    """Return `0.19 to 0.31`, or `no interval`."""
+    if entry["low"] is None:
+        return "no interval"
+    return f"{number(entry['low'], digits)} to {number(entry['high'], digits)}"
+
+
+def in_words(count: int) -> str:
+    """Return small counts as words, larger ones with separators."""
+    return NUMBERS[count] if 0 <= count < len(NUMBERS) else f"{count:,}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return `1 turn` or `1,080 turns`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def units(kind: str, count: int, *, pooled: bool = False) -> str:
+    """Return what the items of a kind are called, with their number."""
+    one, many = UNITS[kind]
+    return counted(
+        count, f"answer about {one}s" if pooled else one, f"answers about {many}" if pooled else many
+    )
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return `a, b and c`; beyond `most` names the rest are counted."""
+    shown = list(names)
+    if len(shown) > most:
+        shown = [*shown[: most - 1], f"{len(names) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
