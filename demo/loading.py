@@ -63,11 +63,13 @@ CORPORA = (
     ),
 )
 CAMPAIGNS = (
-    DemoCampaign("Demo: behaviours in meetings", "Demo meetings", "cocoeval_behaviours"),
-    DemoCampaign("Demo: meetings as a whole", "Demo meetings", "cocoeval_overall"),
-    DemoCampaign("Demo: single replies", "Demo personas", "comperdial_turn"),
     DemoCampaign("Demo: all replies together", "Demo personas", "comperdial_dialogue"),
+    DemoCampaign("Demo: single replies", "Demo personas", "comperdial_turn"),
+    DemoCampaign("Demo: meetings as a whole", "Demo meetings", "cocoeval_overall"),
+    DemoCampaign("Demo: behaviours in meetings", "Demo meetings", "cocoeval_behaviours"),
 )
+"""In the order of their making: lists show the latest first."""
+
 RATERS_PER_ITEM = 2
 JUDGE = "rules_baseline"
 PATIENCE = 20.0
