@@ -1,5 +1,16 @@
 """Pages of judges."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from judges.pages import endpoints, runs, starting
+
+urlpatterns: list[URLPattern] = [
+    path("runs/", runs.run_list, name="runs"),
+    path("runs/new/", starting.new_run, name="new-run"),
+    path("runs/<int:pk>/", runs.run_page, name="run"),
+    path("runs/<int:pk>/progress/", runs.run_progress, name="run-progress"),
+    path("runs/<int:pk>/cancel/", runs.cancel_run, name="cancel-run"),
+    path("runs/<int:pk>/retry/", runs.retry_run, name="retry-run"),
+    path("endpoints/", endpoints.endpoints, name="endpoints"),
+    path("endpoints/<int:pk>/", endpoints.endpoint, name="endpoint"),
+]

@@ -1,5 +1,17 @@
 """API routes of judges, under /api/v1/."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from judges.api import views
+
+urlpatterns: list[URLPattern] = [
+    path("runs/", views.Runs.as_view(), name="api-runs"),
+    path("runs/<int:pk>/", views.OneRun.as_view(), name="api-run"),
+    path("runs/<int:pk>/cancel/", views.CancelRun.as_view(), name="api-cancel-run"),
+    path("runs/<int:pk>/retry/", views.RetryRun.as_view(), name="api-retry-run"),
+    path("runs/<int:pk>/calls/", views.Calls.as_view(), name="api-calls"),
+    path("protocols/", views.Protocols.as_view(), name="api-protocols"),
+    path("metrics/", views.Metrics.as_view(), name="api-metrics"),
+    path("endpoints/", views.Endpoints.as_view(), name="api-endpoints"),
+    path("endpoints/<int:pk>/", views.OneEndpoint.as_view(), name="api-endpoint"),
+]

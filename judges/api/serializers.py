@@ -1,0 +1,104 @@
+"""What the API reads and writes about runs, calls and endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from judges.models import Call, Endpoint, Run
+from judges.plans import MOST_SAMPLES
+from judges.progress import progress
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """A run with its progress."""
+
+    rater = serializers.CharField(source="rater.name")
+    spec = serializers.JSONField(source="rater.spec")
+    corpus = serializers.CharField(source="corpus.name")
+    campaign = serializers.CharField(source="campaign.name", default=None)
+    progress = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields = (
+            *("id", "rater", "spec", "corpus", "campaign", "queue", "scope", "samples", "state", "error"),
+            *("created_at", "started_at", "finished_at", "progress"),
+        )
+
+    @extend_schema_field(serializers.DictField())
+    def get_progress(self, run: Run) -> dict[str, Any]:
+        """Counts, rate, time left, tokens and cost."""
+        return progress(run).as_json()
+
+
+class CallSerializer(serializers.ModelSerializer[Call]):
+    """A call with its raw reply."""
+
+    dialogue = serializers.CharField(source="continuation.dialogue.key")
+    continuation = serializers.CharField(source="continuation.key")
+    turn = serializers.IntegerField(source="item.turn.position", default=None)
+
+    class Meta:
+        model = Call
+        fields = (
+            *("id", "dialogue", "continuation", "turn", "sample", "state", "attempts", "error", "flags"),
+            *("reply", "prompt_hash", "tokens_in", "tokens_out", "cost", "latency_ms", "finished_at"),
+        )
+
+
+class NewRunSerializer(serializers.Serializer[Any]):
+    """What starts a run: a protocol (with its endpoint) or a metric, over a corpus or a campaign by name."""
+
+    corpus = serializers.CharField(required=False, default="", allow_blank=True)
+    campaign = serializers.CharField(required=False, default="", allow_blank=True)
+    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    include_self = serializers.BooleanField(required=False, default=False)
+    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
+    metric = serializers.CharField(required=False, default="", allow_blank=True)
+    protocol = serializers.CharField(required=False, default="", allow_blank=True)
+    variant = serializers.CharField(required=False, default="", allow_blank=True)
+    endpoint = serializers.CharField(required=False, default="", allow_blank=True)
+    temperature = serializers.FloatField(required=False, default=None, allow_null=True)
+    max_tokens = serializers.IntegerField(required=False, default=None, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require either a metric or a protocol."""
+        if bool(attrs["metric"]) == bool(attrs["protocol"]):
+            raise serializers.ValidationError("Name either a protocol or a metric.")
+        return attrs
+
+
+class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
+    """An endpoint; the key is only named."""
+
+    class Meta:
+        model = Endpoint
+        fields = (
+            *("id", "name", "base_url", "model", "key_env", "price_in", "price_out", "currency"),
+            *("concurrency", "timeout_s", "active", "from_environment"),
+        )
+        read_only_fields = ("from_environment",)
+
+
+class ProtocolSerializer(serializers.Serializer[Any]):
+    """A judge protocol."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    version = serializers.IntegerField()
+    covers = serializers.CharField()
+    network = serializers.BooleanField()
+    variants = serializers.ListField(child=serializers.CharField())
+
+
+class MetricSerializer(serializers.Serializer[Any]):
+    """A metric."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    kind = serializers.CharField()
+    documentation = serializers.CharField()
+    variants = serializers.ListField(child=serializers.CharField())

@@ -1,0 +1,57 @@
+"""The administrator's page of endpoints."""
+
+from __future__ import annotations
+
+import os
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from config.permissions import administrator_only
+from judges.endpoints import save, sync_environment
+from judges.errors import JudgeError
+from judges.models import Endpoint
+from judges.pages.forms import EndpointForm
+from judges.pages.runs import ROOM, user_of
+
+
+@require_http_methods(["GET", "POST"])
+@administrator_only
+def endpoints(request: HttpRequest) -> HttpResponse:
+    """Administrators: all endpoints, and a form for a new one."""
+    return _page(request, None)
+
+
+@require_http_methods(["GET", "POST"])
+@administrator_only
+def endpoint(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: change an endpoint."""
+    return _page(request, get_object_or_404(Endpoint, pk=pk))
+
+
+def _page(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
+    try:
+        sync_environment()
+    except JudgeError as error:
+        messages.error(request, str(error))
+    form = EndpointForm(request.POST or None, instance=chosen)
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = save(by=user_of(request), fields=form.cleaned_data, endpoint=chosen)
+        except JudgeError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{saved.name} is saved.")
+            return redirect("endpoints")
+    rows = [(row, _key_state(row)) for row in Endpoint.objects.order_by("name")]
+    context = {"rows": rows, "form": form, "chosen": chosen, **ROOM}
+    return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
+
+
+def _key_state(row: Endpoint) -> str:
+    """Say whether the key's variable is set here, and nothing about the key."""
+    if not row.key_env:
+        return "needs none"
+    return "set" if os.environ.get(row.key_env) else "not set in the web process"

@@ -1,0 +1,145 @@
+"""The forms of runs and endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Campaign, Corpus, System
+from judges.metrics import METRICS, split_keys
+from judges.models import Endpoint
+from judges.plans import MOST_SAMPLES, Judge
+from judges.protocols import PROTOCOLS
+from judges.selection import Scope
+
+
+def judge_choices() -> list[tuple[str, str]]:
+    """Return every protocol, and every variant where it has several."""
+    choices = []
+    for protocol in PROTOCOLS.values():
+        for variant in protocol.variants:
+            form = f" ({variant.replace('_', ' ')})" if len(protocol.variants) > 1 else ""
+            choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
+    return choices
+
+
+def metric_choices() -> list[tuple[str, str]]:
+    """Return every metric by its key."""
+    return [(key, f"{metric.title} ({key})") for key, metric in METRICS.items()]
+
+
+class ScopeForm(forms.Form):
+    """What both kinds of run share: which continuations of a corpus or campaign."""
+
+    systems = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None chosen means all of them."
+    )
+    include_self = forms.BooleanField(
+        required=False,
+        label="The dialogues' own turns too",
+        help_text="Dialogues without continuations are covered by their own turns anyway.",
+    )
+
+    def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.corpus, self.campaign = corpus, campaign
+        names = System.objects.filter(corpus=corpus).values_list("name", flat=True)
+        field = self.fields["systems"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = [(name, name) for name in names]
+
+    def scope(self) -> Scope:
+        """Return the chosen scope."""
+        data = self.cleaned_data
+        samples = data.get("samples") or 1
+        return Scope(self.corpus, self.campaign, tuple(data["systems"]), data["include_self"], samples)
+
+
+class JudgeForm(ScopeForm):
+    """A judge's run."""
+
+    judge = forms.ChoiceField(choices=judge_choices, label="Judge")
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.filter(active=True),
+        required=False,
+        empty_label="none: the judge is made of rules",
+        help_text="Where the model is asked. Dialogues are sent there.",
+    )
+    samples = forms.IntegerField(
+        min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each question is asked."
+    )
+    temperature = forms.FloatField(
+        required=False, min_value=0, max_value=2, help_text="Sent only where given; some models refuse it."
+    )
+    max_tokens = forms.IntegerField(
+        required=False, min_value=1, label="Most tokens of a reply", help_text="Sent only where given."
+    )
+
+    def chosen(self) -> Judge:
+        """Return the judge that was set up."""
+        data = self.cleaned_data
+        protocol, _, variant = data["judge"].partition(":")
+        return Judge(protocol, variant, data["endpoint"], data["temperature"], data["max_tokens"])
+
+
+class MetricForm(ScopeForm):
+    """Metrics' runs: one per metric."""
+
+    metrics = forms.MultipleChoiceField(
+        choices=metric_choices, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    keys = forms.CharField(
+        required=False,
+        label="With variants and parameters",
+        help_text="Keys such as m_sns_avg@reference:window=10, separated by commas.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Require a metric."""
+        data = super().clean() or {}
+        if not data.get("metrics") and not data.get("keys"):
+            raise forms.ValidationError("Choose at least one metric.")
+        return data
+
+    def chosen(self) -> list[str]:
+        """Return the keys of all metrics chosen."""
+        return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]
+
+
+class EndpointForm(forms.ModelForm):
+    """An endpoint, as an administrator sets it up. The key itself is never entered."""
+
+    base_url = forms.URLField(
+        label="Base URL",
+        assume_scheme="https",
+        help_text="Of an OpenAI-compatible API, such as https://api.openai.com/v1",
+    )
+
+    class Meta:
+        model = Endpoint
+        fields = [
+            "name",
+            "base_url",
+            "model",
+            "key_env",
+            "price_in",
+            "price_out",
+            "currency",
+            "concurrency",
+            "timeout_s",
+            "active",
+        ]
+        labels = {
+            "key_env": "Variable of the key",
+            "price_in": "Price of a million tokens read",
+            "price_out": "Price of a million tokens written",
+            "concurrency": "Requests at once",
+            "timeout_s": "Seconds to wait for a reply",
+        }
+        help_texts = {
+            "key_env": "Name of the environment variable that holds the key, where the workers run. "
+            "Leave empty for a server without keys.",
+            "price_in": "Leave prices empty where unknown: then no cost is shown.",
+            "concurrency": "Shared by all workers.",
+        }

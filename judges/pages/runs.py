@@ -1,0 +1,94 @@
+"""The researcher's pages of runs: the list, one run with its live progress, and what is done to it."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from config.permissions import researcher_only
+from judges import runs
+from judges.models import Call, Run
+from judges.progress import progress
+
+ROOM = {"active_room": "runs"}
+SHOWN = ("failed", "flagged", "all")
+
+
+def user_of(request: HttpRequest) -> User:
+    """Return the signed-in account."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def load(pk: int) -> Run:
+    """Return a run with all that its page names, or 404. Researchers see every run."""
+    found = Run.objects.select_related(
+        "rater", "corpus", "campaign", "endpoint", "created_by", "scheme_version__scheme"
+    )
+    return get_object_or_404(found, pk=pk)
+
+
+@require_GET
+@researcher_only
+def run_list(request: HttpRequest) -> HttpResponse:
+    """Researchers: all runs, latest first."""
+    found = Run.objects.select_related("rater", "corpus", "campaign").annotate(
+        total=Count("calls"),
+        done=Count("calls", filter=Q(calls__state=Call.State.DONE)),
+        failed=Count("calls", filter=Q(calls__state=Call.State.FAILED)),
+    )
+    page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
+    return render(request, "judges/runs.html", {"page": page, **ROOM})
+
+
+@require_GET
+@researcher_only
+def run_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: one run, its progress and its calls."""
+    run = load(pk)
+    state = progress(run)
+    show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
+    show = show if show in SHOWN else "all"
+    context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
+    return render(request, "judges/run.html", context | {"query": f"show={show}&"})
+
+
+@require_GET
+@researcher_only
+def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: the progress alone, asked for again and again; the page reloads when the run ends."""
+    run = load(pk)
+    state = progress(run)
+    response = render(request, "judges/_progress.html", {"run": run, "progress": state})
+    if not state.active and request.headers.get("HX-Request"):
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@researcher_only
+def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: stop a run; what is done stays."""
+    runs.cancel(by=user_of(request), run=load(pk))
+    return redirect("run", pk)
+
+
+@require_POST
+@researcher_only
+def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: go on with a cancelled or failed run."""
+    runs.retry_failed(by=user_of(request), run=load(pk))
+    return redirect("run", pk)
+
+
+def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
+    calls: QuerySet[Call] = run.calls.select_related("continuation__dialogue", "item__turn").order_by("pk")
+    if show == "failed":
+        calls = calls.filter(Q(state=Call.State.FAILED) | ~Q(error=""))
+    elif show == "flagged":
+        calls = calls.exclude(flags=[])
+    return Paginator(calls, 25).get_page(request.GET.get("page"))
