@@ -9,6 +9,7 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
+from annotation import splits
 from annotation.formats import FORMATS, Format, ImportProblem, Source
 from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels
@@ -58,7 +59,7 @@ def import_path(
     try:
         content_hash = origin.content_hash()
         with transaction.atomic():
-            _lock(corpus)
+            lock_corpus(corpus)
             if repeated := _repeated(corpus, into, content_hash, chosen):
                 return repeated
             imported = _open(corpus, by, source, licence, chosen, shown, content_hash, scheme)
@@ -93,11 +94,10 @@ def _checked_name(corpus: str) -> str:
     return corpus
 
 
-def _lock(corpus: str) -> None:
-    """Let imports into one corpus follow one another."""
+def lock_corpus(corpus: str) -> None:
+    """Let what imports into a corpus or deletes it follow one another, until the transaction's end."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"concord import {corpus}"])
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
 def _repeated(corpus: str, into: bool, content_hash: str, format: Format) -> ImportResult | None:
@@ -152,6 +152,8 @@ def _read(
     result: ImportResult,
     progress: Progress | None,
 ) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     open_staging()
     writer = Writer.open(corpus=imported.corpus, imported=imported, result=result, into=into)
     for batch in batches(format.read(origin)):
@@ -170,5 +172,6 @@ def _keep(imported: Import, result: ImportResult) -> None:
             raise ImportProblem("the file holds nothing that can be imported")
         result.labels = result.unchanged
         raise _NothingNew
+    splits.grow(corpus=imported.corpus)
     imported.counts = result.counts()
     imported.save(update_fields=["counts"])

@@ -1,0 +1,118 @@
+"""Taking rows and all that depends on them out of the database, as one set and whatever room holds them.
+
+Nothing is loaded: ids are gathered in temporary tables, table by table, along the foreign keys that cascade,
+until nothing more is found; then all of it goes at once. The caller has decided that this may be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.db import connection, models, transaction
+from psycopg import sql
+
+Model = type[models.Model]
+Relation = tuple[Model, str]
+"""A model that refers to another, and its column."""
+
+
+class StillUsed(Exception):
+    """Something that stays refers to what should go."""
+
+
+@transaction.atomic
+def purge(querysets: Sequence[models.QuerySet[models.Model]]) -> dict[str, int]:
+    """Delete rows and what depends on them; return how many went, by table. Raises StillUsed."""
+    gathered: set[Model] = set()
+    waiting: list[Model] = []
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+        cursor.execute("SET LOCAL concord.purge = 'on'")
+    for queryset in querysets:
+        _open(queryset.model, gathered)
+        statement, values = queryset.order_by().values("pk").query.sql_with_params()
+        insert = sql.SQL("INSERT INTO {} ").format(_ids(queryset.model)).as_string(None)
+        _run(f"{insert} {statement} ON CONFLICT DO NOTHING", values)
+        waiting.append(queryset.model)
+    while waiting:
+        _follow(waiting.pop(), gathered, waiting)
+    for model in gathered:
+        _refuse_used(model, gathered)
+    return _delete(gathered)
+
+
+def _ids(model: Model) -> sql.Identifier:
+    return sql.Identifier(f"purge_{model._meta.db_table}"[:63])
+
+
+def _run(statement: str | sql.Composable, values: Any = ()) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.rowcount)
+
+
+def _open(model: Model, gathered: set[Model]) -> None:
+    if model not in gathered:
+        _run(sql.SQL("DROP TABLE IF EXISTS pg_temp.{}").format(_ids(model)))
+        kind = sql.SQL(model._meta.pk.rel_db_type(connection))  # type: ignore[arg-type]
+        create = sql.SQL("CREATE TEMPORARY TABLE {} (id {} PRIMARY KEY) ON COMMIT DROP")
+        _run(create.format(_ids(model), kind))
+        gathered.add(model)
+
+
+def _relations(model: Model, *kinds: Callable[..., Any]) -> Iterator[Relation]:
+    """Yield the foreign keys of all rooms that refer to a model and behave so when it is deleted."""
+    for relation in model._meta.get_fields(include_hidden=True):
+        if isinstance(relation, models.ManyToOneRel) and relation.on_delete in kinds:
+            yield relation.related_model, str(relation.field.column)
+
+
+def _follow(model: Model, gathered: set[Model], waiting: list[Model]) -> None:
+    """Gather what cascades from a model's gathered rows."""
+    for other, column in _relations(model, models.CASCADE):
+        _open(other, gathered)
+        found = _run(
+            sql.SQL(
+                "INSERT INTO {} SELECT {} FROM {} WHERE {} IN (SELECT id FROM {}) ON CONFLICT DO NOTHING"
+            ).format(_ids(other), *_names(other, column), _ids(model))
+        )
+        if found and other not in waiting:
+            waiting.append(other)
+
+
+def _names(model: Model, column: str) -> tuple[sql.Identifier, sql.Identifier, sql.Identifier]:
+    """Return the key, the table and the column of a reference, as identifiers."""
+    key = model._meta.pk.column if model._meta.pk else "id"
+    return sql.Identifier(key), sql.Identifier(model._meta.db_table), sql.Identifier(column)
+
+
+def _refuse_used(model: Model, gathered: set[Model]) -> None:
+    for other, column in _relations(model, models.PROTECT, models.RESTRICT):
+        key, table, reference = _names(other, column)
+        used = sql.SQL("SELECT 1 FROM {} WHERE {} IN (SELECT id FROM {})").format(
+            table, reference, _ids(model)
+        )
+        if other in gathered:
+            used += sql.SQL(" AND {} NOT IN (SELECT id FROM {})").format(key, _ids(other))
+        if _run(used + sql.SQL(" LIMIT 1")):
+            raise StillUsed(
+                f"{other._meta.verbose_name_plural} that stay refer to {model._meta.verbose_name_plural}"
+            )
+
+
+def _delete(gathered: set[Model]) -> dict[str, int]:
+    for model in gathered:
+        for other, column in _relations(model, models.SET_NULL):
+            _, table, reference = _names(other, column)
+            clear = sql.SQL("UPDATE {} SET {} = NULL WHERE {} IN (SELECT id FROM {})")
+            _run(clear.format(table, reference, reference, _ids(model)))
+    gone = {}
+    for model in sorted(gathered, key=lambda one: one._meta.db_table):
+        key, table, _ = _names(model, "id")
+        count = _run(
+            sql.SQL("DELETE FROM {} WHERE {} IN (SELECT id FROM {})").format(table, key, _ids(model))
+        )
+        if count:
+            gone[model._meta.db_table] = count
+    return gone
