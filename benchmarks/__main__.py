@@ -1,4 +1,4 @@
-"""`python -m benchmarks NAME [--json] [options]` runs one benchmark and prints its figures as JSON, last, on one line."""
+"""`python -m benchmarks NAME [--json]` runs one benchmark; its figures come last, as JSON on one line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def main(argv: list[str]) -> int:
     figures = importlib.import_module(f"benchmarks.{argv[0]}").run([a for a in argv[1:] if a != "--json"])
     if "--json" not in argv:
         headline = figures["headline"]
-        print(f"{headline['name']}: {headline['value']} (goal {headline['goal']}, {headline['better']} is better)")
+        print(
+            f"{headline['name']}: {headline['value']} (goal {headline['goal']}, {headline['better']} is better)"
+        )
     print(json.dumps(figures))
     return 0
 

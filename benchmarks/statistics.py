@@ -25,14 +25,24 @@ from calibration.statistics.samples import Sample
 ITEMS, TURNS, DIALOGUES, SYSTEMS = 10_395, 7, 15, 99
 RESAMPLES = 2000
 GOAL = 50.0
-CATEGORICAL = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "mcc", "precision", "recall", "f1")
+CATEGORICAL = (
+    "cohen_kappa",
+    "cohen_kappa_linear",
+    "cohen_kappa_quadratic",
+    "mcc",
+    "precision",
+    "recall",
+    "f1",
+)
 GOALS = {"categorical": 0.2, "alpha_six": 0.25, "cocoeval": 0.5, "spearman": 1.5, "all_pairs": 10.0}
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
     """Run the benchmark; `--quick` leaves the growth table out and uses fewer loops."""
     parser = argparse.ArgumentParser(prog="benchmarks statistics", description=__doc__)
-    parser.add_argument("--loops", type=int, default=40, help="resamples on which the libraries are timed (40)")
+    parser.add_argument(
+        "--loops", type=int, default=40, help="resamples on which the libraries are timed (40)"
+    )
     parser.add_argument("--quick", action="store_true", help="no growth table, 10 loops")
     options = parser.parse_args(list(argv))
     loops = 10 if options.quick else options.loops
@@ -60,13 +70,21 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def made(
-    raters: int = 2, missing: float = 0.0, level: str = "ordinal", clusters: int = ITEMS // TURNS, items: int = ITEMS
+    raters: int = 2,
+    missing: float = 0.0,
+    level: str = "ordinal",
+    clusters: int = ITEMS // TURNS,
+    items: int = ITEMS,
 ) -> Ratings:
     """Return simulated ratings of one shape; 1 to 5, or 0 and 1 where binary."""
     rng = np.random.default_rng(0)
     values = 2 if level == "binary" else 5
     cluster_of = np.arange(items) * clusters // items
-    truth = np.clip(np.round(rng.normal(size=clusters)[cluster_of] + rng.normal(size=items) + (values - 1) / 2), 0, values - 1)
+    truth = np.clip(
+        np.round(rng.normal(size=clusters)[cluster_of] + rng.normal(size=items) + (values - 1) / 2),
+        0,
+        values - 1,
+    )
     noise = rng.normal(scale=0.7, size=(items, raters))
     block = np.clip(np.round(truth[:, None] + noise), 0, values - 1) + (level != "binary")
     block[rng.random(block.shape) < missing] = np.nan
@@ -85,11 +103,20 @@ def timed(work: Callable[[], Any], times: int = 3) -> float:
     return min(spent)
 
 
-def replicates(ratings: Ratings, keys: Sequence[str], columns: Sequence[int], plan: Plan | None = None) -> list[np.ndarray]:
+def replicates(
+    ratings: Ratings, keys: Sequence[str], columns: Sequence[int], plan: Plan | None = None
+) -> list[np.ndarray]:
     """Return the resampled values of statistics, drawing the weights anew."""
     resampling = resampling_of(ratings, plan or Plan(RESAMPLES))
     sample = Sample(ratings, columns, resampling)
     return [e.replicates for e in estimates(sample, [STATISTICS[k] for k in keys], resampling)]
+
+
+def seconds_of(
+    ratings: Ratings, keys: Sequence[str], columns: Sequence[int], plan: Plan | None = None
+) -> float:
+    """Return the seconds of resampling statistics, weights included."""
+    return round(timed(lambda: replicates(ratings, keys, columns, plan)), 4)
 
 
 def libraries() -> dict[str, tuple[str, int, Callable[[np.ndarray], float]]]:
@@ -133,20 +160,24 @@ def against_libraries(loops: int) -> tuple[dict[str, dict[str, float]], float]:
         for missing in (0.0,) if key == "fleiss_kappa" else (0.0, 0.2):
             ratings = made(raters, missing, level)
             columns = tuple(range(raters))
-            ours = timed(lambda: replicates(ratings, [key], columns))  # noqa: B023  (called at once)
+            ours = seconds_of(ratings, [key], columns)
             found = replicates(ratings, [key], columns)[0]
             theirs, values = looped(ratings, library, raters, loops)
             worst = max(worst, float(np.abs(values - found[:loops]).max()))
             name = f"{key}/{int(missing * 100)}% missing"
             scaled = theirs * RESAMPLES / loops
-            out[name] = {"seconds": round(ours, 4), "loop_seconds": round(scaled, 2), "times": round(scaled / ours, 1)}
+            out[name] = {
+                "seconds": round(ours, 4),
+                "loop_seconds": round(scaled, 2),
+                "times": round(scaled / ours, 1),
+            }
     return out, worst
 
 
 def looped(
     ratings: Ratings, library: Callable[[np.ndarray], float], raters: int, loops: int
 ) -> tuple[float, np.ndarray]:
-    """Return the seconds and values of the library on the first resamples, drawn as the product draws them."""
+    """Return the seconds and values of the library on the first of the product's resamples."""
     weights = np.concatenate(list(resampling_of(ratings, Plan(RESAMPLES)).chunks()))[:loops]
     members = np.argsort(ratings.clusters, kind="stable")
     start = time.perf_counter()
@@ -183,14 +214,28 @@ def shapes() -> list[dict[str, Any]]:
             for missing in (0.0, 0.2):
                 ratings = made(raters, missing, clusters=clusters)
                 key = "cohen_kappa" if raters == 2 else "krippendorff_alpha"
-                spent = timed(lambda: replicates(ratings, [key], range(raters)))  # noqa: B023
+                spent = seconds_of(ratings, [key], range(raters))
                 out.append(
-                    {"clusters": clusters, "raters": raters, "missing": missing, "statistic": key, "seconds": round(spent, 4)}
+                    {
+                        "clusters": clusters,
+                        "raters": raters,
+                        "missing": missing,
+                        "statistic": key,
+                        "seconds": spent,
+                    }
                 )
     crossed = made(2, clusters=DIALOGUES)
     plan = Plan(RESAMPLES, scheme="crossed")
-    spent = timed(lambda: replicates(crossed, ["cohen_kappa"], (0, 1), plan))
-    out.append({"clusters": "15 x 99", "raters": 2, "missing": 0.0, "statistic": "cohen_kappa", "seconds": round(spent, 4)})
+    spent = seconds_of(crossed, ["cohen_kappa"], (0, 1), plan)
+    out.append(
+        {
+            "clusters": "15 x 99",
+            "raters": 2,
+            "missing": 0.0,
+            "statistic": "cohen_kappa",
+            "seconds": spent,
+        }
+    )
     return out
 
 
@@ -199,15 +244,14 @@ def growth() -> list[dict[str, Any]]:
     out = []
     for items in (ITEMS // 4, ITEMS, ITEMS * 4):
         ratings = made(2, items=items, clusters=items // TURNS)
-        out.append({"items": items, "seconds": round(timed(lambda: replicates(ratings, ["cohen_kappa"], (0, 1))), 4)})  # noqa: B023
+        out.append({"items": items, "seconds": seconds_of(ratings, ["cohen_kappa"], (0, 1))})
     for raters in (2, 6, 12):
         ratings = made(raters)
-        spent = timed(lambda: replicates(ratings, ["krippendorff_alpha"], range(raters)))  # noqa: B023
-        out.append({"raters": raters, "seconds": round(spent, 4)})
+        spent = seconds_of(ratings, ["krippendorff_alpha"], range(raters))
+        out.append({"raters": raters, "seconds": spent})
     for resamples in (500, 2000, 8000):
         ratings = made(2)
         plan = Plan(resamples)
-        spent = timed(lambda: replicates(ratings, ["cohen_kappa"], (0, 1), plan))  # noqa: B023
-        out.append({"resamples": resamples, "seconds": round(spent, 4)})
+        spent = seconds_of(ratings, ["cohen_kappa"], (0, 1), plan)
+        out.append({"resamples": resamples, "seconds": spent})
     return out
-

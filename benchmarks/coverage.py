@@ -1,0 +1,248 @@
+"""How often the 95% intervals hold the truth: simulated raters with dialogue effects.
+
+A behaviour has a mean prevalence; each dialogue has its own, from a beta distribution with a correlation of
+.15 within dialogues. Raters see a turn's truth and err with a rate that also varies by dialogue. The truth
+of each statistic is its value in a very large draw of the same model. Ordered ratings come from a latent
+quality with a dialogue effect, cut at fixed points.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibration.statistics import STATISTICS, Plan, Ratings
+from calibration.statistics.engine import Estimate, estimates, result_of
+from calibration.statistics.intervals import bounds_of
+from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen_estimated
+from calibration.statistics.resampling import resampling_of
+from calibration.statistics.samples import Sample
+
+PREVALENCES = (0.02, 0.05, 0.1, 0.2, 0.5)
+DIALOGUES = (30, 50, 150, 500)
+TURNS = 20
+WITHIN = 0.15
+SENSITIVITY, SPECIFICITY = 0.75, 0.95
+BINARY_PAIR = ("percent_agreement", "cohen_kappa", "scott_pi", "mcc", "precision", "recall", "f1", "pabak")
+BINARY_PANEL = ("krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "brennan_prediger")
+ORDINAL_PAIR = ("cohen_kappa_linear", "cohen_kappa_quadratic", "spearman", "kendall_tau_b", "pearson")
+TRUTHS: dict[float | None, dict[str, float]] = {}
+ORDINAL_PANEL = ("krippendorff_alpha", "gwet_ac2_quadratic", "icc_1_1", "icc_2_1", "icc_3_1")
+
+
+def run(argv: Sequence[str]) -> dict[str, Any]:
+    """Run the simulation; the docs' table is that of the default options."""
+    parser = argparse.ArgumentParser(prog="benchmarks coverage", description=__doc__)
+    parser.add_argument("--studies", type=int, default=300, help="simulated studies per cell (300)")
+    parser.add_argument("--resamples", type=int, default=600, help="resamples per study (600)")
+    parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
+    options = parser.parse_args(list(argv))
+    started = time.perf_counter()
+    plan = Plan(options.resamples, interval=options.interval)
+    cells = [c for p in PREVALENCES for n in DIALOGUES for c in binary_cells(p, n, options.studies, plan)]
+    cells += [c for n in DIALOGUES for c in ordinal_cells(n, options.studies, plan)]
+    cells += [
+        c for p in PREVALENCES for n in DIALOGUES for c in prevalence_cells(p, n, options.studies, plan)
+    ]
+    called = [equal_judges(0.2, n, options.studies, plan) for n in DIALOGUES]
+    reached = [c for c in cells if c.n_dialogues >= 150 and c.expected_positives >= 30]
+    good = sum(0.93 <= c.coverage <= 0.97 for c in reached) / len(reached)
+    return {
+        "headline": {
+            "name": "share of cells with 150 dialogues and 30 expected positives where coverage is 93-97%",
+            "value": round(good, 3),
+            "goal": 0.9,
+            "better": "higher",
+        },
+        "cells": [c.as_dict() for c in cells],
+        "equal_judges_called_different": called,
+        "studies": options.studies,
+        "resamples": options.resamples,
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Coverage of one statistic in one cell."""
+
+    statistic: str
+    prevalence: float | None
+    n_dialogues: int
+    coverage: float
+    without_interval: float
+    undefined: float
+    bias: float
+    expected_positives: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values, rounded."""
+        return {k: round(v, 4) if isinstance(v, float) else v for k, v in self.__dict__.items()}
+
+
+def behaviour(rng: np.random.Generator, prevalence: float, dialogues: int) -> np.ndarray:
+    """Return truth (dialogues x turns) with beta-distributed prevalence per dialogue."""
+    strength = (1 - WITHIN) / WITHIN
+    own = rng.beta(prevalence * strength, (1 - prevalence) * strength, dialogues)
+    return (rng.random((dialogues, TURNS)) < own[:, None]).astype(float)
+
+
+def rated(rng: np.random.Generator, truth: np.ndarray, raters: int) -> np.ndarray:
+    """Return marks (items x raters); sensitivity and specificity vary by dialogue and rater."""
+    out = []
+    for _ in range(raters):
+        hit = rng.beta(SENSITIVITY * 20, (1 - SENSITIVITY) * 20, len(truth))[:, None]
+        right = rng.beta(SPECIFICITY * 20, (1 - SPECIFICITY) * 20, len(truth))[:, None]
+        chance = np.where(truth == 1, hit, 1 - right)
+        out.append((rng.random(truth.shape) < chance).astype(float).ravel())
+    return np.column_stack(out)
+
+
+def graded(rng: np.random.Generator, dialogues: int, raters: int = 3) -> np.ndarray:
+    """Return grades 1 to 5 (items x raters) of a latent quality with a dialogue effect."""
+    quality = (rng.normal(size=(dialogues, 1)) * 0.6 + rng.normal(size=(dialogues, TURNS))).ravel()
+    severity = np.array([-0.3, 0.0, 0.3])[:raters]
+    seen = quality[:, None] + rng.normal(scale=0.8, size=(len(quality), raters)) + severity
+    return np.digitize(seen, [-1.2, -0.4, 0.4, 1.2]) + 1.0
+
+
+def ratings_of(block: np.ndarray, level: str) -> Ratings:
+    """Return ratings whose clusters are the dialogues."""
+    scale = (0, 1) if level == "binary" else (1, 2, 3, 4, 5)
+    return Ratings.from_matrix(block, level=level, scale=scale, clusters=np.arange(len(block)) // TURNS)
+
+
+def evaluated(
+    ratings: Ratings, pair: Sequence[str], panel: Sequence[str], plan: Plan
+) -> dict[str, tuple[Estimate, Any]]:
+    """Return estimates and results of pair and panel statistics."""
+    resampling = resampling_of(ratings, plan)
+    out = {}
+    for keys, columns in ((pair, (0, 1)), (panel, tuple(range(len(ratings.raters))))):
+        sample = Sample(ratings, columns, resampling)
+        for estimate in estimates(sample, [STATISTICS[k] for k in keys], resampling):
+            out[estimate.statistic.key] = (estimate, result_of(estimate, sample, plan))
+    return out
+
+
+def binary_cells(prevalence: float, dialogues: int, studies: int, plan: Plan) -> list[Cell]:
+    """Return coverage of the binary statistics at a prevalence and number of dialogues."""
+
+    def draw(rng: np.random.Generator, n: int) -> Ratings:
+        return ratings_of(rated(rng, behaviour(rng, prevalence, n), 3), "binary")
+
+    return covered(draw, BINARY_PAIR, BINARY_PANEL, prevalence, dialogues, studies, plan)
+
+
+def ordinal_cells(dialogues: int, studies: int, plan: Plan) -> list[Cell]:
+    """Return coverage of the statistics of ordered ratings."""
+
+    def draw(rng: np.random.Generator, n: int) -> Ratings:
+        return ratings_of(graded(rng, n), "ordinal")
+
+    return covered(draw, ORDINAL_PAIR, ORDINAL_PANEL, None, dialogues, studies, plan)
+
+
+def covered(
+    draw: Callable[[np.random.Generator, int], Ratings],
+    pair: Sequence[str],
+    panel: Sequence[str],
+    prevalence: float | None,
+    dialogues: int,
+    studies: int,
+    plan: Plan,
+) -> list[Cell]:
+    """Return a cell per statistic from simulated studies."""
+    if prevalence not in TRUTHS:
+        large = evaluated(draw(np.random.default_rng(999), 40_000), pair, panel, Plan(resamples=0))
+        TRUTHS[prevalence] = {key: estimate.point for key, (estimate, _) in large.items()}
+    truths = TRUTHS[prevalence]
+    counts = {key: np.zeros(3) for key in truths}
+    errors: dict[str, list[float]] = {key: [] for key in truths}
+    for study in range(studies):
+        rng = np.random.default_rng([study, dialogues])
+        own = Plan(plan.resamples, study, interval=plan.interval)
+        for key, (estimate, result) in evaluated(draw(rng, dialogues), pair, panel, own).items():
+            truth = truths[key]
+            if result.low is None:
+                counts[key][1] += 1
+            else:
+                counts[key][0] += result.low <= truth <= result.high
+            if result.value is not None:
+                errors[key].append(result.value - truth)
+                counts[key][2] += np.isnan(estimate.replicates).mean()
+    expected = (1.0 if prevalence is None else prevalence) * dialogues * TURNS
+    return [
+        Cell(
+            key,
+            prevalence,
+            dialogues,
+            float(hits / max(studies - none, 1)),
+            float(none / studies),
+            float(undefined / studies),
+            float(np.mean(errors[key])) if errors[key] else float("nan"),
+            expected,
+        )
+        for key, (hits, none, undefined) in counts.items()
+    ]
+
+
+def prevalence_cells(prevalence: float, dialogues: int, studies: int, plan: Plan) -> list[Cell]:
+    """Return coverage and bias of the prevalence estimates: half the dialogues are labelled by a person."""
+    tried: dict[str, list[tuple[float, bool | None]]] = {"rogan_gladen": [], "prediction_powered": []}
+    for study in range(studies):
+        rng = np.random.default_rng([study, dialogues, 7])
+        truth = behaviour(rng, prevalence, dialogues)
+        judge = rated(rng, truth, 1)[:, 0]
+        cluster = np.arange(truth.size) // TURNS
+        known = cluster < dialogues // 2
+        labelled = Labelled.of(truth.ravel()[known], judge[known], cluster[known])
+        results = {
+            "rogan_gladen": rogan_gladen_estimated(
+                labelled, judge[~known], cluster[~known], Plan(min(plan.resamples, 300), study)
+            ),
+            "prediction_powered": prediction_powered(labelled, judge[~known], cluster[~known]),
+        }
+        for name, r in results.items():
+            if r.value is not None:
+                held = None if r.low is None else bool(r.low <= prevalence <= (r.high or 0.0))
+                tried[name].append((r.value - prevalence, held))
+    return [_prevalence_cell(name, prevalence, dialogues, studies, found) for name, found in tried.items()]
+
+
+def _prevalence_cell(
+    name: str, prevalence: float, dialogues: int, studies: int, found: list[tuple[float, bool | None]]
+) -> Cell:
+    held = [h for _, h in found if h is not None]
+    bias = float(np.mean([e for e, _ in found])) if found else float("nan")
+    none = 1 - len(held) / studies
+    labelled_positives = prevalence * dialogues // 2 * TURNS
+    return Cell(name, prevalence, dialogues, float(np.mean(held)), none, 0.0, bias, labelled_positives)
+
+
+def equal_judges(prevalence: float, dialogues: int, studies: int, plan: Plan) -> dict[str, Any]:
+    """Return how often two judges of equal quality are called different in kappa with a person."""
+    called = decided = 0
+    for study in range(studies):
+        rng = np.random.default_rng([study, dialogues, 11])
+        ratings = ratings_of(rated(rng, behaviour(rng, prevalence, dialogues), 3), "binary")
+        own = Plan(plan.resamples, study)
+        resampling = resampling_of(ratings, own)
+        one, other = (
+            estimates(Sample(ratings, (0, judge), resampling), [STATISTICS["cohen_kappa"]], resampling)[0]
+            for judge in (1, 2)
+        )
+        bounds = bounds_of(one.point - other.point, one.replicates - other.replicates, own)
+        if bounds.low is not None and bounds.high is not None:
+            decided += 1
+            called += not bounds.low <= 0 <= bounds.high
+    return {
+        "n_dialogues": dialogues,
+        "share": round(called / max(decided, 1), 4),
+        "without_interval": studies - decided,
+    }
