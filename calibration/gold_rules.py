@@ -60,7 +60,7 @@ RULES: dict[str, Rule] = {
             "a question with values",
             {"ties": tuple(TIES)},
             lambda ratings, options: choosing.majority(ratings, ties=options["ties"]),
-            "The answer most raters gave. Support is its share of the item's answers.",
+            "the answer that most raters gave. Support is its share of the item’s answers.",
             samples="first",
         ),
         Rule(
@@ -70,7 +70,7 @@ RULES: dict[str, Rule] = {
             "an ordered scale",
             {},
             lambda ratings, options: choosing.mean(ratings),
-            "The mean of the answers. Support is 1 less their spread over the largest possible.",
+            "the mean of the answers. Support is 1 less their spread over the largest possible.",
         ),
         Rule(
             "median",
@@ -79,7 +79,7 @@ RULES: dict[str, Rule] = {
             "an ordered scale",
             {},
             lambda ratings, options: choosing.median(ratings),
-            "The middle answer, or the mean of the two in the middle. Support as for the mean.",
+            "the middle answer, or the mean of the two in the middle. Support as for the mean.",
         ),
     )
 }

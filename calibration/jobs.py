@@ -17,8 +17,8 @@ from calibration import studies
 from calibration.definitions import DefinitionError
 from calibration.models import Computation, Report, Study
 
-SMALL = 6_000
-"""Studies over at most this many labels are computed while the page waits, in about a second."""
+SMALL = 30_000
+"""Studies over at most this many labels are computed while the page waits, in a second or two."""
 SILENCE = timedelta(seconds=60)
 
 

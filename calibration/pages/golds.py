@@ -49,7 +49,7 @@ class GoldForm(forms.Form):
 
     scheme = forms.ChoiceField(label="Questions of")
     rule = forms.ChoiceField(
-        choices=[(rule.key, rule.title) for rule in RULES.values()],
+        choices=[(rule.key, f"{rule.title}: {rule.explanation}") for rule in RULES.values()],
         widget=forms.RadioSelect,
         initial="majority",
     )
@@ -93,7 +93,7 @@ def new(request: HttpRequest) -> HttpResponse:
         places = {"corpora": Corpus.objects.order_by("name"), "campaigns": Campaign.objects.order_by("name")}
         return render(request, "calibration/choose_place.html", ROOM | places | {"title": "New gold labels"})
     counted = census(scope_of(corpus, campaign))
-    form = GoldForm(request.POST or None, counted=counted)
+    form = GoldForm(request.POST or None, counted=counted, label_suffix="")
     if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
         return redirect("gold", gold.pk)
     context = ROOM | {

@@ -49,7 +49,7 @@ def new(request: HttpRequest) -> HttpResponse:
         places = {"corpora": Corpus.objects.order_by("name"), "campaigns": Campaign.objects.order_by("name")}
         return render(request, "calibration/choose_place.html", ROOM | places | {"title": "New study"})
     counted = census(scope_of(corpus, campaign))
-    form = StudyForm(request.POST or None, counted=counted)
+    form = StudyForm(request.POST or None, counted=counted, label_suffix="")
     if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):
         return redirect("report", study.pk)
     context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted}

@@ -15,7 +15,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from calibration.reports.charts import Chart
+from calibration.reports.charts import PEOPLE, Chart
 
 COLOURS = ("#005f99", "#a34700", "#00694c", "#8a3f72", "#6b5b00", "#4a4f9e")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -29,7 +29,7 @@ TOKENS = {
     STRONG: "var(--line-strong)",
 }
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, DejaVu Sans, sans-serif"
-ROW, WIDTH, LABELS = 14, 500, 220
+ROW, WIDTH, LABELS = 14, 520, 190
 
 
 def svg(chart: Chart) -> str:
@@ -73,59 +73,66 @@ def _svg(frozen: str) -> str:
 
 def specification(chart: dict[str, Any]) -> dict[str, Any]:
     """Return the Vega-Lite specification: per question a band, per series a point with its interval."""
-    points = [point | {"place": place} for place, point in enumerate(chart["points"])]
+    points = chart["points"]
     questions = list(dict.fromkeys(point["question"] for point in points))
     series = list(dict.fromkeys(point["series"] for point in points))
-    rows = alt.Data(values=points)
-    y = alt.Y(
-        "question:N",
-        sort=questions,
-        title=None,
-        axis=alt.Axis(
-            labelLimit=LABELS, labelFontSize=12.5, labelColor=INK, ticks=False, domain=False, labelPadding=12
-        ),
-    )
-    offset = alt.YOffset("series:N", sort=series)
-    colour = alt.Color(
-        "series:N", sort=series, scale=alt.Scale(domain=series, range=list(COLOURS)), legend=_legend(series)
-    )
-    shape = alt.Shape(
-        "series:N", sort=series, scale=alt.Scale(domain=series, range=list(SHAPES)), legend=_legend(series)
-    )
-    x = alt.X(
-        "value:Q", title=chart["axis"], scale=alt.Scale(domain=_domain(points), nice=True), axis=_axis()
-    )
-    base = alt.Chart(rows)
-    given = base.transform_filter("datum.value !== null")
-    lines = given.mark_rule(strokeWidth=2).encode(
-        y=y, yOffset=offset, x=alt.X("low:Q"), x2="high:Q", color=colour
-    )
-    marks = given.mark_point(filled=True, opacity=1, size=60).encode(
-        y=y, yOffset=offset, x=x, color=colour, shape=shape
-    )
+    base = alt.Chart(alt.Data(values=points)).encode(y=_rows(questions))
+    beside = base.encode(yOffset=alt.YOffset("series:N", sort=series))
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
-    without = (
-        base.transform_filter("datum.value === null")
-        .mark_text(align="left", fontSize=11, color=INK_3, fontStyle="italic", limit=WIDTH - 20)
-        .encode(y=y, yOffset=offset, x=alt.datum(max(0.0, _domain(points)[0])), text="reason:N")
-    )
-    counts = (
-        base.transform_aggregate(n="max(n_items)", groupby=["question"])
-        .mark_text(align="right", fontSize=11, color=INK_3)
-        .encode(y=y, x=alt.value(WIDTH + 48), text=alt.Text("n:Q", format=","))
-    )
-    height = max(2, len(questions)) * (ROW * max(1, len(series)) + 10)
-    drawn = alt.layer(zero, lines, marks, without, counts).properties(
+    layers = [zero, *_figures(beside, chart, series), _reasons(beside, points), _counts(base)]
+    drawn = alt.layer(*layers).properties(
         width=WIDTH,
-        height=height,
+        height=max(2, len(questions)) * (ROW * max(1, len(series)) + 10),
         background="transparent",
         padding={"left": 4, "right": 4, "top": 4, "bottom": 4},
     )
     return dict(drawn.configure(font=FONT).configure_view(stroke=None).to_dict())
 
 
+def _rows(questions: list[str]) -> Any:
+    axis = alt.Axis(
+        labelLimit=LABELS,
+        minExtent=LABELS,
+        maxExtent=LABELS,
+        labelFontSize=12.5,
+        labelColor=INK,
+        labelPadding=12,
+        ticks=False,
+        domain=False,
+    )
+    return alt.Y("question:N", sort=questions, title=None, axis=axis)
+
+
+def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
+    """Intervals as lines, values as marks told apart by colour and shape."""
+    given = beside.transform_filter("datum.value !== null")
+    legend = _legend(series)
+    colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
+    shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
+    scale = alt.Scale(domain=_domain(chart["points"]), nice=True)
+    x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=_axis())
+    lines = given.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour)
+    return [lines, given.mark_point(filled=True, opacity=1, size=60).encode(x=x, color=colour, shape=shape)]
+
+
+def _reasons(beside: Any, points: list[dict[str, Any]]) -> Any:
+    """Why there is no figure, in its place."""
+    without = beside.transform_filter("datum.value === null")
+    text = without.mark_text(
+        align="left", fontSize=11, color=INK_3, fontStyle="italic", limit=WIDTH - 20, dx=4
+    )
+    return text.encode(x=alt.datum(max(0.0, _domain(points)[0])), text="reason:N")
+
+
+def _counts(base: Any) -> Any:
+    """The number of items compared, at the right of each row."""
+    counted = base.transform_aggregate(n="max(n_items)", groupby=["question"])
+    text = counted.mark_text(align="right", fontSize=11, color=INK_3)
+    return text.encode(x=alt.value(WIDTH + 48), text=alt.Text("n:Q", format=","))
+
+
 def _legend(series: list[str]) -> Any:
-    if len(series) < 2:
+    if series == [PEOPLE]:
         return None
     return alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3)
 
