@@ -18,9 +18,8 @@ def main(argv: list[str]) -> int:
     figures = importlib.import_module(f"benchmarks.{argv[0]}").run([a for a in argv[1:] if a != "--json"])
     if "--json" not in argv:
         headline = figures["headline"]
-        print(
-            f"{headline['name']}: {headline['value']} (goal {headline['goal']}, {headline['better']} is better)"
-        )
+        wanted = f"goal {headline['goal']}, {headline['better']} is better"
+        print(f"{headline['name']}: {headline['value']} ({wanted})")
     print(json.dumps(figures))
     return 0
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+import aiohttp
 import openai
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai.types.chat import ChatCompletion
@@ -109,10 +110,10 @@ class Clients:
         try:
             async with asyncio.timeout(endpoint.timeout_s):
                 answer = await client.chat.completions.create(**request)
-        except (openai.APITimeoutError, TimeoutError):
+        except TimeoutError:
             raise Again(f"no reply within {endpoint.timeout_s} s") from None
         except openai.APIConnectionError as error:
-            raise Again(f"no connection to {endpoint.base_url}: {_cause(error)}") from None
+            raise Again(_connection_trouble(error, endpoint)) from None
         except openai.APIStatusError as error:
             raise _status_error(error, client.api_key, form="response_format" in request) from None
         except (openai.APIError, ValueError) as error:
@@ -162,8 +163,15 @@ def _redact(text: str, key: str) -> str:
     return text.replace(key, "[key]") if len(key) > 3 and key != _NO_KEY else text
 
 
-def _cause(error: openai.APIConnectionError) -> str:
-    return str(error.__cause__ or error)[:200]
+def _connection_trouble(error: openai.APIConnectionError, endpoint: Endpoint) -> str:
+    """Tell a refused connection from a silent server: the transport calls both a timeout."""
+    causes: list[BaseException] = [error]
+    while (cause := causes[-1].__cause__) is not None:
+        causes.append(cause)
+    refused = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes)
+    if isinstance(error, openai.APITimeoutError) and not refused:
+        return f"no reply within {endpoint.timeout_s} s"
+    return f"no connection to {endpoint.base_url}: {str(causes[-1])[:200]}"
 
 
 def _retry_after(text: str | None) -> float | None:
