@@ -1,1 +1,1 @@
-"""Ratings files: read long or wide tables, and report what the statistics say about them. Imports no Django."""
+"""Ratings files: reading long or wide tables, and reporting what the statistics say. Imports no Django."""

@@ -7,7 +7,23 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-COLUMNS = ["stratum", "question", "name", "raters", "value", "low", "high", "status", "reason", "flags", "n_items", "n_clusters", "n_raters", "n_missing", "method"]
+COLUMNS = [
+    "stratum",
+    "question",
+    "name",
+    "raters",
+    "value",
+    "low",
+    "high",
+    "status",
+    "reason",
+    "flags",
+    "n_items",
+    "n_clusters",
+    "n_raters",
+    "n_missing",
+    "method",
+]
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 Row = dict[str, str | None]
 FORMATS = {".csv": ",", ".tsv": "\t"}
@@ -55,43 +53,49 @@ def read_table(path: Path) -> Table:
 
 
 def _delimited(path: Path, delimiter: str) -> Table:
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    opened = path.open(encoding="utf-8-sig", newline="")
-    reader = csv.reader(opened, delimiter=delimiter, strict=True)
-    try:
-        header = next(reader)
-    except StopIteration:
-        raise RatingsFileError(path, "the file is empty") from None
-    except UnicodeDecodeError as error:
-        raise RatingsFileError(path, f"not UTF-8 at byte {error.start}", 1) from None
-    except csv.Error as error:
-        raise RatingsFileError(path, str(error), 1) from None
+    csv.field_size_limit(2**31 - 1)
+    _, header = next(_cells(path, delimiter), (0, []))
     columns = tuple(name.strip() for name in header)
     twice = [c for c in columns if columns.count(c) > 1]
     if twice:
         raise RatingsFileError(path, f"column {twice[0]!r} appears twice", 1)
-    return Table(columns, _csv_rows(path, opened, reader, columns))
+    return Table(columns, _csv_rows(path, delimiter, columns))
 
 
-def _csv_rows(
-    path: Path, opened: TextIO, reader: object, columns: tuple[str, ...]
-) -> Iterator[tuple[int, Row]]:
-    line = 1
-    with opened:
+def _csv_rows(path: Path, delimiter: str, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
+    rows = _cells(path, delimiter)
+    next(rows)
+    for line, cells in rows:
+        if len(cells) != len(columns):
+            raise RatingsFileError(path, f"{len(cells)} cells where the header has {len(columns)}", line)
+        yield line, dict(zip(columns, cells, strict=True))
+
+
+def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of every row that is not blank, with the line it starts on."""
+    with path.open(encoding="utf-8-sig", newline="") as opened:
+        reader = csv.reader(opened, delimiter=delimiter, strict=True)
+        line = 0
         try:
-            for cells in reader:  # type: ignore[attr-defined]
-                start, line = line + 1, reader.line_num  # type: ignore[attr-defined]
-                if not cells:
-                    continue
-                if len(cells) != len(columns):
-                    raise RatingsFileError(
-                        path, f"{len(cells)} cells where the header has {len(columns)}", start
-                    )
-                yield start, dict(zip(columns, cells, strict=True))
+            for cells in reader:
+                start, line = line + 1, reader.line_num
+                if cells:
+                    yield start, cells
         except UnicodeDecodeError as error:
-            raise RatingsFileError(path, f"not UTF-8 ({error.reason})", line + 1) from None
+            raise RatingsFileError(path, f"not UTF-8 ({error.reason})", _undecodable_line(path)) from None
         except csv.Error as error:
             raise RatingsFileError(path, str(error), line + 1) from None
+
+
+def _undecodable_line(path: Path) -> int:
+    """Return the first line that is not UTF-8; text is decoded in blocks, so the reader cannot tell."""
+    with path.open("rb") as opened:
+        for line, raw in enumerate(opened, start=1):
+            try:
+                raw.decode("utf-8")
+            except UnicodeDecodeError:
+                return line
+    return 1
 
 
 def _json_lines(path: Path) -> Table:

@@ -11,11 +11,14 @@ from calibration.statistics import Entry
 STYLE = """
 :root{color-scheme:light dark;--ink:#1c2430;--soft:#5b6675;--line:#d9dee5;--ground:#fff;--mark:#1f5fa8}
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9ee;--soft:#9aa5b3;--line:#323a45;--ground:#14181d;--mark:#7db2ee}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground);margin:0 auto;max-width:64rem;padding:1.5rem}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground);margin:0 auto;
+max-width:64rem;padding:1.5rem}
 h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem}h3{font-size:1rem;margin:1.5rem 0 .3rem}
 .answer{font-size:1.1rem;max-width:46rem}.fact,.limit,.foot{color:var(--soft);max-width:46rem}
-.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.9rem}
-th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:left}td.n,th.n{text-align:right;white-space:nowrap}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.9rem}
+th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:left}
+td.n,th.n{text-align:right;white-space:nowrap}
 svg{width:100%;height:auto;max-width:46rem}svg text{fill:var(--ink);font:12px system-ui,sans-serif}
 svg .axis{stroke:var(--line)}svg .ci{stroke:var(--mark);stroke-width:2}svg circle{fill:var(--mark)}
 """
@@ -100,7 +103,8 @@ def chart(block: Block, most: int = 40) -> str:
         marks.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{escape(label)}</text>')
         if result.low is not None and result.high is not None:
             marks.append(
-                f'<line class="ci" x1="{place(result.low):.1f}" x2="{place(result.high):.1f}" y1="{y}" y2="{y}"/>'
+                f'<line class="ci" x1="{place(result.low):.1f}" x2="{place(result.high):.1f}" '
+                f'y1="{y}" y2="{y}"/>'
             )
         marks.append(f'<circle cx="{place(result.value or 0.0):.1f}" cy="{y}" r="4"/>')
     label = f"{block.heading}: values with their intervals"

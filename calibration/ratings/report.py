@@ -89,7 +89,8 @@ def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
     given = int((ratings.values == ratings.values).sum())
     empty = ratings.values.size - given
     facts = [
-        f"{given:,} ratings of {ratings.n_items:,} items by {len(ratings.raters)} raters; {empty:,} cells are empty."
+        f"{given:,} ratings of {ratings.n_items:,} items by {len(ratings.raters)} raters; "
+        f"{empty:,} cells are empty."
     ]
     values = "any number"
     if ratings.scale is not None:
@@ -141,7 +142,10 @@ def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
     with_people, people = (analysis.find(f"{prefix}_{key}", gap.raters) for prefix in ("judge", "people"))
     if with_people is None or people is None or not result.ok:
         return f"{judge} with people: {title_of(key)} cannot be compared ({result.reason})."
-    text = f"{judge} reaches {title_of(key)} {_said(with_people.result)} with people; people reach {_said(people.result)}"
+    text = (
+        f"{judge} reaches {title_of(key)} {_said(with_people.result)} with people; "
+        f"people reach {_said(people.result)}"
+    )
     if result.low is None or result.high is None:
         return f"{text}: a difference of {number(result.value)} without an interval."
     verdict = "no difference is shown"
@@ -191,7 +195,7 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
     unknown = [r for r, known in zip(ratings.raters, ratings.identified, strict=True) if not known]
     if unknown:
         out.append(
-            f"{len(unknown)} raters are unidentified: only statistics that treat raters alike are given for them."
+            f"{len(unknown)} raters are unidentified: only statistics that treat raters alike are given."
         )
     return tuple(out)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
@@ -23,7 +23,9 @@ from calibration.statistics.proportions import wilson_bounds
 from .helpers import compute, pair
 
 EXACT = 1e-12
-MANY = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+MANY = settings(
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
 Block = np.ndarray
 
 
@@ -81,9 +83,13 @@ def test_precision_recall_and_f1_are_scikit_learns(seed: int, n: int, share: flo
     ratings = pair(a, b, "binary", scale=(0, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert _agrees(compute(ratings, "precision").value, metrics.precision_score(a, b, zero_division=np.nan))
+        assert _agrees(
+            compute(ratings, "precision").value, metrics.precision_score(a, b, zero_division=np.nan)
+        )
         assert _agrees(compute(ratings, "recall").value, metrics.recall_score(a, b, zero_division=np.nan))
-        assert _agrees(compute(ratings, "specificity").value, metrics.recall_score(1 - a, 1 - b, zero_division=np.nan))
+        assert _agrees(
+            compute(ratings, "specificity").value, metrics.recall_score(1 - a, 1 - b, zero_division=np.nan)
+        )
         if a.any() or b.any():
             assert _agrees(compute(ratings, "f1").value, metrics.f1_score(a, b, zero_division=np.nan))
 
@@ -109,7 +115,9 @@ def test_fleiss_kappa_is_statsmodels(drawn: tuple[Block, Block]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wanted = fleiss_kappa((block[:, :, None] == scale).sum(axis=1))
-    assert _agrees(compute(Ratings.from_matrix(block, level="nominal", scale=scale), "fleiss_kappa").value, wanted)
+    assert _agrees(
+        compute(Ratings.from_matrix(block, level="nominal", scale=scale), "fleiss_kappa").value, wanted
+    )
 
 
 CORRELATIONS: dict[str, Callable[[Block, Block], tuple[float, float]]] = {

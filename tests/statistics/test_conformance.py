@@ -78,8 +78,12 @@ def _ratings(key: str, seed: int, raters: int | None = None) -> Ratings:
     k = 2 if level == "binary" else 4
     r = raters or (2 if STATISTICS[key].raters == "pair" else 3)
     truth = np.concatenate([np.arange(k), rng.integers(0, k, 60)])
-    block = np.column_stack([np.where(rng.random(len(truth)) < 0.6, truth, rng.integers(0, k, len(truth))) for _ in range(r)])
-    return Ratings.from_matrix(block.astype(float), level=level, scale=range(k), clusters=np.arange(len(truth)) // 3)
+    block = np.column_stack(
+        [np.where(rng.random(len(truth)) < 0.6, truth, rng.integers(0, k, len(truth))) for _ in range(r)]
+    )
+    return Ratings.from_matrix(
+        block.astype(float), level=level, scale=range(k), clusters=np.arange(len(truth)) // 3
+    )
 
 
 def _value(ratings: Ratings, key: str, columns: tuple[int, ...] | None = None) -> float:
@@ -209,7 +213,9 @@ def test_a_resample_counts_an_item_as_often_as_it_was_drawn(key: str) -> None:
     replicates = estimates(sample, [STATISTICS[key]], resampling)[0].replicates
     for weights, value in zip(np.concatenate(list(resampling.chunks())), replicates, strict=True):
         times = weights[ratings.clusters].astype(int)
-        drawn = Ratings.from_matrix(np.repeat(ratings.values, times, axis=0), level=ratings.level, scale=ratings.scale)
+        drawn = Ratings.from_matrix(
+            np.repeat(ratings.values, times, axis=0), level=ratings.level, scale=ratings.scale
+        )
         assert _value(drawn, key) == pytest.approx(value, abs=1e-12)
 
 

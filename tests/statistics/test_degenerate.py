@@ -227,7 +227,9 @@ def test_an_infinite_value_rejects_the_ratings() -> None:
         ("nominal", ("yes", "no"), "expected one of yes, no"),
     ],
 )
-def test_categories_that_do_not_fit_the_scale_are_refused(level: str, values: tuple[str, ...] | None, said: str) -> None:
+def test_categories_that_do_not_fit_the_scale_are_refused(
+    level: str, values: tuple[str, ...] | None, said: str
+) -> None:
     records = [Record(f"i{i}", "x", v) for i, v in enumerate(("yes", "no", "nan"))]
     with pytest.raises(RatingError, match=said):
         Ratings.from_records(records, level=level, values=values)

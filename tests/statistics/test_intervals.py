@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibration.statistics import Plan, Ratings, analyse
-from calibration.statistics import ranks, resampling
+from calibration.statistics import Plan, Ratings, analyse, ranks, resampling
 from calibration.statistics.comparison import paired_difference
 from calibration.statistics.intervals import bounds_of
 
@@ -29,10 +28,14 @@ def test_the_same_seed_gives_the_same_digits() -> None:
 
 
 def test_another_seed_gives_other_digits() -> None:
-    assert compute(_judged(), "gwet_ac1", plan=Plan(300, 1)) != compute(_judged(), "gwet_ac1", plan=Plan(300, 2))
+    assert compute(_judged(), "gwet_ac1", plan=Plan(300, 1)) != compute(
+        _judged(), "gwet_ac1", plan=Plan(300, 2)
+    )
 
 
-def test_digits_do_not_depend_on_how_many_resamples_are_held_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_digits_do_not_depend_on_how_many_resamples_are_held_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = analyse(_judged(), plan=Plan(resamples=300)).entries
     monkeypatch.setattr(resampling, "CHUNK", 500)
     monkeypatch.setattr(resampling, "KEEP", 0)
@@ -51,7 +54,12 @@ def test_item_resampling_meets_scipys_percentile_interval() -> None:
     y = x + rng.normal(size=80)
     ours = compute(pair(x, y), "pearson", plan=Plan(resamples=8000))
     theirs = stats.bootstrap(
-        (x, y), lambda a, b: stats.pearsonr(a, b)[0], paired=True, vectorized=False, method="percentile", rng=0
+        (x, y),
+        lambda a, b: stats.pearsonr(a, b)[0],
+        paired=True,
+        vectorized=False,
+        method="percentile",
+        rng=0,
     ).confidence_interval
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
 
@@ -103,7 +111,9 @@ def test_a_paired_difference_is_narrower_than_its_parts() -> None:
     truth = rng.integers(0, 2, 400)
     judge = np.where(rng.random(400) < 0.8, truth, 1 - truth)
     other = np.where(rng.random(400) < 0.02, 1 - judge, judge)
-    ratings = Ratings.from_matrix(np.column_stack([truth, judge, other]), level="binary", clusters=np.arange(400) // 4)
+    ratings = Ratings.from_matrix(
+        np.column_stack([truth, judge, other]), level="binary", clusters=np.arange(400) // 4
+    )
     plan = Plan(resamples=500)
     gap = paired_difference(ratings, "cohen_kappa", ("r1", "r2"), ("r1", "r3"), plan)
     alone = compute(ratings, "cohen_kappa", (0, 1), plan)

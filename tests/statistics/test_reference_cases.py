@@ -52,7 +52,9 @@ def _kappa(case: Case, _: Path) -> Any:
 def _fleiss(case: Case, _: Path) -> Any:
     counts = np.array(case["data"]["counts"])
     rows = [np.repeat(np.arange(counts.shape[1]), row) for row in counts]
-    return compute(Ratings.from_matrix(rows, level="nominal", scale=range(counts.shape[1])), "fleiss_kappa").value
+    return compute(
+        Ratings.from_matrix(rows, level="nominal", scale=range(counts.shape[1])), "fleiss_kappa"
+    ).value
 
 
 def _pabak(case: Case, _: Path) -> Any:
@@ -126,7 +128,9 @@ def _dawid_skene(case: Case, _: Path) -> Any:
 
 def _alt_test(case: Case, shared: Path) -> Any:
     folder = shared / Path(case["data"]["files"]).parent
-    people, models = (json.loads((folder / f"{who}_annotations.json").read_text()) for who in ("human", "llm"))
+    people, models = (
+        json.loads((folder / f"{who}_annotations.json").read_text()) for who in ("human", "llm")
+    )
     model = next(m for m in models if case["name"].endswith(m))
     records = [Record(i, p, str(v), kind="human") for p, mine in people.items() for i, v in mine.items()]
     records += [Record(i, model, str(v), kind="judge") for i, v in models[model].items()]
@@ -181,7 +185,9 @@ def _powered(case: Case, _: Path) -> Any:
         truth = np.random.default_rng(0).normal(size=100)
         return prediction_powered(Labelled.of(truth, truth + 2), np.full(10_000, 2.0), tuning=1).value
     unlabelled = np.repeat([1.0, 0.0], [70, 30])
-    return prediction_powered(Labelled.of(case["data"]["Y"], case["data"]["Yhat"]), unlabelled, tuning=1).value
+    return prediction_powered(
+        Labelled.of(case["data"]["Y"], case["data"]["Yhat"]), unlabelled, tuning=1
+    ).value
 
 
 def _table_seven(case: Case, _: Path) -> Any:

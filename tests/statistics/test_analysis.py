@@ -1,0 +1,159 @@
+"""Which statistics are given for which raters, in which order, and what is compared with what."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.statistics import STATISTICS, Plan, Ratings, Record, analyse
+
+PLAN = Plan(resamples=100)
+PAIR_KAPPAS = {"cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic"}
+
+
+def _ratings(kinds: list[str], level: str = "ordinal", identified: bool = True, n: int = 120) -> Ratings:
+    rng = np.random.default_rng(0)
+    k = 2 if level == "binary" else 5
+    truth = rng.integers(0, k, n)
+    block = np.column_stack([np.where(rng.random(n) < 0.7, truth, rng.integers(0, k, n)) for _ in kinds])
+    if "metric" in kinds:
+        block = block + np.array([0.37 if kind == "metric" else 0 for kind in kinds])
+    known = [identified or kind != "human" for kind in kinds]
+    return Ratings.from_matrix(
+        block, level=level, scale=range(k), clusters=np.arange(n) // 2, kinds=kinds, identified=known
+    )
+
+
+def _names(entries: tuple) -> set[str]:
+    return {e.result.name for e in entries}
+
+
+def test_the_panel_comes_first_and_once_and_pairs_follow() -> None:
+    analysis = analyse(_ratings(["", "", ""]), plan=PLAN)
+    names = [e.result.name for e in analysis.entries if len(e.raters) == 3]
+    assert len(names) == len(set(names))
+    sizes = [len(e.raters) for e in analysis.entries]
+    assert sizes == sorted(sizes, reverse=True)
+    assert {e.raters for e in analysis.pairs} == {("r1", "r2"), ("r1", "r3"), ("r2", "r3")}
+
+
+def test_two_raters_have_percent_agreement_once() -> None:
+    entries = analyse(_ratings(["", ""]), plan=PLAN).entries
+    assert [e.raters for e in entries if e.result.name == "percent_agreement"] == [("r1", "r2")]
+
+
+def test_an_entry_has_the_fields_that_programs_read() -> None:
+    entry = analyse(_ratings(["", ""]), question="overall", plan=PLAN).entries[0].as_dict()
+    assert list(entry)[:3] == ["name", "raters", "question"]
+    fields = "value low high status reason flags n_items n_clusters n_raters n_missing method"
+    assert set(fields.split()) <= set(entry)
+    assert entry["question"] == "overall"
+
+
+def test_kappa_weights_need_an_order_and_mcc_needs_categories() -> None:
+    nominal = _names(analyse(_ratings(["", ""], "nominal"), plan=PLAN).pairs)
+    ordinal = _names(analyse(_ratings(["", ""]), plan=PLAN).pairs)
+    assert nominal & PAIR_KAPPAS == {"cohen_kappa"}
+    assert ordinal & PAIR_KAPPAS == PAIR_KAPPAS
+    assert "mcc" in nominal
+    assert "mcc" not in ordinal
+    assert "spearman" not in nominal
+
+
+def test_unidentified_raters_have_only_exchangeable_statistics() -> None:
+    analysis = analyse(_ratings(["human"] * 3, identified=False), plan=PLAN)
+    assert analysis.pairs == ()
+    assert all(STATISTICS[e.result.name].exchangeable for e in analysis.panel)
+    assert {"krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "icc_1_1"} <= _names(analysis.panel)
+    assert "icc_2_1" not in _names(analysis.panel)
+
+
+def test_unidentified_people_meet_a_judge_through_their_mean() -> None:
+    analysis = analyse(_ratings(["human", "human", "judge"], identified=False), plan=PLAN)
+    assert {e.raters for e in analysis.pairs} == {("mean(kind:human)", "r3")}
+    assert _names(analysis.pairs) == {"pearson", "spearman", "kendall_tau_b"}
+
+
+def test_a_metric_meets_people_only_through_correlation() -> None:
+    analysis = analyse(_ratings(["human", "human", "metric"]), plan=PLAN)
+    with_metric = [e for e in analysis.entries if "r3" in e.raters]
+    assert _names(tuple(with_metric)) == {"pearson", "spearman", "kendall_tau_b"}
+    assert all("r3" not in e.raters for e in analysis.panel)
+
+
+def test_a_judge_on_another_scale_meets_people_only_through_correlation() -> None:
+    records = [Record(f"i{i}", "ann", i % 5, kind="human") for i in range(40)]
+    records += [Record(f"i{i}", "gpt", 1 + i % 7, kind="judge") for i in range(40)]
+    ratings = Ratings.from_records(records, level="ordinal", values=range(5), off_scale=["gpt"])
+    assert _names(analyse(ratings, plan=PLAN).pairs) == {"pearson", "spearman", "kendall_tau_b"}
+
+
+def test_people_come_first_as_the_reference() -> None:
+    analysis = analyse(_ratings(["judge", "human", "human"], "binary"), plan=PLAN)
+    assert all(e.raters[1] == "r1" for e in analysis.pairs if "r1" in e.raters)
+
+
+def test_against_names_the_reference_and_limits_the_pairs() -> None:
+    analysis = analyse(_ratings(["", "", ""], "binary"), against="r2", plan=PLAN)
+    assert {e.raters for e in analysis.entries} == {("r2", "r1"), ("r2", "r3")}
+    with pytest.raises(KeyError, match="no rater 'nobody'"):
+        analyse(_ratings(["", ""]), against="nobody", plan=PLAN)
+
+
+def test_mixed_kinds_have_a_panel_of_their_own() -> None:
+    analysis = analyse(_ratings(["human", "human", "judge", "judge"]), plan=PLAN)
+    assert list(dict.fromkeys(e.raters for e in analysis.panel)) == [
+        ("r1", "r2", "r3", "r4"),
+        ("r1", "r2"),
+        ("r3", "r4"),
+    ]
+
+
+def test_the_gap_is_the_judge_less_the_people_on_the_same_items() -> None:
+    ratings = _ratings(["human", "human", "human", "judge"])
+    values = ratings.values.copy()
+    values[:30, 3] = np.nan
+    analysis = analyse(ratings.with_values(values), plan=PLAN)
+    raters = ("r4", "r1", "r2", "r3")
+    people, judge, gap = (analysis.find(f"{p}_cohen_kappa", raters) for p in ("people", "judge", "gap"))
+    assert gap.result.value == pytest.approx(judge.result.value - people.result.value)
+    alone = analyse(_cut(ratings, values), plan=PLAN)
+    wanted = np.mean(
+        [alone.find("cohen_kappa", p).result.value for p in (("r1", "r2"), ("r1", "r3"), ("r2", "r3"))]
+    )
+    assert people.result.value == pytest.approx(wanted)
+
+
+def _cut(ratings: Ratings, values: np.ndarray) -> Ratings:
+    return Ratings.from_matrix(
+        values[30:], level=ratings.level, scale=ratings.scale, clusters=ratings.clusters[30:]
+    )
+
+
+def test_two_equal_judges_have_a_gap_around_zero() -> None:
+    result = analyse(_ratings(["human", "human", "judge"]), plan=PLAN).find("gap_cohen_kappa").result
+    assert result.low < 0 < result.high
+
+
+def test_an_unknown_statistic_is_refused_by_name() -> None:
+    with pytest.raises(KeyError, match="no statistic 'kapa'"):
+        analyse(_ratings(["", ""]), statistics=["kapa"])
+
+
+SAMPLES = [Record(f"i{i}", "gpt", 1 + (i + s) % 3, sample=s) for i in range(6) for s in range(2)]
+
+
+def test_samples_are_averaged_on_ordered_scales_and_leave_the_scale() -> None:
+    ratings = Ratings.from_records(SAMPLES, level="ordinal", values=(1, 2, 3))
+    assert ratings.values[:3, 0].tolist() == [1.5, 2.5, 2.0]
+    assert ratings.on_scale == (False,)
+
+
+def test_the_first_sample_counts_on_other_scales_and_may_be_asked_for() -> None:
+    assert Ratings.from_records(SAMPLES, level="nominal").values[:3, 0].tolist() == [1, 2, 3]
+    assert Ratings.from_records(SAMPLES, level="ordinal", samples="first").values[:3, 0].tolist() == [1, 2, 3]
+
+
+def test_separate_samples_are_raters_of_their_own() -> None:
+    ratings = Ratings.from_records(SAMPLES, level="ordinal", samples="separate")
+    assert ratings.raters == ("gpt#0", "gpt#1")
