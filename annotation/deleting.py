@@ -67,6 +67,11 @@ def delete_person(*, person: User, by: User, confirmation: str) -> dict[str, int
     return gone
 
 
+def labels_of(person: User) -> int:
+    """Return how many labels a person gave, superseded ones included."""
+    return Label.objects.filter(rater__user=person).count()
+
+
 def _check(by: User, confirmation: str, name: str) -> None:
     if not is_administrator(by):
         raise PermissionDenied

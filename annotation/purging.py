@@ -83,7 +83,7 @@ def _follow(model: Model, gathered: set[Model], waiting: list[Model]) -> None:
 
 def _names(model: Model, column: str) -> tuple[sql.Identifier, sql.Identifier, sql.Identifier]:
     """Return the key, the table and the column of a reference, as identifiers."""
-    key = model._meta.pk.column if model._meta.pk else "id"
+    key = str(model._meta.pk.column) if model._meta.pk else "id"
     return sql.Identifier(key), sql.Identifier(model._meta.db_table), sql.Identifier(column)
 
 

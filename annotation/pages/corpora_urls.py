@@ -1,5 +1,17 @@
 """Addresses of the corpus pages."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotation.pages import corpora, dialogues, uploads
+
+urlpatterns = [
+    path("corpora/", corpora.corpora, name="corpora"),
+    path("corpora/import/new/", uploads.import_corpus, name="import-corpus"),
+    path("corpora/import/<int:pk>/", uploads.upload, name="upload"),
+    path("corpora/import/<int:pk>/resume/", uploads.resume_upload, name="resume-upload"),
+    path("corpora/dialogue/<int:pk>/", dialogues.dialogue, name="dialogue"),
+    path("corpora/<str:name>/", corpora.corpus, name="corpus"),
+    path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
+    path("corpora/<str:name>/delete/", corpora.delete_corpus, name="delete-corpus"),
+    path("people/<int:pk>/delete/", corpora.delete_person, name="delete-person"),
+]

@@ -1,0 +1,82 @@
+"""Reading corpora for pages and programs: counts, dialogues, and turns by text, speaker and system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from django.core.paginator import Paginator
+from django.db.models import Count, QuerySet
+from django.utils.functional import cached_property
+
+from annotation.models import Corpus, Dialogue, Import, Item, Label, System, Turn
+
+COUNTED = ("dialogues", "turns", "continuations", "items")
+MOST_COUNTED = 1000
+
+
+class CappedPaginator(Paginator):
+    """A paginator that counts no further than MOST_COUNTED: searching many turns stays quick."""
+
+    @cached_property
+    def count(self) -> int:
+        """Return how many there are, at most MOST_COUNTED."""
+        return len(cast("QuerySet[Turn]", self.object_list).values_list("pk")[:MOST_COUNTED])
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether there may be more than were counted."""
+        return self.count == MOST_COUNTED
+
+
+def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
+    """Return what the imports of each corpus brought, summed: nothing else adds dialogues or items."""
+    totals = {corpus.pk: dict.fromkeys(COUNTED, 0) for corpus in corpora}
+    for corpus, brought in Import.objects.filter(corpus__in=totals).values_list("corpus", "counts"):
+        for name in COUNTED:
+            totals[corpus][name] += brought.get(name, 0)
+    return totals
+
+
+def label_count(corpus: Corpus) -> int:
+    """Return how many live labels there are about a corpus."""
+    return Label.objects.filter(item__corpus=corpus, superseded_at__isnull=True).count()
+
+
+def systems(corpus: Corpus) -> QuerySet[System]:
+    """Return a corpus's systems with the number of their continuations."""
+    return corpus.systems.annotate(produced=Count("continuations"))
+
+
+def dialogues(corpus: Corpus, *, system: str = "") -> QuerySet[Dialogue]:
+    """Return a corpus's dialogues, those that a system took part in where one is named."""
+    found = corpus.dialogues.order_by("id")
+    if system:
+        found = found.filter(
+            pk__in=Dialogue.objects.filter(continuations__system__name=system, corpus=corpus).values("pk")
+        )
+    return found
+
+
+def turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str = "") -> QuerySet[Turn]:
+    """Return turns that hold a text (in any case), by a speaker, of a system; what is empty is not asked."""
+    found = Turn.objects.filter(continuation__dialogue__corpus=corpus)
+    if text:
+        found = found.filter(text__icontains=text)
+    if speaker:
+        found = found.filter(speaker__iexact=speaker)
+    if system:
+        found = found.filter(continuation__system__name=system)
+    return found.order_by("id").select_related("continuation__dialogue", "continuation__system")
+
+
+def items(corpus: Corpus, *, kind: str = "", dialogue: str = "", system: str = "") -> QuerySet[Item]:
+    """Return a corpus's items, narrowed by kind, dialogue and system where they are given."""
+    found = corpus.items.order_by("id")
+    if kind:
+        found = found.filter(kind=kind)
+    if dialogue:
+        found = found.filter(continuation__dialogue__key=dialogue)
+    if system:
+        found = found.filter(continuation__system__name=system)
+    return found

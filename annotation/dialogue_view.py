@@ -1,0 +1,97 @@
+"""One dialogue as researchers see it: its turns, how systems continued it, and the answers about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from annotation import marks
+from annotation.models import Continuation, Dialogue, Label, Turn
+
+COLOURS = 6
+KINDS = {"human": "people", "judge": "judges", "metric": "metrics", "key": "answer keys"}
+
+
+class Line(NamedTuple):
+    """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark."""
+
+    position: int
+    who: str
+    colour: int
+    pieces: list[tuple[str, bool]]
+    given: bool
+    at: int | None
+    aside: str
+
+
+@dataclass(slots=True)
+class Answers:
+    """The answers to one question about one item, by kind of rater; a missing one shows why."""
+
+    place: str
+    question: str
+    scheme: str
+    by_kind: dict[str, list[str]] = field(default_factory=dict)
+
+
+def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> dict[str, tuple[str, int]]:
+    """Return the name and the colour (1 to 6) of each speaker, participants first."""
+    names = {person["id"]: person.get("name") or person["id"] for person in dialogue.participants}
+    for turn in turns:
+        names.setdefault(turn.speaker, turn.speaker)
+    return {key: (name, index % COLOURS + 1) for index, (key, name) in enumerate(names.items())}
+
+
+def lines(turns: Sequence[Turn], who: dict[str, tuple[str, int]]) -> list[Line]:
+    """Return turns as lines."""
+    return [
+        Line(
+            turn.position,
+            *who.get(turn.speaker, (turn.speaker, 1)),
+            marks.parts(turn.text),
+            turn.given,
+            turn.at,
+            _aside(turn),
+        )
+        for turn in turns
+    ]
+
+
+def _aside(turn: Turn) -> str:
+    """Return what else is known of a turn, in a few words."""
+    extra = turn.extra or {}
+    known = [extra[name] for name in ("act", "time", "session") if extra.get(name)]
+    if extra.get("addressees"):
+        known.append("to " + ", ".join(extra["addressees"]))
+    if "audience" in extra:
+        known.append("heard by " + (", ".join(extra["audience"]) or "nobody"))
+    return " · ".join(known)
+
+
+def answers(continuation: Continuation) -> list[Answers]:
+    """Return the live answers about a continuation and its turns, whole first, in the order of the turns."""
+    labels = (
+        Label.objects.filter(item__continuation=continuation, superseded_at__isnull=True)
+        .select_related("rater", "item__turn", "question__version__scheme")
+        .order_by("item_id", "question__version", "question__position", "rater__name", "sample")
+    )
+    found: dict[tuple[int, int], Answers] = {}
+    for label in labels:
+        position = label.item.turn.position if label.item.turn else None
+        entry = found.setdefault(
+            (label.item_id, label.question_id),
+            Answers(
+                "whole" if position is None else str(position),
+                label.question.key,
+                label.question.version.scheme.title,
+            ),
+        )
+        entry.by_kind.setdefault(KINDS[label.rater.kind], []).append(_shown(label))
+    return list(found.values())
+
+
+def _shown(label: Label) -> str:
+    if label.number is not None:
+        return f"{label.number:g}"
+    return label.text if label.text is not None else f"missing ({label.missing})"

@@ -1,0 +1,151 @@
+"""The pages of corpora: all of them, one with its search, its splits, and its deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote_plus
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import browsing, deleting, splits
+from annotation.models import Corpus, Upload
+from config.permissions import administrator_only, researcher_only
+
+ROOM = {"active_room": "corpora"}
+SHOWN = 50
+
+
+def load(name: str) -> Corpus:
+    """Return a corpus by its name, or 404. Researchers see every corpus."""
+    return get_object_or_404(Corpus.objects.select_related("created_by"), name=name)
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@require_GET
+@researcher_only
+def corpora(request: HttpRequest) -> HttpResponse:
+    """Researchers: all corpora, and imports of theirs that have not ended."""
+    page = Paginator(Corpus.objects.order_by("name"), SHOWN).get_page(request.GET.get("page"))
+    counted = browsing.counts(list(page))
+    under_way = Upload.objects.filter(by=_user(request), state__in=["waiting", "running"])
+    rows = [(corpus, counted[corpus.pk]) for corpus in page]
+    return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way, **ROOM})
+
+
+@require_GET
+@researcher_only
+def corpus(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: one corpus, with its dialogues or the turns that a search finds."""
+    found = load(name)
+    search = {
+        key: request.GET.get(key, "").replace("\0", "").strip() for key in ("text", "speaker", "system")
+    }
+    context = {
+        "corpus": found,
+        "counts": browsing.counts([found])[found.pk],
+        "labels": browsing.label_count(found),
+        "systems": browsing.systems(found),
+        "imports": found.imports.select_related("created_by"),
+        "splits": _splits(found),
+        "search": search,
+        "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
+        **_results(found, search, request.GET.get("page")),
+        **ROOM,
+    }
+    return render(request, "corpora/corpus.html", context)
+
+
+def _results(corpus: Corpus, search: dict[str, str], number: str | None) -> dict[str, Any]:
+    """Return the page of turns that are searched for, else of dialogues."""
+    if search["text"] or search["speaker"]:
+        pages = browsing.CappedPaginator(browsing.turns(corpus, **search), SHOWN)
+        return {"page": pages.get_page(number), "shows_turns": True}
+    dialogues = browsing.dialogues(corpus, system=search["system"])
+    return {"page": Paginator(dialogues, SHOWN).get_page(number), "shows_turns": False}
+
+
+def _splits(corpus: Corpus) -> list[dict[str, Any]]:
+    return [
+        {
+            "split": split,
+            "dev": split.clusters.filter(part="dev").count(),
+            "test": split.clusters.filter(part="test").count(),
+            "looks": split.looks.select_related("by"),
+        }
+        for split in corpus.splits.order_by("id")
+    ]
+
+
+@require_POST
+@researcher_only
+def draw_split(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: draw dev and test from a seed, or anew while they are not used."""
+    found = load(name)
+    try:
+        seed, share = int(request.POST.get("seed", "0")), float(request.POST.get("test_share", "0.5"))
+        if not 0 <= seed < 2**31:
+            raise ValueError
+    except ValueError:
+        messages.error(request, "The seed is a whole number from 0, the share a number between 0 and 1.")
+        return redirect("corpus", name)
+    try:
+        splits.draw(corpus=found, by=_user(request), seed=seed, test_share=share)
+    except splits.SplitRefused as refused:
+        messages.error(request, f"Not drawn: {refused}.")
+    else:
+        messages.success(request, "The split is drawn. It is fixed when it is first used.")
+    return redirect("corpus", name)
+
+
+@administrator_only
+def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
+    """Administrators: delete a corpus with everything about it, confirmed by typing its name."""
+    found = load(name)
+    refused = ""
+    if request.method == "POST":
+        try:
+            deleting.delete_corpus(
+                corpus=found, by=_user(request), confirmation=request.POST.get("confirmation", "")
+            )
+        except deleting.DeletionRefused as error:
+            refused = str(error)
+        else:
+            messages.success(request, f"The corpus {name} was deleted.")
+            return redirect("corpora")
+    context = {
+        "corpus": found,
+        "counts": browsing.counts([found])[found.pk],
+        "labels": browsing.label_count(found),
+        "campaigns": found.campaigns.count(),
+        "refused": refused,
+        **ROOM,
+    }
+    return render(request, "corpora/delete.html", context, status=422 if refused else 200)
+
+
+@administrator_only
+def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: delete an account with its labels, confirmed by typing its name."""
+    person = get_object_or_404(User, pk=pk)
+    refused = ""
+    if request.method == "POST":
+        try:
+            deleting.delete_person(
+                person=person, by=_user(request), confirmation=request.POST.get("confirmation", "")
+            )
+        except deleting.DeletionRefused as error:
+            refused = str(error)
+        else:
+            messages.success(request, "The account and its data were deleted.")
+            return redirect("people")
+    context = {"person": person, "labels": deleting.labels_of(person), "refused": refused}
+    return render(request, "corpora/delete_person.html", context, status=422 if refused else 200)

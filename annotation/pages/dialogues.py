@@ -1,0 +1,69 @@
+"""The page of one dialogue: transcript, continuations, answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from annotation import dialogue_view
+from annotation.models import Continuation, Dialogue, Turn
+from annotation.records import SELF
+from config.permissions import researcher_only
+
+TURNS_SHOWN = 400
+
+
+@require_GET
+@researcher_only
+def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: one dialogue, with one of its continuations (its own turns where none is asked for)."""
+    found = get_object_or_404(Dialogue.objects.select_related("corpus"), pk=pk)
+    parts = list(found.continuations.select_related("system").annotate(length=Count("turns")).order_by("id"))
+    own = next((part for part in parts if part.key == SELF), None)
+    shown = _chosen(parts, request.GET.get("continuation"), own)
+    history = Paginator(Turn.objects.filter(continuation=own).order_by("position"), TURNS_SHOWN)
+    page = history.get_page(request.GET.get("page"))
+    turns = [] if shown is own else list(shown.turns.order_by("position"))
+    who = dialogue_view.speakers(found, [*page, *turns])
+    context = {
+        "dialogue": found,
+        "corpus": found.corpus,
+        "parts": parts,
+        "shown": shown,
+        "page": page,
+        "history": dialogue_view.lines(list(page), who),
+        "lines": dialogue_view.lines(turns, who),
+        "people": _people(found, who),
+        "metadata": [(key, _shown(value)) for key, value in found.metadata.items()],
+        "answers": dialogue_view.answers(shown),
+        "kinds": list(dialogue_view.KINDS.values()),
+        "active_room": "corpora",
+    }
+    return render(request, "corpora/dialogue.html", context)
+
+
+def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation:
+    if key:
+        found = next((part for part in parts if part.key == key), None)
+        if found is None:
+            raise Http404
+        return found
+    return own or parts[0]
+
+
+def _people(dialogue: Dialogue, who: dict[str, tuple[str, int]]) -> list[dict[str, Any]]:
+    return [
+        {**person, "name": who[person["id"]][0], "colour": who[person["id"]][1]}
+        for person in dialogue.participants
+    ]
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

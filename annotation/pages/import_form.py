@@ -1,0 +1,78 @@
+"""The form of an import: the file, its format, and the corpus it becomes or joins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from annotation.formats import FORMATS
+from annotation.importing.engine import NAME
+from annotation.importing.own_scheme import OWN
+from annotation.models import Corpus
+from annotation.schemes import SCHEMES
+
+
+def _schemes() -> list[tuple[str, str]]:
+    built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
+    return [("", "Found by the questions' names"), *built_in, (OWN, "Questions of the corpus's own")]
+
+
+class ImportForm(forms.Form):
+    """What is imported, and where to. Either a new name or an existing corpus is needed."""
+
+    file = forms.FileField()
+    format = forms.ChoiceField(
+        choices=[(key, format.title) for key, format in FORMATS.items()], initial="jsonl"
+    )
+    name = forms.RegexField(
+        NAME,
+        required=False,
+        max_length=100,
+        label="Name of the new corpus",
+        help_text="Leave it empty to add to an existing corpus.",
+        error_messages={"invalid": "1 to 100 characters, no slash."},
+    )
+    into = forms.ModelChoiceField(
+        Corpus.objects.none(),
+        required=False,
+        to_field_name="name",
+        label="Or add to",
+        empty_label="no existing corpus",
+    )
+    scheme = forms.ChoiceField(
+        choices=_schemes, required=False, label="Labels answer", help_text="Only for files with labels."
+    )
+    source = forms.CharField(required=False, max_length=2000, label="Source", help_text="Where it is from.")
+    licence = forms.CharField(required=False, max_length=200, label="Licence")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        into = self.fields["into"]
+        assert isinstance(into, forms.ModelChoiceField)
+        into.queryset = Corpus.objects.order_by("name")
+
+    def clean(self) -> dict[str, Any]:
+        """Check that exactly one corpus is named, and that the file is not too large."""
+        cleaned = super().clean() or {}
+        if bool(cleaned.get("name")) == bool(cleaned.get("into")) and "name" not in self.errors:
+            self.add_error("name", "Name a new corpus, or choose an existing one: one of the two.")
+        file = cleaned.get("file")
+        if file and file.size > settings.UPLOAD_LIMIT_BYTES:
+            self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
+        return cleaned
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what `uploads.receive` takes."""
+        data = self.cleaned_data
+        into = data["into"]
+        return {
+            "file": data["file"],
+            "format": data["format"],
+            "corpus_name": into.name if into else data["name"],
+            "into": bool(into),
+            "scheme": data["scheme"],
+            "source": data["source"],
+            "licence": data["licence"],
+        }

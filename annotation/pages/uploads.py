@@ -1,0 +1,80 @@
+"""Uploading a file to be imported, and watching its import."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import uploads
+from annotation.formats import FORMATS
+from annotation.models import Upload
+from annotation.pages.import_form import ImportForm
+from config.permissions import is_administrator, researcher_only
+
+ROOM = {"active_room": "corpora"}
+FORM_OVERHEAD = 2**20
+
+
+@csrf_exempt
+@researcher_only
+def import_corpus(request: HttpRequest) -> HttpResponse:
+    """Researchers: the form of an import, and receiving the file.
+
+    The size is checked before any of the body is read, and so before the form's token, which is in the body.
+    """
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + FORM_OVERHEAD:
+        form = ImportForm()
+        form.errors["file"] = form.error_class([f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB."])
+        return _form(request, form, status=413)
+    return _import(request)
+
+
+@csrf_protect
+def _import(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _form(request, ImportForm(initial={"into": request.GET.get("into", "")}))
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _form(request, form, status=422)
+    assert isinstance(request.user, User)
+    upload = uploads.receive(by=request.user, **form.arguments())
+    uploads.start(upload=upload)
+    return redirect("upload", upload.pk)
+
+
+def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "formats": FORMATS.values(), "limit": settings.UPLOAD_LIMIT_BYTES, **ROOM}
+    return render(request, "corpora/import.html", context, status=status)
+
+
+def _load(request: HttpRequest, pk: int) -> Upload:
+    """Return an upload that the viewer may see, or 404: their own, or any for an administrator."""
+    found = (
+        Upload.objects.all() if is_administrator(request.user) else Upload.objects.filter(by=request.user.pk)
+    )
+    return get_object_or_404(found, pk=pk)
+
+
+@require_GET
+@researcher_only
+def upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: how far the import of a file of theirs is."""
+    found = _load(request, pk)
+    context = {"upload": found, "stale": uploads.is_stale(found), **ROOM}
+    fragment = request.headers.get("HX-Request")
+    return render(request, "corpora/_upload.html" if fragment else "corpora/upload.html", context)
+
+
+@require_POST
+@researcher_only
+def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: import a file of theirs again whose import was cut off."""
+    found = _load(request, pk)
+    if uploads.is_stale(found):
+        uploads.resume(upload=found)
+    return redirect("upload", pk)
