@@ -21,6 +21,7 @@ INTERRUPTED = 130
 class RunCommand(BaseCommand):
     """A command that starts or resumes runs and brings them to their end."""
 
+    requires_system_checks = []  # no page is served
     def add_scope(self, parser: CommandParser) -> None:
         """Add the options that say what is covered and how the command behaves."""
         where = parser.add_mutually_exclusive_group(required=True)

@@ -16,6 +16,7 @@ NICE = 10
 class Command(BaseCommand):
     """Work on one queue until SIGTERM or Ctrl-C."""
 
+    requires_system_checks = []  # a worker serves no pages, and starts faster
     help = (
         "Work on one queue until SIGTERM or Ctrl-C: `calls` asks the endpoints of LLM judges and applies "
         "rules, `metrics` computes. Any number may run at once. What a killed worker held comes back."

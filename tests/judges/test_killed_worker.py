@@ -1,0 +1,128 @@
+"""Real worker processes over a real database: killed, stopped, or two at a time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from annotation.models import Label
+from judges.models import Call, CallLabel, Run, Worker
+from judges.plans import Judge
+from judges.work import claiming
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+MANAGE = Path(settings.BASE_DIR) / "manage.py"
+Start = Callable[[], subprocess.Popen[bytes]]
+
+
+def database_url() -> str:
+    found = connection.get_connection_params()
+    host = str(found.get("host", "")).replace("/", "%2F")
+    user, password = found.get("user", ""), found.get("password", "")
+    return f"postgres://{user}:{password}@{host}:{found.get('port', '')}/{found['dbname']}"
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start `manage.py work calls` on the test's own database."""
+    started: list[subprocess.Popen[bytes]] = []
+    environment = os.environ | {"DATABASE_URL": database_url(), "CONCORD_LOG_LEVEL": "INFO"}
+
+    def one() -> subprocess.Popen[bytes]:
+        command = [sys.executable, str(MANAGE), "work", "calls"]
+        started.append(subprocess.Popen(command, env=environment))
+        return started[-1]
+
+    yield one
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.05)
+
+
+def done(run: Run) -> int:
+    return run.calls.filter(state=Call.State.DONE).count()
+
+
+def slow_run(fake: FakeLLM, delay: float = 0.1) -> Run:
+    fake.delay = delay
+    endpoint = endpoint_of(fake, concurrency=4)
+    return begin(small_corpus(dialogues=20), Judge("cpdscore_detail", endpoint=endpoint))
+
+
+def assert_every_item_once(run: Run, fake: FakeLLM) -> None:
+    assert Label.objects.count() == 120
+    assert CallLabel.objects.count() == 120
+    assert Label.objects.values("item", "question", "sample").distinct().count() == 120
+    assert max(fake.requests.values()) <= 2, "each call is asked once more at most"
+
+
+def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake)
+    worker = start()
+    until(lambda: done(run) >= 20)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    finished = set(run.calls.filter(state=Call.State.DONE).values_list("pk", flat=True))
+    attempts = dict(run.calls.filter(pk__in=finished).values_list("pk", "attempts"))
+    held = run.calls.filter(state=Call.State.LEASED).count()
+    assert 0 < len(finished) < 120
+    assert held > 0
+    run.calls.filter(state=Call.State.LEASED).update(lease_expires="2020-01-01T00:00Z")
+    assert claiming.sweep() == held
+    fake.delay = 0
+    finish()
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE
+    assert dict(run.calls.filter(pk__in=finished).values_list("pk", "attempts")) == attempts
+    assert fake.requests.total() <= 120 + held
+    assert_every_item_once(run, fake)
+
+
+def test_a_worker_that_is_told_to_stop_gives_its_calls_back(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake, delay=0.3)
+    worker = start()
+    until(lambda: done(run) >= 4)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=15) == 0
+    assert not run.calls.filter(state=Call.State.LEASED).exists()
+    assert not Worker.objects.exists()
+    assert fake.requests.total() == done(run), "what was asked was finished, and nothing else was held"
+
+
+def test_two_workers_share_a_run(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake, delay=0.2)
+    start()
+    start()
+    until(lambda: Worker.objects.count() == 2)
+    until(lambda: not run.calls.exclude(state=Call.State.DONE).exists())
+    until(lambda: Run.objects.get().state == Run.State.DONE)
+    assert_every_item_once(run, fake)
+    assert set(fake.requests.values()) == {1}
+
+
+def test_a_waiting_worker_is_woken_at_once(fake: FakeLLM, start: Start) -> None:
+    start()
+    until(Worker.objects.exists)
+    time.sleep(0.5)
+    run = begin(small_corpus(dialogues=1), Judge("rules_baseline"))
+    begun = time.monotonic()
+    until(lambda: Run.objects.get(pk=run.pk).state == Run.State.DONE)
+    assert time.monotonic() - begun < 3
