@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import Split, SplitCluster
+from annotation import splits
+from annotation.models import Split
 from calibration.census import census
 from calibration.definitions import Definition, DefinitionError, parse
 from calibration.models import Study
@@ -56,11 +57,11 @@ def split_of(study: Study) -> Split | None:
 
     Raises DefinitionError where the study names a split that does not exist.
     """
-    splits = Split.objects.filter(corpus_id=study.corpus_id).order_by("pk")
+    drawn = Split.objects.filter(corpus_id=study.corpus_id).select_related("corpus").order_by("pk")
     name = study.definition.get("split")
     if not name:
-        return splits.first()
-    found = splits.filter(name=name).first()
+        return drawn.first()
+    found = drawn.filter(name=name).first()
     if found is None:
         raise DefinitionError(f"the corpus has no split {name!r}")
     return found
@@ -84,7 +85,7 @@ def read(study: Study, part: str) -> Inputs:
 def _clusters(split: Split | None, part: str) -> frozenset[str] | None:
     if split is None or part == "all":
         return None
-    return frozenset(SplitCluster.objects.filter(split=split, part=part).values_list("cluster", flat=True))
+    return splits.clusters(split=split, part=part)
 
 
 def _calls(scope: Scope, judges: dict[int, str]) -> tuple[dict[str, Any], ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from annotation import splits
 from annotation.models import Campaign, Corpus, TestLook
 from calibration import inputs
 from calibration.census import census
@@ -75,6 +76,8 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     """
     _check_part(study, part)
     read = inputs.read(study, part)
+    if read.split is not None:
+        splits.fix(split=read.split, by=by)
     found = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
     if found is None:
         result = result_of(read, progress)
@@ -109,9 +112,10 @@ def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
     split = inputs.split_of(study)
     if split is None:
         raise StudyError(f"the corpus {study.corpus.name} has no split, so there is no test part to open")
-    if not purpose.strip():
-        raise StudyError("say for what test is opened: it is printed on the report")
-    return TestLook.objects.create(split=split, by=by, purpose=purpose.strip())
+    try:
+        return splits.open_test(split=split, by=by, purpose=purpose)
+    except splits.SplitRefused as error:
+        raise StudyError(str(error)) from error
 
 
 def latest(study: Study, part: str) -> Report | None:

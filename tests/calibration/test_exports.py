@@ -82,7 +82,9 @@ def rated() -> World:
 @pytest.mark.django_db
 def test_numbers_stay_numbers_and_texts_are_guarded(rated: World) -> None:
     rows = _rows(rated.corpus)
-    values = {(row["rater"], row["question"], row["turn"]): row["value"] for row in rows if row["item"][:2] == "d0"}
+    values = {
+        (row["rater"], row["question"], row["turn"]): row["value"] for row in rows if row["item"][:2] == "d0"
+    }
     assert values["ann", "quality", "0"] == "1"
     assert values["ann", "score", "1"] == "-1.5"
     assert float(values["ann", "score", "3"]) == 123456789.123456789
@@ -166,7 +168,11 @@ def test_parquet_of_numbers_has_a_column_of_numbers() -> None:
 @pytest.mark.django_db
 def test_a_revised_answer_is_exported_once_as_it_is_now(rated: World) -> None:
     rated.say("ann", "quality", {rated.turns[0]: 5.0})
-    mine = [r for r in _rows(rated.corpus) if (r["rater"], r["question"], r["item"]) == ("ann", "quality", "d0/self/0")]
+    mine = [
+        r
+        for r in _rows(rated.corpus)
+        if (r["rater"], r["question"], r["item"]) == ("ann", "quality", "d0/self/0")
+    ]
     assert [row["value"] for row in mine] == ["5"]
 
 

@@ -34,7 +34,9 @@ def _make(built: World, rule: str = "majority", **how: object) -> Gold:
 
 def _told(gold: Gold) -> list[tuple[float | str | None, str, int]]:
     labels = gold.labels.order_by("item_id")
-    return [(label.number if label.text is None else label.text, label.reason, label.n_raters) for label in labels]
+    return [
+        (label.number if label.text is None else label.text, label.reason, label.n_raters) for label in labels
+    ]
 
 
 def test_the_majority_is_the_answer_most_people_gave(tagged: World) -> None:
@@ -88,7 +90,10 @@ def test_the_mean_and_the_median_of_ratings() -> None:
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5])
     for name, values in {"ann": [1.0, 2.0], "ben": [2.0, 2.0], "cem": [5.0, 4.0]}.items():
         built.say(name, "quality", values)
-    assert [value for value, _, _ in _told(_make(built, "mean"))] == [pytest.approx(8 / 3), pytest.approx(8 / 3)]
+    assert [value for value, _, _ in _told(_make(built, "mean"))] == [
+        pytest.approx(8 / 3),
+        pytest.approx(8 / 3),
+    ]
     assert [value for value, _, _ in _told(_make(built, "median"))] == [2.0, 2.0]
 
 
@@ -112,7 +117,9 @@ def test_questions_that_a_rule_does_not_fit_are_left_out_and_named() -> None:
 
 
 def test_an_unknown_rater_is_refused_with_those_there_are(tagged: World) -> None:
-    with pytest.raises(GoldRuleError, match="no rater 'zoe' answered these questions; there are ann, ben, cem"):
+    with pytest.raises(
+        GoldRuleError, match="no rater 'zoe' answered these questions; there are ann, ben, cem"
+    ):
         _make(tagged, raters=["zoe"])
 
 

@@ -38,10 +38,14 @@ class World:
         rater, _ = Rater.objects.get_or_create(corpus=self.corpus, kind=kind, name=name, defaults=defaults)
         return rater
 
-    def ask(self, key: str, level: str, values: Sequence[Any] = (), *, scheme: str = "", **extra: Any) -> Question:
+    def ask(
+        self, key: str, level: str, values: Sequence[Any] = (), *, scheme: str = "", **extra: Any
+    ) -> Question:
         """Add a question in a scheme of its own (or the named one), for turns unless `item_kind` says else."""
         kind = extra.pop("item_kind", "turn")
-        found, _ = Scheme.objects.get_or_create(key=scheme or key, defaults={"title": (scheme or key).title()})
+        found, _ = Scheme.objects.get_or_create(
+            key=scheme or key, defaults={"title": (scheme or key).title()}
+        )
         version, _ = SchemeVersion.objects.get_or_create(
             scheme=found, version=1, defaults={"item_kind": kind, "content_hash": "x"}
         )
@@ -80,7 +84,9 @@ class World:
         return record(rater=who, answers=answers, **({"occasion": Occasion.IMPORTED} | how))
 
 
-def world(name: str = "talks", *, dialogues: int = 6, turns: int = 5, systems: Sequence[str] = ("human",)) -> World:
+def world(
+    name: str = "talks", *, dialogues: int = 6, turns: int = 5, systems: Sequence[str] = ("human",)
+) -> World:
     """Return a corpus of dialogues d0, d1, ... whose own turns are rated."""
     built = World(Corpus.objects.create(name=name))
     made = [System.objects.create(corpus=built.corpus, name=system) for system in systems]

@@ -1,0 +1,141 @@
+"""Where nothing can be said, a report says why; it never shows 0 or NaN instead."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from calibration import studies
+from calibration.reports import caveats, charts, lede, tables
+from calibration.reports.drawing import inline_svg
+from calibration.reports.figures import figures
+from calibration.reports.renderings import RENDERINGS
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+
+
+def _result(built: World) -> dict[str, Any]:
+    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None).result
+
+
+def _tagged(**answers: list[float | None]) -> World:
+    built = world(dialogues=3, turns=2)
+    built.ask("off_topic", "binary", [0, 1], wording="Off topic")
+    for name, values in answers.items():
+        built.say(name, "off_topic", values, kind="judge" if name == "gpt" else "human")
+    return built
+
+
+def test_a_corpus_without_labels_has_an_empty_report() -> None:
+    result = _result(world())
+    assert result["questions"] == []
+    assert lede.lede(result) == []
+    assert charts.charts(result) == []
+
+
+def test_one_rater_alone_is_nothing_to_compare() -> None:
+    assert _result(_tagged(ann=[1, 0, 1]))["questions"] == []
+
+
+def test_raters_who_share_no_item_are_too_few_with_the_reason() -> None:
+    built = _tagged(ann=[1, 0])
+    built.say("ben", "off_topic", dict.fromkeys(built.turns[2:4], 1.0))
+    (question,) = figures(_result(built))
+    entry = question.among("krippendorff_alpha")
+    assert entry is not None
+    assert (entry["status"], entry["value"]) == ("insufficient", None)
+    assert entry["reason"]
+
+
+def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
+    result = _result(_tagged(ann=[0] * 6, ben=[0] * 6))
+    (question,) = figures(result)
+    kappa, agreement = question.among("cohen_kappa"), question.among("percent_agreement")
+    assert kappa is not None
+    assert agreement is not None
+    assert (kappa["status"], kappa["value"]) == ("undefined", None)
+    assert "no variation" in kappa["reason"]
+    assert agreement["value"] == 1.0
+    (answer,) = lede.lede(result)
+    assert answer.figure == "100%"
+    assert "No variation" in answer.text
+
+
+def test_a_constant_judge_is_said_to_be_one() -> None:
+    result = _result(_tagged(ann=[0, 1, 0, 1, 0, 1], ben=[0, 1, 1, 1, 0, 0], gpt=[0] * 6))
+    assert any("gave one answer throughout" in sentence for sentence in caveats.caveats(result))
+    mcc = figures(result)[0].with_people("mcc", "gpt")
+    assert mcc is not None
+    assert mcc["status"] == "undefined"
+
+
+def test_missing_answers_are_counted() -> None:
+    result = _result(_tagged(ann=[0, 1, None, 1], ben=[0, 1, 1, 1]))
+    assert result["counts"]["missing"] == 1
+    assert any(sentence.startswith("1 of 8 answers is missing") for sentence in caveats.caveats(result))
+
+
+def test_a_single_dialogue_has_values_without_intervals() -> None:
+    built = world(dialogues=1, turns=6)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    built.say("ann", "quality", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
+    built.say("ben", "quality", [1.0, 2.0, 3.0, 2.0, 2.0, 3.0])
+    result = _result(built)
+    entry = figures(result)[0].among("krippendorff_alpha")
+    assert entry is not None
+    assert entry["value"] is not None
+    assert entry["low"] is None
+    assert any("one dialogue" in sentence for sentence in caveats.caveats(result))
+
+
+def test_few_dialogues_are_a_caveat() -> None:
+    assert caveats.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))[0].startswith(
+        "Two dialogues: below 50"
+    )
+
+
+@pytest.mark.parametrize("form", list(RENDERINGS))
+@pytest.mark.parametrize(
+    "answers",
+    [{}, {"ann": [1.0]}, {"ann": [0.0] * 6, "ben": [0.0] * 6}, {"ann": [None, None], "ben": [1.0, 1.0]}],
+)
+def test_every_form_of_every_degenerate_report_can_be_written(form: str, answers: dict[str, Any]) -> None:
+    report = studies.compute(study=studies.automatic(corpus=_tagged(**answers).corpus), part="all", by=None)
+    text = RENDERINGS[form].write(report)
+    assert "NaN" not in text
+    if form == "json":
+        assert json.loads(text)["inputs_hash"] == report.inputs_hash
+
+
+def test_hostile_names_are_escaped_in_charts_and_pages() -> None:
+    built = world(dialogues=3, turns=2)
+    built.ask("q", "binary", [0, 1], wording="<script>alert(1)</script>")
+    for name in ("<b onload=x>", '"><img src=x>'):
+        built.say(name, "q", [0, 1, 1, 0, 1, 0])
+    built.say("</text><script>x()</script>", "q", [0, 1, 0, 0, 1, 0], kind="judge")
+    report = studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
+    drawn = [inline_svg(chart) for chart in charts.charts(report.result)]
+    assert drawn
+    for text in (*drawn, RENDERINGS["html"].write(report)):
+        assert "<script" not in text
+        assert "<img" not in text
+        assert "<b onload" not in text
+
+
+def test_metrics_meet_people_by_correlation_alone() -> None:
+    built = world(dialogues=4, turns=3)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    built.ask("value", "interval", scheme="metric:m_sns_avg")
+    values = [1.0, 2.0, 3.0, 3.0, 2.0, 1.0, 1.0, 3.0, 2.0, 2.0, 1.0, 3.0]
+    built.say("ann", "quality", values)
+    built.say("ben", "quality", [*values[:-2], 2.0, 3.0])
+    built.say("m_sns_avg@paper", "value", [v * 0.31 + 0.01 * i for i, v in enumerate(values)], kind="metric")
+    result = _result(built)
+    (row,) = tables.metrics(result)
+    assert row[:2] == ("Quality", "m_sns_avg@paper")
+    (question,) = result["questions"]
+    with_metric = {e["name"] for e in question["pairs"] if "m_sns_avg@paper" in e["raters"]}
+    assert with_metric == {"spearman"}
