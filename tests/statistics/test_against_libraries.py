@@ -23,15 +23,13 @@ from calibration.statistics.proportions import wilson_bounds
 from .helpers import compute, pair
 
 EXACT = 1e-12
-MANY = settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+MANY = settings(max_examples=250, deadline=None, derandomize=True)
 Block = np.ndarray
 
 
 @st.composite
 def blocks(draw: st.DrawFn, raters: tuple[int, int] = (2, 5), missing: bool = True) -> tuple[Block, Block]:
-    """Ratings (items x raters) with ties, rare values and holes, and their scale of non-consecutive values."""
+    """Ratings (items x raters) with ties, rare values and holes, and their scale with gaps."""
     seed, n = draw(st.integers(0, 2**31)), draw(st.integers(1, 60))
     k, r = draw(st.integers(2, 6)), draw(st.integers(*raters))
     rng = np.random.default_rng(seed)

@@ -1,0 +1,319 @@
+"""Repeats, table 7, comparisons, ranking accuracy, levels, planning and descriptions of raters."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibration.statistics import Plan, Ratings
+from calibration.statistics.cocoeval import table
+from calibration.statistics.comparison import corrected, permutation_by_cluster, williams
+from calibration.statistics.describe import (
+    bland_altman,
+    leave_one_out,
+    pairwise_matrix,
+    profiles,
+    with_the_rest,
+)
+from calibration.statistics.levels import aggregate, system_level
+from calibration.statistics.p_values import clustered_correlation_test, correlation_test
+from calibration.statistics.planning import clusters_for_alt_test, clusters_for_width, design_effect
+from calibration.statistics.ranking import ranking_accuracy
+from calibration.statistics.repeats import pass_at_k, pass_hat_k, retest, self_consistency
+from calibration.statistics.replacement import alternative_annotator_test
+
+PLAN = Plan(resamples=100)
+
+
+def _panel(raters: int = 4, n: int = 200, hit: float = 0.8, seed: int = 0, **options: object) -> Ratings:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    block = np.column_stack([np.where(rng.random(n) < hit, truth, 1 - truth) for _ in range(raters)])
+    return Ratings.from_matrix(block, level="binary", clusters=np.arange(n) // 4, **options)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_pass_k_is_the_mean_over_all_choices_of_k_trials(k: int) -> None:
+    trials = [[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]]
+    successes = [sum(t) for t in trials]
+    every = [[all(c) for c in combinations(t, k)] for t in trials]
+    some = [[any(c) for c in combinations(t, k)] for t in trials]
+    assert pass_hat_k(successes, 4, k, plan=PLAN).value == pytest.approx(np.mean([np.mean(e) for e in every]))
+    assert pass_at_k(successes, 4, k, plan=PLAN).value == pytest.approx(np.mean([np.mean(e) for e in some]))
+
+
+def test_impossible_trial_counts_are_rejected() -> None:
+    assert pass_hat_k([5], 4, 1, plan=PLAN).status == "rejected"
+    assert pass_hat_k([], 4, 1, plan=PLAN).status == "insufficient"
+    assert pass_hat_k([1], 4, 0, plan=PLAN).status == "undefined"
+
+
+def test_a_judge_that_never_changes_its_mind_is_fully_consistent() -> None:
+    same = Ratings.from_matrix(np.tile(np.arange(30)[:, None] % 3, (1, 5)), level="ordinal")
+    values = {e.result.name: e.result.value for e in self_consistency(same, PLAN)}
+    assert values == {"percent_agreement": 1.0, "gwet_ac1": 1.0, "krippendorff_alpha": 1.0}
+
+
+def test_retest_compares_two_occasions() -> None:
+    names = {e.result.name for e in retest("r1", "r2", _panel(), PLAN)}
+    assert "cohen_kappa" in names
+
+
+def _marks() -> tuple[np.ndarray, list[np.ndarray]]:
+    rng = np.random.default_rng(3)
+    judge = rng.random((300, 3)) < 0.1
+    people = [np.where(rng.random(judge.shape) < 0.9, judge, ~judge) for _ in range(2)]
+    people[0][:, 1] = False
+    return judge, people
+
+
+def test_table_seven_in_the_papers_policy_counts_a_silent_annotators_kappa_as_nothing() -> None:
+    judge, people = _marks()
+    names = ["a", "b", "c"]
+    paper = {r.behaviour: r for r in table(judge, people, names, policy="cocoeval", plan=PLAN)}
+    ours = {r.behaviour: r for r in table(judge, people, names, plan=PLAN)}
+    silent, other = paper["b"].judge["kappa"].value, ours["b"].judge["kappa"].value
+    assert silent == pytest.approx(other / 2)
+    assert paper["b"].judge["recall"].value == ours["b"].judge["recall"].value
+    assert "dropped_raters" in ours["b"].judge["precision"].flags
+    assert paper["a"].judge["kappa"].value == ours["a"].judge["kappa"].value
+
+
+def test_the_overall_row_joins_the_behaviours_end_to_end() -> None:
+    judge, people = _marks()
+    overall = table(judge, people, ["a", "b", "c"], plan=PLAN)[-1]
+    joined = table(judge.T.reshape(-1, 1), [p.T.reshape(-1, 1) for p in people], ["all"], plan=PLAN)[0]
+    for figure in ("precision", "recall", "mcc", "kappa"):
+        assert overall.judge[figure].value == pytest.approx(joined.judge[figure].value)
+        assert overall.people[figure].value == pytest.approx(joined.people[figure].value)
+    assert overall.detected_by_judge == judge.sum()
+
+
+def test_a_behaviour_that_nobody_marks_has_no_figures() -> None:
+    nothing = np.zeros((50, 1))
+    row = table(nothing, [nothing, nothing], ["never"], plan=PLAN)[0]
+    assert {r.status for r in row.judge.values()} == {"undefined"}
+
+
+def test_equal_correlations_are_not_different() -> None:
+    assert williams(0.5, 0.5, 0.3, 50).p == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="more than three items"):
+        williams(0.5, 0.4, 0.3, 3)
+
+
+def test_swapping_whole_dialogues_finds_a_real_difference_only() -> None:
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 2, 120)
+    good = np.where(rng.random(120) < 0.9, person, 1 - person)
+    bad = np.where(rng.random(120) < 0.6, person, 1 - person)
+
+    def gap(a: np.ndarray, b: np.ndarray) -> float:
+        return float((a == person).mean() - (b == person).mean())
+
+    assert permutation_by_cluster(good, bad, np.arange(120) // 4, gap, permutations=500).p < 0.01
+    assert permutation_by_cluster(good, good, np.arange(120) // 4, gap, permutations=500).p == 1.0
+
+
+def test_few_dialogues_are_permuted_completely() -> None:
+    found = permutation_by_cluster(
+        [1, 1, 1], [0, 0, 0], ["a", "b", "c"], lambda a, b: float(a.mean() - b.mean())
+    )
+    assert found.p == 2 / 8
+    assert "all swaps" in found.method
+
+
+def test_a_correction_is_no_test_of_what_is_not_a_p_value() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        corrected([0.2, 1.4], "holm")
+
+
+def _brute(human: np.ndarray, metric: np.ndarray, threshold: float) -> float:
+    right = 0
+    pairs = list(combinations(range(len(human)), 2))
+    for i, j in pairs:
+        d = metric[i] - metric[j]
+        said = 0 if abs(d) <= threshold else np.sign(d)
+        right += said == np.sign(human[i] - human[j])
+    return right / len(pairs)
+
+
+def test_the_tie_threshold_is_the_best_there_is() -> None:
+    rng = np.random.default_rng(2)
+    human = rng.integers(0, 3, 25).astype(float)
+    metric = human + rng.normal(size=25)
+    found = ranking_accuracy(human, metric)
+    tried = [0.0, *np.abs(np.subtract.outer(metric, metric)).ravel()]
+    assert found.accuracy.value == pytest.approx(max(_brute(human, metric, t) for t in tried))
+    assert found.accuracy.value == pytest.approx(_brute(human, metric, found.threshold))
+    assert found.accuracy.low is None
+
+
+def test_ranking_within_groups_compares_only_there() -> None:
+    found = ranking_accuracy([1, 2, 5, 4], [1, 2, 4, 3], ["a", "a", "b", "b"], threshold=0.0)
+    assert found.accuracy.value == 1.0
+    assert ranking_accuracy([1, 2], [1, 2], ["a", "b"]).accuracy.status == "insufficient"
+
+
+def _by_system() -> Ratings:
+    rng = np.random.default_rng(1)
+    systems = np.tile(np.repeat(np.arange(12), 3), 10)
+    clusters = np.repeat(np.arange(10), 36)
+    quality = np.linspace(0, 4, 12)[systems]
+    block = np.column_stack([quality + rng.normal(size=360), quality + rng.normal(size=360)])
+    return Ratings.from_matrix(block, level="interval", clusters=clusters, systems=systems)
+
+
+def test_a_systems_score_is_the_mean_of_all_its_turns() -> None:
+    ratings = _by_system()
+    systems = aggregate(ratings, "system")
+    assert systems.n_items == 12
+    assert systems.values[3, 0] == pytest.approx(ratings.values[ratings.systems == 3, 0].mean())
+    with pytest.raises(ValueError, match="do not name the continuation"):
+        aggregate(ratings, "continuation")
+
+
+def test_system_level_correlation_is_that_of_the_means() -> None:
+    ratings = _by_system()
+    systems = aggregate(ratings, "system").values
+    found = system_level(ratings, "r1", "r2", statistic="spearman", plan=PLAN)
+    assert found.value == pytest.approx(stats.spearmanr(*systems.T)[0])
+    assert found.n_items == 12
+    assert found.low < found.value
+
+
+def test_p_values_are_scipys_for_independent_items() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    for name, wanted in (
+        ("pearson", stats.pearsonr),
+        ("spearman", stats.spearmanr),
+        ("kendall_tau_b", stats.kendalltau),
+    ):
+        assert correlation_test(x, y, name).p == pytest.approx(wanted(x, y)[1], abs=1e-12)
+
+
+def test_turns_of_one_dialogue_do_not_make_evidence() -> None:
+    rng = np.random.default_rng(4)
+    dialogues = np.repeat(np.arange(8), 30)
+    x, y = rng.normal(size=8)[dialogues], rng.normal(size=8)[dialogues]
+    x, y = x + rng.normal(size=240) / 9, y + rng.normal(size=240) / 9
+    assert correlation_test(x, y).p < 0.05
+    assert clustered_correlation_test(x, y, dialogues, permutations=500).p > 0.05
+
+
+def test_more_dialogues_give_narrower_intervals_and_the_plan_names_the_least() -> None:
+    plan = clusters_for_width(_panel(), "cohen_kappa", ("r1", "r2"), 0.2, plan=Plan(300))
+    widths = [w.width for w in plan.widths]
+    assert widths == sorted(widths, reverse=True)
+    assert plan.needed == next(w.n_clusters for w in plan.widths if w.width <= 0.2)
+    assert plan.n_pilot == 50
+    assert 0.5 < plan.design_effect < 2
+
+
+def test_clustered_errors_have_a_design_effect_above_one() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 400)
+    wrong = np.repeat(rng.random(40) < 0.3, 10)
+    block = np.column_stack([truth, np.where(wrong, 1 - truth, truth)])
+    ratings = Ratings.from_matrix(block, level="binary", clusters=np.arange(400) // 10)
+    assert design_effect(ratings, "percent_agreement", ("r1", "r2"), Plan(300)) > 4
+
+
+def test_the_power_of_the_alternative_annotator_test_grows_with_dialogues() -> None:
+    plan = clusters_for_alt_test(
+        _panel(hit=0.85), "r1", ("r2", "r3", "r4"), plan=Plan(200), grid=(10, 50, 400)
+    )
+    powers = [p.power for p in plan.powers]
+    assert powers == sorted(powers)
+    assert powers[-1] > 0.9
+
+
+def test_a_judge_like_the_people_passes_and_a_guessing_one_does_not() -> None:
+    ratings = _panel(n=800, hit=0.85, kinds=["judge", "human", "human", "human"])
+    good = alternative_annotator_test(ratings, 0, (1, 2, 3), plan=PLAN)
+    assert good.winning_rate.value == 1.0
+    assert good.won == ("r2", "r3", "r4")
+    guesses = ratings.values.copy()
+    guesses[:, 0] = np.random.default_rng(9).integers(0, 2, 800)
+    bad = alternative_annotator_test(ratings.with_values(guesses), 0, (1, 2, 3), plan=PLAN)
+    assert bad.winning_rate.value == 0.0
+    assert bad.advantage.value < good.advantage.value
+
+
+def test_clusters_make_the_alternative_annotator_test_harder_to_pass() -> None:
+    ratings = _panel(n=800, hit=0.85)
+    blocks = np.arange(800) // 80
+    whole = Ratings.from_matrix(ratings.values, level="binary", clusters=blocks)
+    plain = alternative_annotator_test(whole, 0, (1, 2, 3), plan=PLAN)
+    clustered = alternative_annotator_test(whole, 0, (1, 2, 3), clustered=True, plan=PLAN)
+    assert min(clustered.p_values.values()) != min(plain.p_values.values())
+    assert "over clusters" in clustered.winning_rate.method
+
+
+def test_annotators_with_few_items_are_left_out_and_named() -> None:
+    ratings = _panel()
+    values = ratings.values.copy()
+    values[20:, 3] = np.nan
+    found = alternative_annotator_test(ratings.with_values(values), 0, (1, 2, 3), plan=PLAN)
+    assert found.left_out == ("r4",)
+    assert "dropped_raters" in found.advantage.flags
+
+
+def test_epsilon_may_differ_by_annotator_and_similarity_may_be_any_function() -> None:
+    ratings = _panel()
+    kinds = {"r2": 0.2, "r3": 0.15, "r4": 0.1}
+    found = alternative_annotator_test(
+        ratings,
+        0,
+        (1, 2, 3),
+        epsilon=kinds,
+        score="similarity",
+        similarity=lambda a, b: 1 - abs(a - b),
+        plan=PLAN,
+    )
+    same = alternative_annotator_test(ratings, 0, (1, 2, 3), epsilon=kinds, plan=PLAN)
+    assert found.p_values == same.p_values
+    with pytest.raises(ValueError, match="similarity function"):
+        alternative_annotator_test(ratings, 0, (1, 2, 3), score="similarity", plan=PLAN)
+
+
+def test_profiles_show_who_is_severe_and_how_the_range_is_used() -> None:
+    block = [[1, 2], [2, 3], [3, 4], [4, 5]]
+    ratings = Ratings.from_matrix(block, level="ordinal", scale=(1, 2, 3, 4, 5))
+    low, high = profiles(ratings)
+    assert (low.severity, high.severity) == pytest.approx((-0.5, 0.5))
+    assert low.shares == {"1": 0.25, "2": 0.25, "3": 0.25, "4": 0.25, "5": 0.0}
+
+
+def test_a_matrix_holds_every_two_raters_in_both_orders() -> None:
+    ratings = _panel(3)
+    kappas = pairwise_matrix(ratings, "cohen_kappa", PLAN)
+    assert len(kappas) == 6
+    assert kappas["r1", "r2"] is kappas["r2", "r1"]
+    recalls = pairwise_matrix(ratings, "recall", PLAN)
+    precisions = pairwise_matrix(ratings, "precision", PLAN)
+    assert recalls["r1", "r2"].value == pytest.approx(precisions["r2", "r1"].value)
+
+
+def test_leaving_out_the_guesser_raises_alpha() -> None:
+    ratings = _panel(4, hit=0.9)
+    values = ratings.values.copy()
+    values[:, 2] = np.random.default_rng(8).integers(0, 2, len(values))
+    found = leave_one_out(ratings.with_values(values), plan=PLAN)
+    assert max(found, key=lambda name: found[name].value) == "r3"
+    rest = with_the_rest(Ratings.from_matrix(values, level="ordinal"), plan=PLAN)
+    assert min(rest, key=lambda name: rest[name].value) == "r3"
+
+
+def test_limits_of_agreement_are_the_mean_difference_and_its_spread() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    y = x + 1 + rng.normal(size=60) / 3
+    found = bland_altman(
+        Ratings.from_matrix(np.column_stack([x, y]), level="interval"), "r1", "r2", plan=PLAN
+    )
+    assert found.bias.value == pytest.approx((x - y).mean())
+    assert found.upper.value - found.lower.value == pytest.approx(2 * 1.96 * (x - y).std(ddof=1))
+    assert found.lower.low < found.lower.value < found.lower.high

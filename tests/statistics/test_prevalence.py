@@ -1,0 +1,104 @@
+"""Prevalence corrected for a judge's errors: what holds exactly, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.statistics import Plan
+from calibration.statistics.prevalence import (
+    Labelled,
+    cluster_covariance,
+    naive,
+    prediction_powered,
+    rogan_gladen,
+    rogan_gladen_estimated,
+    stratified,
+)
+from calibration.statistics.proportions import wilson
+
+PLAN = Plan(resamples=200)
+
+
+def _study(seed: int = 0, n: int = 4000, labelled: int = 1000, prevalence: float = 0.1) -> tuple:
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < prevalence).astype(float)
+    judge = np.where(truth == 1, rng.random(n) < 0.8, rng.random(n) < 0.1).astype(float)
+    clusters = np.arange(n) // 10
+    known = Labelled.of(truth[:labelled], judge[:labelled], clusters[:labelled])
+    return known, judge[labelled:], clusters[labelled:]
+
+
+def test_the_judge_alone_overstates_a_rare_behaviour_and_the_corrections_do_not() -> None:
+    known, judge, clusters = _study()
+    alone = naive(judge, clusters, PLAN)
+    assert alone.low > 0.1
+    for corrected in (
+        rogan_gladen_estimated(known, judge, clusters, PLAN),
+        prediction_powered(known, judge, clusters),
+    ):
+        assert corrected.low < 0.1 < corrected.high
+
+
+def test_a_judge_no_better_than_chance_is_refused() -> None:
+    assert rogan_gladen(30, 100, 0.4, 0.6).status == "rejected"
+    guesses = Labelled.of([1, 1, 0, 0], [1, 0, 1, 0])
+    result = rogan_gladen_estimated(guesses, [1, 0, 1], plan=PLAN)
+    assert result.status == "rejected"
+    assert "no better than chance" in result.reason
+
+
+def test_a_perfect_judge_needs_no_correction() -> None:
+    assert rogan_gladen(30, 100, 1, 1).value == pytest.approx(0.3)
+
+
+def test_known_errors_that_cannot_be_are_shown_at_the_bound_and_flagged() -> None:
+    result = rogan_gladen(1, 100, 0.9, 0.9)
+    assert result.value == 0.0
+    assert "clipped" in result.flags
+
+
+def test_no_positives_among_the_labelled_leave_sensitivity_unknown() -> None:
+    result = rogan_gladen_estimated(Labelled.of([0, 0], [0, 1]), [1, 0], plan=PLAN)
+    assert result.status == "undefined"
+    assert "no positives" in result.reason
+
+
+def test_tuning_never_widens_the_interval_and_a_useless_judge_costs_nothing() -> None:
+    known, judge, clusters = _study()
+    tuned, plain, ignored = (prediction_powered(known, judge, clusters, tuning=t) for t in (None, 1.0, 0.0))
+    width = tuned.high - tuned.low
+    assert width <= plain.high - plain.low + 1e-12
+    assert width <= ignored.high - ignored.low + 1e-12
+    assert ignored.value == pytest.approx(known.truth.mean())
+
+
+def test_with_one_item_a_cluster_the_variance_is_that_of_a_mean() -> None:
+    x = np.random.default_rng(1).normal(size=50)
+    assert cluster_covariance(x, x, np.arange(50)) == pytest.approx(x.var(ddof=1) / 50)
+
+
+def test_strata_are_weighted_by_their_size() -> None:
+    strata = [
+        (Labelled.of([1, 1, 0, 1], [1, 1, 0, 1]), np.ones(30), None),
+        (Labelled.of([0, 0, 1], [0, 0, 1]), np.zeros(10), None),
+    ]
+    result = stratified(strata, tuning=1.0)
+    assert result.value == pytest.approx(0.75 * 1 + 0.25 * 0)
+    assert stratified(strata, shares=[1, 1], tuning=1.0).value == pytest.approx(0.5)
+
+
+def test_a_stratum_without_labels_is_insufficient() -> None:
+    assert stratified([(Labelled.of([], []), np.ones(3), None)]).status == "insufficient"
+
+
+def test_a_mean_score_is_corrected_as_a_share_is() -> None:
+    known = Labelled.of([3.0, 4.0, 5.0], [4.0, 5.0, 6.0])
+    assert prediction_powered(known, [4.0, 4.0], tuning=1).value == pytest.approx(3.0)
+
+
+def test_wilson_at_the_ends_stays_within_zero_and_one() -> None:
+    assert wilson(0, 20).low == 0.0
+    assert wilson(20, 20).high == 1.0
+    assert wilson(0, 0).status == "insufficient"
+    assert wilson(5, 4).status == "rejected"
