@@ -70,11 +70,19 @@ def check() -> None:
         raise SetupError(f"Checks that failed: {', '.join(failed)}.")
 
 
+def bench() -> None:
+    """Run the benchmark NAME, or all of them one after the other."""
+    every = sorted(path.stem for path in (PROJECT / "benchmarks").glob("[!_]*.py"))
+    for name in [os.environ["NAME"]] if os.environ.get("NAME") else every:
+        say(f"Benchmark {name}...")
+        if subprocess.run([str(PYTHON), "-m", "benchmarks", name], cwd=PROJECT, check=False).returncode:
+            raise SetupError(f"The benchmark {name} failed.")
+
+
 def main(target: str) -> None:
     """Set up and do `target`."""
     if sys.version_info < OLDEST:
         os.execv(right_python(), [right_python(), *sys.argv])
-    install()
     manage = str(PROJECT / "manage.py")
     actions = {
         "demo": lambda: serve("--demo"),
@@ -82,10 +90,11 @@ def main(target: str) -> None:
         "test": test,
         "check": check,
         "seed": lambda: become([manage, "load_demo"]),
-        "bench": lambda: become(["-m", "benchmarks", os.environ.get("NAME") or "all"]),
+        "bench": bench,
     }
     if target not in actions:
         raise SetupError(f"Unknown target {target}: choose one of {', '.join(actions)}.")
+    install()
     actions[target]()
 
 
