@@ -11,8 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from annotation import prepared
 from annotation.errors import CampaignNotOpen, NotTaskHolder
 from annotation.models import Campaign
 
@@ -58,12 +59,13 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
 
+# The state is looked up slot by slot: as a join, the planner may read all of a person's assignments.
 CLAIM = """
 WITH free AS (
   SELECT s.id, s.task_id, s.position FROM annotation_slot s
    WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND s.position > %(after)s
-     AND NOT EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.task_id = s.task_id
-                      AND a.user_id = %(user)s AND a.occasion = %(occasion)s AND a.state <> 'expired')
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'
    ORDER BY s.position, s.number LIMIT 1 FOR UPDATE SKIP LOCKED),
 held AS (
   INSERT INTO annotation_assignment (slot_id, task_id, campaign_id, user_id, occasion, state, lease_expires,
@@ -88,7 +90,7 @@ TAKE_AGAIN = """
 WITH mine AS (
   SELECT a.id, a.slot_id, a.task_id FROM annotation_assignment a
    WHERE a.campaign_id = %(campaign)s AND a.user_id = %(user)s AND a.state = 'expired'
-     AND (a.id = %(assignment)s OR %(assignment)s IS NULL)
+     AND (a.id = %(assignment)s::bigint OR %(assignment)s::bigint IS NULL)
      AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.task_id = a.task_id AND NOT s.taken)
    ORDER BY a.leased_at DESC LIMIT 1 FOR UPDATE),
 free AS (
@@ -103,7 +105,7 @@ RETURN_EXPIRED = """
 WITH late AS (
   SELECT a.id FROM annotation_assignment a JOIN annotation_campaign c ON c.id = a.campaign_id
    WHERE a.state = 'leased' AND a.lease_expires < now() AND c.state = 'open'
-     AND (a.campaign_id = %(campaign)s OR %(campaign)s IS NULL)
+     AND (a.campaign_id = %(campaign)s::bigint OR %(campaign)s::bigint IS NULL)
    FOR UPDATE OF a SKIP LOCKED)
 UPDATE annotation_assignment a SET state = 'expired' FROM late WHERE a.id = late.id
 """
@@ -111,7 +113,7 @@ UPDATE annotation_assignment a SET state = 'expired' FROM late WHERE a.id = late
 
 def take_seat(*, campaign: int, user: int) -> Seat:
     """Lock and return a member's standing; raise NotTaskHolder where the user is no member."""
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(SEAT, (campaign, user))
         row = cursor.fetchone()
     if row is None:
@@ -163,7 +165,7 @@ def return_expired(*, campaign: int | None = None) -> int:
 
     In a paused campaign nobody could take them, so holders keep theirs until it opens again.
     """
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(RETURN_EXPIRED, {"campaign": campaign})
         return int(cursor.rowcount)
 
@@ -182,7 +184,7 @@ def _claim_after(seat: Seat, after: int) -> Hold | None:
 
 
 def _hold(sql: str, values: Any) -> Hold | None:
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(sql, values)
         row = cursor.fetchone()
     if row is None:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
-from annotation import assigning, raters, recording
+from annotation import assigning, prepared, raters, recording
 from annotation.answers import Answers, Given, check
 from annotation.assigning import Hold, Seat
 from annotation.errors import AlreadySubmitted, AnswerRefused, LeaseLost, NotTaskHolder
@@ -69,7 +69,7 @@ UPDATE annotation_campaignmember m
 
 DRAFT = """
 UPDATE annotation_assignment a
-   SET draft = %(draft)s, draft_saved_at = now(),
+   SET draft = %(draft)s::jsonb, draft_saved_at = now(),
        lease_expires = CASE WHEN a.state = 'leased' THEN now() + make_interval(mins => c.lease_minutes)
                             ELSE a.lease_expires END
   FROM annotation_campaign c
@@ -104,7 +104,7 @@ def save_draft(
         "version": version,
         "revising": revising,
     }
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(DRAFT, values)
         if cursor.fetchone():
             return version
@@ -236,7 +236,7 @@ def _next(seat: Seat) -> Hold | None:
 
 
 def _work(seat: Seat, assignment: int) -> Work:
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(WORK, (assignment, seat.user, seat.campaign))
         row = cursor.fetchone()
     if row is None:
@@ -265,7 +265,7 @@ def _finish(seat: Seat, work: Work, comment: str, flagged: bool) -> Seat:
         "member": seat.member,
         "ceiling": PACE_CEILING_SECONDS,
     }
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(FINISH, values)
         done, pace = cursor.fetchone()
     return seat._replace(done=done, pace=pace)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-from django.db import connection
-
+from annotation import prepared
 from annotation.assigning import Hold, Seat
 
 FRESH_SECONDS = 15.0
@@ -31,8 +30,8 @@ LEFT = """
 SELECT count(*) FROM (
   SELECT DISTINCT s.position FROM annotation_slot s
    WHERE s.campaign_id = %(campaign)s AND NOT s.taken
-     AND NOT EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.task_id = s.task_id
-                      AND a.user_id = %(user)s AND a.occasion = %(occasion)s AND a.state <> 'expired')
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'
    ORDER BY s.position LIMIT %(most)s) AS free
 """
 
@@ -52,7 +51,7 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
 
 def others_are_busy(*, seat: Seat) -> bool:
     """Whether tasks are held that may come back when their leases run out."""
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(BUSY, (seat.campaign,))
         return cursor.fetchone() is not None
 
@@ -75,6 +74,6 @@ def _count(seat: Seat) -> int:
         "occasion": seat.occasion,
         "most": MOST_COUNTED + 1,
     }
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(LEFT, values)
         return int(cursor.fetchone()[0])

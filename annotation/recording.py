@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
+from annotation import prepared
 from annotation.models import Assignment, Campaign, Import, Item, Label, Question, Rater
 
 
@@ -89,7 +90,7 @@ def insert(
         [None if isinstance(value, str) else float(value) for value in values],
         [value if isinstance(value, str) else None for value in values],
     ]
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(INSERT, [rater, occasion, campaign, assignment, *columns])
 
 

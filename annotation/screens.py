@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db import connection
-
-from annotation import marks
+from annotation import marks, prepared
 from annotation.blinding import Blind, blind
 from annotation.transcripts import Line, Part, Place, Row, one_turn, whole
 
@@ -89,7 +87,7 @@ NO_LAST = 2**31 - 1
 
 def load(task: int) -> Screen:
     """Return a task's screen, in two queries. Raises LookupError for a task that does not exist."""
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(HEAD, (task,))
         row = cursor.fetchone()
         if row is None:

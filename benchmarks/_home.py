@@ -1,0 +1,71 @@
+"""A database and a web server of a benchmark's own, as `make up` would start them, gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def home() -> Iterator[Path]:
+    """A folder with an embedded PostgreSQL and all tables, Django set up on it; removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="concord-bench-"))
+    os.environ["CONCORD_HOME"] = str(folder)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    for name in ("DATABASE_URL", "CELERY_BROKER_URL", "CONCORD_DEBUG"):
+        os.environ.pop(name, None)
+    import django
+    from django.core.management import call_command
+    from django.db import connections
+
+    from config.embedded import postgres
+
+    django.setup()
+    try:
+        call_command("migrate", verbosity=0)
+        yield folder
+    finally:
+        connections.close_all()
+        used = postgres.use(str(folder))
+        used.release()
+        shutil.rmtree(used.places.root, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def web() -> Iterator[int]:
+    """The web server on a free port, with the options of `make up`; yields the port."""
+    from config.embedded import programs
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    process = subprocess.Popen(programs.web("127.0.0.1", port).command, cwd=PROJECT)
+    try:
+        _wait(port, process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _wait(port: int, process: subprocess.Popen[Any]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the web server ended with {process.returncode}")
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"the web server did not listen within {START_SECONDS:.0f} s")
