@@ -10,7 +10,7 @@ import threading
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, close_old_connections, connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from calibration import studies
@@ -61,7 +61,6 @@ def _in_thread(pk: int) -> None:
 
 def work(pk: int) -> None:
     """Compute what a row asks for and close the row, with its report or with the reason why there is none."""
-    close_old_connections()
     row = Computation.objects.select_related("study__corpus", "study__campaign__corpus").get(pk=pk)
     finished = False
     try:

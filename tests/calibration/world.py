@@ -41,7 +41,7 @@ class World:
     def ask(
         self, key: str, level: str, values: Sequence[Any] = (), *, scheme: str = "", **extra: Any
     ) -> Question:
-        """Add a question in a scheme of its own (or the named one), for turns unless `item_kind` says else."""
+        """Add a question in a scheme of its own or the named one; for turns unless `item_kind` says else."""
         kind = extra.pop("item_kind", "turn")
         found, _ = Scheme.objects.get_or_create(
             key=scheme or key, defaults={"title": (scheme or key).title()}
@@ -72,7 +72,7 @@ class World:
         identified: bool = True,
         **how: Any,
     ) -> list[Label]:
-        """Record a rater's answers: to the items of the question's kind in order, or to those of a mapping."""
+        """Record answers: to the items of the question's kind in order, or to those of a mapping."""
         who = rater if isinstance(rater, Rater) else self.rater(rater, kind, identified=identified)
         asked = self.questions[question]
         items = self.turns if asked.version.item_kind == "turn" else self.dialogues

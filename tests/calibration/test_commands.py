@@ -1,0 +1,109 @@
+"""The commands of calibration: what they print, and one clear line for a mistake."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation import splits
+from annotation.models import TestLook
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rated() -> World:
+    """Four dialogues rated by two people."""
+    built = world(dialogues=4, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    built.say("ann", "quality", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
+    built.say("ben", "quality", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 2.0, 2.0])
+    return built
+
+
+def _said(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_study_prints_a_corpus_s_report_as_json(rated: World) -> None:
+    told = json.loads(_said("study", "--corpus", "talks", "--format", "json"))
+    assert told["corpus"] == "talks"
+    assert told["questions"][0]["key"] == "quality"
+    assert told["answers"][0]["title"] == "Do the people agree?"
+
+
+@pytest.mark.parametrize(
+    "form,holds", [("csv", "krippendorff_alpha"), ("md", "| Quality |"), ("latex", r"\toprule")]
+)
+def test_study_prints_other_forms(rated: World, form: str, holds: str) -> None:
+    assert holds in _said("study", "--corpus", "talks", "--format", form)
+
+
+def test_study_prints_a_page_that_stands_alone(rated: World) -> None:
+    page = _said("study", "--corpus", "talks", "--format", "html")
+    assert "<style>" in page
+    assert not any(mark in page for mark in ("<script", "<link", "src=", "url("))
+
+
+def test_study_names_a_saved_study(rated: World) -> None:
+    from calibration import studies
+
+    studies.create(name="ours", corpus=rated.corpus, definition={}, by=None)
+    assert "# ours" in _said("study", "ours")
+
+
+@pytest.mark.parametrize(
+    "arguments,message",
+    [
+        (["study", "none"], "no study 'none'"),
+        (["study"], "name either --corpus or --campaign"),
+        (["study", "--corpus", "x"], "no corpus 'x'; there are talks"),
+        (["study", "--campaign", "x"], "no campaign 'x'; there are none yet"),
+        (["export_labels", "--corpus", "x"], "no corpus 'x'"),
+        (
+            ["export_labels", "--corpus", "talks", "--output", "/nowhere/labels.csv"],
+            "No such file or directory",
+        ),
+        (["export_gold", "--gold", "9"], "there is no gold 9"),
+        (["export_gold", "--corpus", "talks", "--scheme", "x"], "name one scheme with --scheme"),
+        (["export_gold", "--corpus", "talks", "--raters", "zoe"], "no rater 'zoe'"),
+    ],
+)
+def test_a_mistake_is_answered_in_one_line(rated: World, arguments: list[str], message: str) -> None:
+    with pytest.raises(CommandError, match=message) as refused:
+        _said(*arguments)
+    assert "\n" not in str(refused.value)
+
+
+def test_study_opens_test_only_with_a_purpose(rated: World) -> None:
+    splits.draw(corpus=rated.corpus, by=None)
+    with pytest.raises(CommandError, match="say for what test is opened"):
+        _said("study", "--corpus", "talks", "--part", "test")
+    assert "the paper" in _said("study", "--corpus", "talks", "--part", "test", "--purpose", "the paper")
+    assert TestLook.objects.count() == 1
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_export_labels_writes_a_file_and_says_its_hash(rated: World, tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"labels.{form}"
+    last = json.loads(_said("export_labels", "--corpus", "talks", "--format", form, "--output", str(path)))
+    assert last["rows"] == 16
+    assert last["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_export_gold_chooses_and_writes_with_provenance(rated: World, tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    last = json.loads(_said("export_gold", "--corpus", "talks", "--rule", "mean", "--output", str(path)))
+    rows = list(csv.DictReader(io.StringIO(path.read_text())))
+    assert (last["rule"], last["rows"], last["scheme"]) == ("mean", 8, "quality@1")
+    assert rows[6]["value"] == "1.5"
+    assert {row["inputs_hash"] for row in rows} == {last["inputs_hash"]}
