@@ -1,0 +1,138 @@
+"""Exporting labels: how many a second, as CSV, JSONL and Parquet, with the hash of what was written.
+
+100,000 labels of ten raters on the turns of 1,000 dialogues, in a PostgreSQL on the same machine. Beside it
+stands a bare COPY of the label table's own columns, and how long the report of those labels takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _home
+
+TURNS = 10
+RATERS = 10
+GOAL = 100_000
+
+
+class Counted(io.RawIOBase):
+    """A file that keeps nothing and counts its bytes."""
+
+    size = 0
+
+    def write(self, block: Any) -> int:
+        """Count a block."""
+        self.size += len(block)
+        return len(block)
+
+
+def run(argv: Sequence[str]) -> dict[str, Any]:
+    """Run the benchmark and return its figures."""
+    parser = argparse.ArgumentParser(prog="benchmarks export", description=__doc__)
+    parser.add_argument("--labels", type=int, default=100_000, help="labels to export (100,000)")
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="times each format is written; the best counts (3)"
+    )
+    options = parser.parse_args(list(argv))
+    with _home.home() as folder:
+        labels = _filled(folder, options.labels)
+        rates = {form: _rate(form, labels, options.repeats) for form in ("csv", "jsonl", "parquet")}
+        bare = labels / _best(_bare_copy, options.repeats)
+        report = _best(_report, 1)
+    return {
+        "labels": labels,
+        "labels_per_second": {form: round(rate) for form, (rate, _) in rates.items()},
+        "megabytes": {form: round(size / 1e6, 1) for form, (_, size) in rates.items()},
+        "bare_copy_labels_per_second": round(bare),
+        "report_seconds": round(report, 2),
+        "headline": {
+            "name": "labels a second, CSV",
+            "value": round(rates["csv"][0]),
+            "goal": GOAL,
+            "better": "higher",
+        },
+    }
+
+
+def _filled(folder: Path, labels: int) -> int:
+    """Import a corpus with so many labels; return their number."""
+    from annotation.importing import import_path
+    from annotation.models import Label
+
+    path = folder / "labels.jsonl"
+    dialogues = max(1, labels // (TURNS * RATERS))
+    with path.open("w") as file:
+        file.writelines(json.dumps(line) + "\n" for line in _dialogues(dialogues))
+    import_path(path=path, format="jsonl", corpus="export", into=False, by=None)
+    return Label.objects.count()
+
+
+def _dialogues(count: int) -> Iterator[dict[str, Any]]:
+    for number in range(count):
+        turns = [
+            {"speaker": "AB"[turn % 2], "text": f"turn {turn} of dialogue {number}"} for turn in range(TURNS)
+        ]
+        labels = [
+            {
+                "rater": f"rater {rater}",
+                "kind": "human",
+                "turn": turn,
+                "question": "overall",
+                "scheme": "comperdial_turn",
+                "value": 1 + (number * 7 + turn * 3 + rater % 3) % 5,
+            }
+            for turn in range(TURNS)
+            for rater in range(RATERS)
+        ]
+        yield {"id": f"dialogue {number}", "turns": turns, "labels": labels}
+
+
+def _rate(form: str, labels: int, repeats: int) -> tuple[float, int]:
+    """Return labels a second and bytes of a format."""
+    from annotation.models import Corpus
+    from calibration.copying import write
+    from calibration.exports import labels as selection
+    from calibration.scope import of_corpus
+
+    files: list[Counted] = []
+
+    def once() -> None:
+        files.append(Counted())
+        write(selection(of_corpus(Corpus.objects.get())), form, files[-1])  # type: ignore[arg-type]
+
+    return labels / _best(once, repeats), files[-1].size
+
+
+def _bare_copy() -> None:
+    from django.db import connection
+
+    with (
+        connection.cursor() as cursor,
+        cursor.cursor.copy("COPY annotation_label TO STDOUT (FORMAT csv)") as copy,
+    ):
+        for _ in copy:
+            pass
+
+
+def _report() -> None:
+    from annotation.models import Corpus
+    from calibration import studies
+
+    study = studies.automatic(corpus=Corpus.objects.get())
+    studies.compute(study=study, part="all", by=None)
+
+
+def _best(act: Callable[[], None], repeats: int) -> float:
+    """Return the least seconds that an act took."""
+    seconds = []
+    for _ in range(max(1, repeats)):
+        began = time.perf_counter()
+        act()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
