@@ -11,7 +11,7 @@ from calibration.statistics.data import Floats
 from calibration.statistics.engine import Estimate, interval_of
 from calibration.statistics.intervals import FEW_CLUSTERS
 from calibration.statistics.resampling import Plan
-from calibration.statistics.result import Result
+from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import Sample
 
 COMPARED = frozenset(
@@ -32,7 +32,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of a statistic over pairs: pairs where it is undefined are left out and counted."""
+    """The mean of a statistic over pairs, each weighing as many items as it shares.
+
+    Pairs where the statistic is undefined are left out and counted.
+    """
 
     point: float
     replicates: Floats
@@ -68,8 +71,9 @@ def mean_over(members: Sequence[Member], key: str) -> Mean | None:
     reason = found[0][1].verdict.reason if not good else ""
     point, replicates = np.nan, np.empty(0)
     if good:
-        point = float(np.mean([e.point for _, e in good]))
-        replicates = _defined_mean([e.replicates for _, e in good])
+        shared = np.array([sample.n_items for sample, _ in good], dtype=np.float64)
+        point = float(np.average([e.point for _, e in good], weights=shared))
+        replicates = _defined_mean(np.array([e.replicates for _, e in good]), shared)
     samples = [sample for sample, _ in (good or found)]
     return Mean(
         point,
@@ -84,13 +88,11 @@ def mean_over(members: Sequence[Member], key: str) -> Mean | None:
     )
 
 
-def _defined_mean(rows: Sequence[Floats]) -> Floats:
-    stacked = np.array(rows)
-    if not stacked.size:
-        return np.empty(0)
-    defined = ~np.isnan(stacked)
-    n = defined.sum(axis=0)
-    return np.where(n > 0, np.where(defined, stacked, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
+def _defined_mean(rows: Floats, shared: Floats) -> Floats:
+    """Weighted mean over pairs (rows) of the defined values; NaN where none is."""
+    weights = np.where(np.isnan(rows), 0.0, shared[:, None])
+    total = weights.sum(axis=0)
+    return np.where(total > 0, np.nansum(rows * weights, axis=0) / np.where(total > 0, total, 1.0), np.nan)
 
 
 def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = False) -> Result:
@@ -98,40 +100,23 @@ def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = Fa
     n_raters = max(one.n_raters, other.n_raters)
     means = (one, other) if difference else (one,)
     percentile = replace(plan, interval="percentile")  # BCa has no leave-one-out value for a mean over pairs
-    method = f"mean over {' and '.join(str(m.n_pairs) for m in means)} pairs; {percentile.method}"
+    pairs = " and ".join(str(m.n_pairs) for m in means)
+    method = f"mean over {pairs} pairs by their shared items; {percentile.method}"
     flags: tuple[str, ...] = ("dropped_raters",) if any(m.n_dropped for m in means) else ()
     undefined = next((m for m in means if np.isnan(m.point)), None)
-    n_missing = sum(m.n_missing for m in means)
+    counts: Counts = {
+        "n_items": n_items,
+        "n_clusters": n_clusters,
+        "n_raters": n_raters,
+        "n_missing": sum(m.n_missing for m in means),
+    }
     if undefined is not None:
-        return Result(
-            name,
-            None,
-            None,
-            None,
-            n_items,
-            n_clusters,
-            n_raters,
-            n_missing,
-            method,
-            "undefined",
-            undefined.reason,
-            flags,
-        )
+        reason = undefined.reason
+        return Result(name, status="undefined", reason=reason, method=method, flags=flags, **counts)
     point = one.point - other.point if difference else one.point
     replicates = one.replicates - other.replicates if difference else one.replicates
     bounds = interval_of(point, replicates, n_clusters, percentile)
     flags += bounds.flags + (("few_clusters",) if n_clusters < FEW_CLUSTERS else ())
     return Result(
-        name,
-        point,
-        bounds.low,
-        bounds.high,
-        n_items,
-        n_clusters,
-        n_raters,
-        n_missing,
-        method,
-        "ok",
-        bounds.reason,
-        flags,
+        name, point, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts
     )

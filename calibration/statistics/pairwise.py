@@ -70,6 +70,30 @@ def _kappa(weights: Weights) -> Statistic:
     )
 
 
+def with_weights(weights: Floats, key: str = "cohen_kappa_custom") -> Statistic:
+    """Return Cohen's kappa with disagreement weights of your own, k x k in the order of the scale.
+
+    ValueError unless they are finite, not negative, zero on the diagonal and symmetric.
+    """
+    table = np.asarray(weights, np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise ValueError(f"weights are k x k, not {table.shape}")
+    if (
+        not np.isfinite(table).all()
+        or (table < 0).any()
+        or table.diagonal().any()
+        or (table != table.T).any()
+    ):
+        raise ValueError("weights are finite, not negative, zero on the diagonal and symmetric")
+    return Statistic(
+        key=key,
+        title="Cohen's kappa, own weights",
+        compute=lambda draw: kappa_of(draw.totals("joint"), table),
+        checks=(no_variation, constant_flag, prevalence, few_events),
+        source="Cohen (1968)",
+    )
+
+
 def scott_pi(draw: Draw) -> Floats:
     """Scott's pi of the joint tables."""
     tables = draw.totals("joint")

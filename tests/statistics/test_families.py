@@ -20,10 +20,14 @@ from calibration.statistics.describe import (
 )
 from calibration.statistics.levels import aggregate, system_level
 from calibration.statistics.p_values import clustered_correlation_test, correlation_test
+from calibration.statistics.pairwise import with_weights
 from calibration.statistics.planning import clusters_for_alt_test, clusters_for_width, design_effect
 from calibration.statistics.ranking import ranking_accuracy
+from calibration.statistics.raters import over_raters
 from calibration.statistics.repeats import pass_at_k, pass_hat_k, retest, self_consistency
 from calibration.statistics.replacement import alternative_annotator_test
+
+from .helpers import compute
 
 PLAN = Plan(resamples=100)
 
@@ -317,3 +321,23 @@ def test_limits_of_agreement_are_the_mean_difference_and_its_spread() -> None:
     assert found.bias.value == pytest.approx((x - y).mean())
     assert found.upper.value - found.lower.value == pytest.approx(2 * 1.96 * (x - y).std(ddof=1))
     assert found.lower.low < found.lower.value < found.lower.high
+
+
+def test_raters_are_resampled_only_where_there_are_five() -> None:
+    assert over_raters(_panel(4), "cohen_kappa", plan=PLAN).status == "insufficient"
+    ratings = _panel(6)
+    found = over_raters(ratings, "cohen_kappa", plan=PLAN)
+    kappas = [r.value for r in pairwise_matrix(ratings, "cohen_kappa", PLAN).values()]
+    assert found.value == pytest.approx(np.mean(kappas))
+    assert found.low < found.value < found.high
+
+
+def test_kappa_takes_weights_of_your_own() -> None:
+    rng = np.random.default_rng(0)
+    ratings = Ratings.from_matrix(rng.integers(1, 4, (90, 2)), level="nominal", scale=(1, 2, 3))
+    squares = np.subtract.outer(range(3), range(3)) ** 2
+    own = compute(ratings, with_weights(squares)).value
+    same = Ratings.from_matrix(ratings.values, level="ordinal", scale=(1, 2, 3))
+    assert own == pytest.approx(compute(same, "cohen_kappa_quadratic").value)
+    with pytest.raises(ValueError, match="zero on the diagonal"):
+        with_weights(np.ones((3, 3)))
