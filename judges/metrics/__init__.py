@@ -9,7 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from judges.metrics import alignment, novelty, own_turns, topic_alignment, turn_taking
+from judges.metrics import (
+    act_transitions,
+    agenda_completion,
+    agenda_progress,
+    alignment,
+    centroids,
+    concentration,
+    follow_ups,
+    learned_overlap,
+    lexical,
+    likelihood,
+    meteor,
+    novelty,
+    overlap,
+    own_turns,
+    participation,
+    progression,
+    task_success,
+    topic_alignment,
+    topic_expansion,
+    turn_taking,
+    yes_no,
+)
 from judges.metrics.base import Metric, Parameter, Score, Settings
 from judges.metrics.embedding import DEFAULT_MODEL, Embedder
 from judges.metrics.errors import InputRefused, KeyRefused, MetricError, ModelMissing
@@ -24,8 +46,24 @@ METRICS: dict[str, Metric] = {
         turn_taking.FAMILY,
         alignment.FAMILY,
         topic_alignment.FAMILY,
+        agenda_progress.FAMILY,
+        lexical.FAMILY,
         novelty.FAMILY,
+        act_transitions.FAMILY,
+        likelihood.FAMILY,
+        topic_expansion.FAMILY,
         own_turns.FAMILY,
+        participation.FAMILY,
+        concentration.FAMILY,
+        task_success.FAMILY,
+        agenda_completion.FAMILY,
+        progression.FAMILY,
+        centroids.FAMILY,
+        overlap.FAMILY,
+        meteor.FAMILY,
+        learned_overlap.FAMILY,
+        follow_ups.FAMILY,
+        yes_no.FAMILY,
     )
     for metric in family
 }

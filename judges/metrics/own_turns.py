@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from judges.metrics import background
 from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
 from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools, cosine
+from judges.metrics.tools import Tools, cosine, normalised
 
 Similarities = NDArray[np.float64]
 
@@ -38,6 +39,24 @@ def lscc_es_min(scene: Scene, turn: int | None, settings: Settings, tools: Tools
         return found
     at = int(found.argmin())
     return _rounded(settings, float(found[at]), farthest=positions[at])
+
+
+def lscc_es_aug(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Similarity of the message to the speaker's turns and background together: MPCEval eq. 23 with 6-7.
+
+    cos(e(u), aug_s), aug_s = alpha v_s + (1 - alpha) b_s. Range -1 to 1. Undefined without a profile.
+    """
+    assert turn is not None
+    target = scene.target(turn)
+    if not target.text.strip():
+        return unscored("the message has no text")
+    context = scene.context(turn, settings.integer("window"))
+    own = [p for p in context if scene.turns[p].speaker == target.speaker]
+    size = settings.integer("window") or max(len(context), 1)
+    speaker = background.augmented(scene, target.speaker, own, size, tools)
+    if speaker is None:
+        return unscored(background.NO_PROFILE)
+    return scored(float(cosine(tools.unit(scene)[scene.position(turn)], normalised(speaker))))
 
 
 def _similarities(
@@ -78,4 +97,17 @@ FAMILY = tuple(
         (lscc_es_max, "Likeness to the speaker's own turns, nearest"),
         (lscc_es_min, "Likeness to the speaker's own turns, farthest"),
     )
+) + (
+    Metric(
+        key="lscc_es_aug",
+        title="Likeness to the speaker's own turns and background",
+        kind="turn",
+        aspect="speaker_content",
+        compute=lscc_es_aug,
+        low=-1.0,
+        high=1.0,
+        direction="higher",
+        needs=frozenset({"speakers", "profile", "embeddings"}),
+        texts=background.texts,
+    ),
 )

@@ -1,0 +1,138 @@
+"""DAF: whether the act of a message is a likely one after the acts before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from annotation.records import Dialogue
+from judges.metrics import acts
+from judges.metrics.base import (
+    HIGHER,
+    PAPER,
+    REFERENCE,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    scored,
+    unscored,
+)
+from judges.metrics.scene import Scene
+from judges.metrics.tools import Tools
+from judges.metrics.turn_taking import NO_CONTEXT
+
+History = tuple[str, ...]
+Counts = Counter[tuple[History, str]]
+ANY = ""
+
+
+@dataclass
+class ActModel:
+    """How often each act followed each history: over all dialogues, and in each dialogue by itself."""
+
+    order: int
+    total: Counts = field(default_factory=Counter)
+    own: dict[str, Counts] = field(default_factory=dict)
+
+    def learn(self, dialogue: str, found: list[str], first: int) -> None:
+        """Count the acts of one sequence from its position `first`, after histories of up to `order` acts."""
+        counts = self.own.setdefault(dialogue, Counter())
+        new: Counts = Counter()
+        for index in range(first, len(found)):
+            for length in range(min(index, self.order) + 1):
+                history = tuple(found[index - length : index])
+                new[history, found[index]] += 1
+                new[history, ANY] += 1
+        counts.update(new)
+        self.total.update(new)
+
+    def probability(
+        self, act: str, before: list[str], dialogue: str, alpha: float, size: int
+    ) -> float | None:
+        """Return p(act | the longest history that other dialogues have), None where they have nothing.
+
+        Add-alpha over `size` acts, with the dialogue's own counts left out.
+        """
+        own: Counts = self.own.get(dialogue, Counter())
+        for length in range(min(self.order, len(before)), -1, -1):
+            history = tuple(before[len(before) - length :])
+            seen = self.total[history, ANY] - own[history, ANY]
+            if seen > 0:
+                count = self.total[history, act] - own[history, act]
+                return (count + alpha) / (seen + alpha * size)
+        return None
+
+
+def daf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """Dialogue-act transition fit: p(act of the message | acts of the context): MPCEval eq. 17.
+
+    An n-gram model of acts over a corpus, the dialogue itself left out: back-off to the longest history seen,
+    add-alpha. Range 0 to 1. `paper` tags each message by itself with `tagger` (`rules`, or a sequence
+    classifier of transformers). `reference` has the published code's four toy acts, learns from histories
+    alone, and gives 1 / 4 where nothing was seen.
+    """
+    assert turn is not None
+    context = scene.context(turn, settings.integer("window"))
+    text = scene.target(turn).text
+    model: ActModel = tools.fitted
+    name, alpha = scene.dialogue.id, settings.number("alpha")
+    if settings.is_reference:
+        said = [scene.turns[p].text for p in context]
+        size = acts.REFERENCE_ACTS
+        value = model.probability(
+            acts.reference_act(text, said), _reference_acts(said, model.order), name, alpha, size
+        )
+        return scored(1 / size if value is None else value)
+    if not text.strip():
+        return unscored("the message has no text")
+    if not context:
+        return unscored(NO_CONTEXT)
+    tag, size = acts.tagger(settings.text("tagger"), tools)
+    act, before = tag(text), [tag(scene.turns[p].text) for p in context[-model.order :]]
+    value = model.probability(act, before, name, alpha, size)
+    if value is None:
+        return unscored("no other dialogue of the corpus has turns to learn from")
+    return scored(value, act=act, after=before)
+
+
+def _reference_acts(said: list[str], last: int | None = None) -> list[str]:
+    first = 0 if last is None else max(0, len(said) - last)
+    return [acts.reference_act(said[at], said[:at]) for at in range(first, len(said))]
+
+
+def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> ActModel:
+    model = ActModel(settings.integer("order"))
+    if settings.is_reference:
+        for dialogue in dialogues:
+            said = [turn.text for turn in dialogue.turns if turn.text.strip()]
+            model.learn(dialogue.id, _reference_acts(said), model.order)
+        return model
+    tag, _ = acts.tagger(settings.text("tagger"), tools)
+    for dialogue in dialogues:
+        for turns in [dialogue.turns] if dialogue.turns else [one.turns for one in dialogue.continuations]:
+            model.learn(dialogue.id, [tag(turn.text) for turn in turns if turn.text.strip()], 0)
+    return model
+
+
+FAMILY = (
+    Metric(
+        key="daf",
+        title="Dialogue-act transition fit",
+        kind="turn",
+        aspect="content",
+        compute=daf,
+        low=0.0,
+        high=1.0,
+        direction=HIGHER,
+        needs=frozenset({"corpus"}),
+        parameters={
+            "tagger": Parameter(acts.RULES, "rules, or a sequence classifier by name or folder"),
+            "order": Parameter(4, "longest history of acts", low=0, high=10),
+            "alpha": Parameter(0.1, "what is added to every count", low=1e-9),
+        },
+        variants={PAPER: {}, REFERENCE: {}},
+        fit=_fit,
+    ),
+)
