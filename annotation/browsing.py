@@ -10,6 +10,7 @@ from django.db.models import Count, QuerySet
 from django.utils.functional import cached_property
 
 from annotation.models import Corpus, Dialogue, Import, Item, Label, System, Turn
+from annotation.records import SELF
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
@@ -45,7 +46,14 @@ def label_count(corpus: Corpus) -> int:
 
 def systems(corpus: Corpus) -> QuerySet[System]:
     """Return a corpus's systems with the number of their continuations."""
-    return corpus.systems.annotate(produced=Count("continuations"))
+    return corpus.systems.annotate(produced=Count("continuations")).order_by("name")
+
+
+def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, Turn]:
+    """Return the first own turn of each dialogue, with the number of own turns as `length`."""
+    own = Turn.objects.filter(continuation__dialogue__in=dialogues, continuation__key=SELF, position=0)
+    counted = own.annotate(length=Count("continuation__turns")).select_related("continuation")
+    return {turn.continuation.dialogue_id: turn for turn in counted}
 
 
 def dialogues(corpus: Corpus, *, system: str = "") -> QuerySet[Dialogue]:

@@ -1,5 +1,15 @@
 """API routes of corpora, dialogues and items."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotation.api import corpora
+
+urlpatterns = [
+    path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
+    path("corpora/<str:name>/", corpora.CorpusDetail.as_view(), name="api-corpus"),
+    path("corpora/<str:name>/dialogues/", corpora.Dialogues.as_view(), name="api-dialogues"),
+    path("corpora/<str:name>/turns/", corpora.Turns.as_view(), name="api-turns"),
+    path("corpora/<str:name>/items/", corpora.Items.as_view(), name="api-items"),
+    path("corpora/<str:name>/splits/", corpora.Splits.as_view(), name="api-splits"),
+    path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
+]

@@ -32,20 +32,21 @@ def read(source: Source) -> Iterator[Entry]:
     if source.path.is_dir():
         files = [file for file in files if file.name not in NOT_MEETINGS]
     for file in files:
+        name = file.name if source.path.is_dir() else source.name
         try:
-            yield Entry(_meeting(source, file), file=file.name)
+            yield Entry(_meeting(source, file, Path(name).stem), file=name)
         except ImportProblem as problem:
-            raise problem.placed(file=file.name) from None
+            raise problem.placed(file=name) from None
 
 
-def _meeting(source: Source, file: Path) -> Dialogue:
+def _meeting(source: Source, file: Path, key: str) -> Dialogue:
     fields = Fields(decode(source.document(file)), "", MEETING)
     turns = tuple(_turn(part, path) for path, part in fields.items("meeting_transcripts"))
     if not turns:
         raise fields.problem("meeting_transcripts", "has no turns")
     speakers = dict.fromkeys(turn.speaker for turn in turns)
     return Dialogue(
-        id=file.stem,
+        id=key,
         turns=turns,
         participants=tuple(Participant(speaker, role=role(speaker)) for speaker in speakers),
         language="en",

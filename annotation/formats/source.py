@@ -31,21 +31,25 @@ SIGNATURES = {
 
 
 class Source:
-    """A path that is being read. `done` of `total` bytes were read so far."""
+    """A path that is being read. `done` of `total` bytes were read so far.
+
+    `name` is what its owner calls it, where the path is of a stored upload.
+    """
 
     def __init__(
-        self, path: Path | str, *, max_line: int = MAX_LINE, max_document: int = MAX_DOCUMENT
+        self,
+        path: Path | str,
+        *,
+        name: str = "",
+        max_line: int = MAX_LINE,
+        max_document: int = MAX_DOCUMENT,
     ) -> None:
         self.path = Path(path)
+        self.name = name or self.path.name
         self.max_line = max_line
         self.max_document = max_document
         self.done = 0
         self.total = sum(file.stat().st_size for file in self.files())
-
-    @property
-    def name(self) -> str:
-        """The last part of the path."""
-        return self.path.name
 
     def files(self) -> list[Path]:
         """Return the file itself, or a folder's JSON files in the order of their names."""

@@ -22,7 +22,7 @@ from annotation.models import Corpus, Import
 Progress = Callable[[int, int, ImportResult], None]
 """Told now and then: bytes read, bytes in all, what was written so far."""
 
-NAME = re.compile(r"[^/\x00-\x1f\x7f]{1,100}")
+NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
 
 
 class _NothingNew(Exception):
@@ -51,10 +51,10 @@ def import_path(
     """
     chosen = _format(format, into)
     given = _schemes(scheme)
-    origin = Source(path)
+    origin = Source(path, name=name)
     if origin.path.is_dir() and not chosen.folder:
         raise ImportProblem(f"is a folder; the format {format} is one file", file=str(path))
-    shown = name or origin.name
+    shown = origin.name
     result = ImportResult(_checked_name(corpus))
     try:
         content_hash = origin.content_hash()

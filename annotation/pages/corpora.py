@@ -69,8 +69,10 @@ def _results(corpus: Corpus, search: dict[str, str], number: str | None) -> dict
     if search["text"] or search["speaker"]:
         pages = browsing.CappedPaginator(browsing.turns(corpus, **search), SHOWN)
         return {"page": pages.get_page(number), "shows_turns": True}
-    dialogues = browsing.dialogues(corpus, system=search["system"])
-    return {"page": Paginator(dialogues, SHOWN).get_page(number), "shows_turns": False}
+    page = Paginator(browsing.dialogues(corpus, system=search["system"]), SHOWN).get_page(number)
+    beginnings = browsing.beginnings(list(page))
+    rows = [(dialogue, beginnings.get(dialogue.pk)) for dialogue in page]
+    return {"page": page, "rows": rows, "shows_turns": False}
 
 
 def _splits(corpus: Corpus) -> list[dict[str, Any]]:

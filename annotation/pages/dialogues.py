@@ -28,22 +28,25 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     parts = list(found.continuations.select_related("system").annotate(length=Count("turns")).order_by("id"))
     own = next((part for part in parts if part.key == SELF), None)
     shown = _chosen(parts, request.GET.get("continuation"), own)
-    history = Paginator(Turn.objects.filter(continuation=own).order_by("position"), TURNS_SHOWN)
-    page = history.get_page(request.GET.get("page"))
+    own_turns = Turn.objects.filter(continuation=own).order_by("position")
+    page = Paginator(own_turns, TURNS_SHOWN).get_page(request.GET.get("page"))
     turns = [] if shown is own else list(shown.turns.order_by("position"))
     who = dialogue_view.speakers(found, [*page, *turns])
+    history, lines = dialogue_view.lines(list(page), who), dialogue_view.lines(turns, who)
+    answers = dialogue_view.answers(shown)
     context = {
         "dialogue": found,
         "corpus": found.corpus,
         "parts": parts,
         "shown": shown,
         "page": page,
-        "history": dialogue_view.lines(list(page), who),
-        "lines": dialogue_view.lines(turns, who),
+        "history": history,
+        "lines": lines,
         "people": _people(found, who),
         "metadata": [(key, _shown(value)) for key, value in found.metadata.items()],
-        "answers": dialogue_view.answers(shown),
-        "kinds": list(dialogue_view.KINDS.values()),
+        "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
+        "answers": answers,
+        "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",
     }
     return render(request, "corpora/dialogue.html", context)

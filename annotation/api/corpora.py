@@ -1,0 +1,227 @@
+"""The API of corpora: import, read, split, delete. Researchers; deletion is for administrators."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, status
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from annotation import browsing, deleting, splits
+from annotation.api import corpora_serializers as serializers
+from annotation.importing import ImportProblem, ImportResult, import_path
+from annotation.models import Corpus, Dialogue, Item, Split, Turn
+from config.permissions import IsResearcher, is_administrator
+
+OVERHEAD = 2**20
+
+
+def load(name: str) -> Corpus:
+    """Return a corpus by its name, or 404. Researchers see every corpus."""
+    return get_object_or_404(Corpus, name=name)
+
+
+def _user(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _query(*names: str) -> list[OpenApiParameter]:
+    return [OpenApiParameter(name, OpenApiTypes.STR) for name in names]
+
+
+def _value(request: Request, name: str) -> str:
+    return request.query_params.get(name, "").replace("\0", "")
+
+
+class Corpora(generics.ListAPIView[Corpus]):
+    """All corpora, and importing a new one or into an existing one."""
+
+    permission_classes = (IsResearcher,)
+    serializer_class = serializers.CorpusSerializer
+    parser_classes = (MultiPartParser,)
+    queryset = Corpus.objects.order_by("name")
+
+    def list(self, request: Request, *args: Any, **options: Any) -> Response:
+        """List corpora with their counts."""
+        page = self.paginate_queryset(self.get_queryset()) or []
+        context = {"counts": browsing.counts(page)}
+        return self.get_paginated_response(
+            serializers.CorpusSerializer(page, many=True, context=context).data
+        )
+
+    @extend_schema(
+        request={"multipart/form-data": serializers.ImportRequest},
+        responses={
+            201: serializers.ImportAnswer,
+            200: serializers.ImportAnswer,
+            400: serializers.ImportRefusal,
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Import a file. 201 where something is new, 200 where all of it was there already."""
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD:
+            return Response(
+                {"detail": "The file is too large."}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+            )
+        asked = serializers.ImportRequest(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            result = _import(request, **asked.validated_data)
+        except ImportProblem as problem:
+            return Response(problem.as_dict(), status=status.HTTP_400_BAD_REQUEST)
+        answer = {**result.as_dict(), "unchanged": result.unchanged, "notes": result.notes}
+        return Response(answer, status=status.HTTP_201_CREATED if result.created else status.HTTP_200_OK)
+
+
+def _import(
+    request: Request, *, file: UploadedFile[Any], name: str, into: str, format: str, **rest: str
+) -> ImportResult:
+    """Import an uploaded file; it is on disk for as long as that takes."""
+    with tempfile.NamedTemporaryFile(prefix="concord-import-") as stored:
+        for chunk in file.chunks():
+            stored.write(chunk)
+        stored.flush()
+        return import_path(
+            path=stored.name,
+            name=file.name or "upload",
+            format=format,
+            corpus=into or name,
+            into=bool(into),
+            by=_user(request),
+            **rest,  # type: ignore[arg-type]
+        )
+
+
+class CorpusDetail(APIView):
+    """One corpus: reading it, and deleting it."""
+
+    permission_classes = (IsResearcher,)
+
+    @extend_schema(responses=serializers.CorpusDetailSerializer)
+    def get(self, request: Request, name: str) -> Response:
+        """Return a corpus with its imports and systems."""
+        found = load(name)
+        context = {"counts": browsing.counts([found])}
+        return Response(serializers.CorpusDetailSerializer(found, context=context).data)
+
+    @extend_schema(request=serializers.DeletionRequest, responses={200: OpenApiTypes.OBJECT})
+    def delete(self, request: Request, name: str) -> Response:
+        """Delete a corpus with everything about it. Administrators; `confirmation` is the corpus's name."""
+        if not is_administrator(request.user):
+            raise PermissionDenied
+        found = load(name)
+        asked = serializers.DeletionRequest(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            gone = deleting.delete_corpus(corpus=found, by=_user(request), **asked.validated_data)
+        except deleting.DeletionRefused as refused:
+            return Response({"confirmation": [str(refused)]}, status=status.HTTP_400_BAD_REQUEST)
+        return Response({"deleted": gone})
+
+
+class Dialogues(generics.ListAPIView[Dialogue]):
+    """The dialogues of a corpus."""
+
+    permission_classes = (IsResearcher,)
+    serializer_class = serializers.DialogueSerializer
+
+    @extend_schema(parameters=_query("system"))
+    def get(self, request: Request, *args: Any, **options: Any) -> Response:
+        """List dialogues, those that a `system` took part in where one is named."""
+        return super().get(request, *args, **options)
+
+    def get_queryset(self) -> QuerySet[Dialogue]:
+        """Return the dialogues that are asked for."""
+        if getattr(self, "swagger_fake_view", False):
+            return Dialogue.objects.none()
+        return browsing.dialogues(load(self.kwargs["name"]), system=_value(self.request, "system"))
+
+
+class Turns(generics.ListAPIView[Turn]):
+    """Searching the turns of a corpus."""
+
+    permission_classes = (IsResearcher,)
+    serializer_class = serializers.FoundTurnSerializer
+
+    @extend_schema(parameters=_query("text", "speaker", "system"))
+    def get(self, request: Request, *args: Any, **options: Any) -> Response:
+        """List turns by `text` (anywhere, in any case), `speaker` and `system`."""
+        return super().get(request, *args, **options)
+
+    def get_queryset(self) -> QuerySet[Turn]:
+        """Return the turns that are searched for."""
+        if getattr(self, "swagger_fake_view", False):
+            return Turn.objects.none()
+        asked = {name: _value(self.request, name) for name in ("text", "speaker", "system")}
+        return browsing.turns(load(self.kwargs["name"]), **asked)
+
+
+class Items(generics.ListAPIView[Item]):
+    """The items of a corpus, with the keys that name them in files."""
+
+    permission_classes = (IsResearcher,)
+    serializer_class = serializers.ItemSerializer
+
+    @extend_schema(parameters=_query("kind", "dialogue", "system"))
+    def get(self, request: Request, *args: Any, **options: Any) -> Response:
+        """List items by `kind` (turn or dialogue), `dialogue` and `system`."""
+        return super().get(request, *args, **options)
+
+    def get_queryset(self) -> QuerySet[Item]:
+        """Return the items that are asked for."""
+        if getattr(self, "swagger_fake_view", False):
+            return Item.objects.none()
+        asked = {name: _value(self.request, name) for name in ("kind", "dialogue", "system")}
+        found = browsing.items(load(self.kwargs["name"]), **asked)
+        return found.select_related("turn", "continuation__dialogue", "continuation__system")
+
+
+class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
+    """One dialogue with its continuations and turns."""
+
+    permission_classes = (IsResearcher,)
+    serializer_class = serializers.DialogueDetailSerializer
+    queryset = Dialogue.objects.select_related("corpus").prefetch_related(
+        "continuations__turns", "continuations__system"
+    )
+
+
+class Splits(generics.ListAPIView[Split]):
+    """The splits of a corpus into dev and test."""
+
+    permission_classes = (IsResearcher,)
+    serializer_class = serializers.SplitSerializer
+    pagination_class = None
+
+    def get_queryset(self) -> QuerySet[Split]:
+        """Return the corpus's splits, first drawn first."""
+        if getattr(self, "swagger_fake_view", False):
+            return Split.objects.none()
+        return load(self.kwargs["name"]).splits.order_by("id")
+
+    @extend_schema(request=serializers.DrawRequest, responses={201: serializers.SplitSerializer})
+    def post(self, request: Request, name: str) -> Response:
+        """Draw a split, or draw it anew while it is not used."""
+        asked = serializers.DrawRequest(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            split = splits.draw(corpus=load(name), by=_user(request), **asked.validated_data)
+        except splits.SplitRefused as refused:
+            return Response({"detail": str(refused)}, status=status.HTTP_400_BAD_REQUEST)
+        answer: BaseSerializer[Split] = serializers.SplitSerializer(split)
+        return Response(answer.data, status=status.HTTP_201_CREATED)

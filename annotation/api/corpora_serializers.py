@@ -1,0 +1,192 @@
+"""What the API of corpora sends and takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation import browsing
+from annotation.formats import FORMATS
+from annotation.keys import item_key
+from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Split, Turn
+
+
+class CorpusSerializer(serializers.ModelSerializer[Corpus]):
+    """A corpus with the counts of what its imports brought."""
+
+    counts = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Corpus
+        fields = ("id", "name", "source", "licence", "created_at", "counts")
+
+    def get_counts(self, corpus: Corpus) -> dict[str, int]:
+        """Dialogues, turns, continuations and items."""
+        counted: dict[int, dict[str, int]] = self.context["counts"]
+        return counted[corpus.pk]
+
+
+class ImportSerializer(serializers.ModelSerializer[Import]):
+    """A file that was imported."""
+
+    class Meta:
+        model = Import
+        fields = ("id", "format", "file_name", "content_hash", "options", "counts", "created_at")
+
+
+class CorpusDetailSerializer(CorpusSerializer):
+    """A corpus with its imports, its systems and the number of live labels."""
+
+    imports = ImportSerializer(many=True)
+    systems = serializers.SlugRelatedField[Any](many=True, read_only=True, slug_field="name")
+    labels = serializers.SerializerMethodField()
+
+    class Meta(CorpusSerializer.Meta):
+        fields = (*CorpusSerializer.Meta.fields, "imports", "systems", "labels")  # type: ignore[assignment]
+
+    def get_labels(self, corpus: Corpus) -> int:
+        """Live labels about the corpus."""
+        return browsing.label_count(corpus)
+
+
+class TurnSerializer(serializers.ModelSerializer[Turn]):
+    """A turn of a continuation."""
+
+    class Meta:
+        model = Turn
+        fields = ("position", "speaker", "text", "given", "at", "extra")
+
+
+class FoundTurnSerializer(TurnSerializer):
+    """A turn that a search found, with where it is."""
+
+    dialogue = serializers.CharField(source="continuation.dialogue.key")
+    dialogue_id = serializers.IntegerField(source="continuation.dialogue_id")
+    continuation = serializers.CharField(source="continuation.key")
+    system = serializers.CharField(source="continuation.system.name")
+
+    class Meta(TurnSerializer.Meta):
+        fields = (*TurnSerializer.Meta.fields, "dialogue", "dialogue_id", "continuation", "system")  # type: ignore[assignment]
+
+
+class ContinuationSerializer(serializers.ModelSerializer[Continuation]):
+    """A continuation with its turns; `self` holds the dialogue's own."""
+
+    id = serializers.CharField(source="key")
+    system = serializers.CharField(source="system.name")
+    turns = TurnSerializer(many=True)
+
+    class Meta:
+        model = Continuation
+        fields = ("id", "system", "mode", "trial", "condition", "turns")
+
+
+class DialogueSerializer(serializers.ModelSerializer[Dialogue]):
+    """A dialogue without its turns."""
+
+    class Meta:
+        model = Dialogue
+        fields = ("id", "key", "cluster", "language", "summary", "participants", "metadata", "agenda")
+
+
+class DialogueDetailSerializer(DialogueSerializer):
+    """A dialogue with all its continuations."""
+
+    corpus = serializers.CharField(source="corpus.name")
+    continuations = ContinuationSerializer(many=True)
+
+    class Meta(DialogueSerializer.Meta):
+        fields = (*DialogueSerializer.Meta.fields, "corpus", "continuations")  # type: ignore[assignment]
+
+
+class ItemSerializer(serializers.ModelSerializer[Item]):
+    """An item with its key, which names it for every program."""
+
+    key = serializers.SerializerMethodField()
+    system = serializers.CharField(source="continuation.system.name")
+    cluster = serializers.CharField(source="continuation.dialogue.cluster")
+
+    class Meta:
+        model = Item
+        fields = ("id", "key", "kind", "system", "cluster")
+
+    def get_key(self, item: Item) -> str:
+        """`dialogue/continuation/turn`, without the turn for a whole continuation."""
+        position = item.turn.position if item.turn else None
+        return item_key(item.continuation.dialogue.key, item.continuation.key, position)
+
+
+class ImportRequest(serializers.Serializer[Any]):
+    """A file to be imported: as the new corpus `name`, or `into` an existing one."""
+
+    file = serializers.FileField()
+    format = serializers.ChoiceField(choices=list(FORMATS), default="jsonl")
+    name = serializers.CharField(required=False, default="", max_length=100)
+    into = serializers.CharField(required=False, default="", max_length=100)
+    scheme = serializers.CharField(required=False, default="", max_length=400)
+    source = serializers.CharField(required=False, default="")  # type: ignore[assignment]
+    licence = serializers.CharField(required=False, default="", max_length=200)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Exactly one corpus is named."""
+        if bool(attrs["name"]) == bool(attrs["into"]):
+            raise serializers.ValidationError("Name a new corpus with name, or an existing one with into.")
+        return attrs
+
+
+class ImportAnswer(serializers.Serializer[Any]):
+    """What an import did; `created` is false where all of it was there already."""
+
+    corpus = serializers.CharField()
+    dialogues = serializers.IntegerField()
+    turns = serializers.IntegerField()
+    continuations = serializers.IntegerField()
+    items = serializers.IntegerField()
+    labels = serializers.IntegerField()
+    missing = serializers.IntegerField()
+    created = serializers.BooleanField()
+    unchanged = serializers.IntegerField()
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class ImportRefusal(serializers.Serializer[Any]):
+    """Why a file was refused."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField(allow_null=True)
+    field = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class DeletionRequest(serializers.Serializer[Any]):
+    """A deletion, confirmed by the corpus's name."""
+
+    confirmation = serializers.CharField()
+
+
+class SplitSerializer(serializers.ModelSerializer[Split]):
+    """A split of a corpus, with how many clusters are in each part."""
+
+    dev = serializers.SerializerMethodField()
+    test = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Split
+        fields = ("id", "name", "seed", "test_share", "fixed_at", "dev", "test")
+
+    def get_dev(self, split: Split) -> int:
+        """Clusters in dev."""
+        return split.clusters.filter(part="dev").count()
+
+    def get_test(self, split: Split) -> int:
+        """Clusters in test."""
+        return split.clusters.filter(part="test").count()
+
+
+class DrawRequest(serializers.Serializer[Any]):
+    """How to draw a split."""
+
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    test_share = serializers.FloatField(default=0.5, min_value=0.0, max_value=1.0)
+    name = serializers.CharField(default="main", max_length=80)
