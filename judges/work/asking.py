@@ -1,4 +1,4 @@
-"""Doing judges' calls: many requests at once in one event loop, with the database in a thread beside it.
+"""Doing judges' calls: many requests at once in one event loop, with the database in two threads beside.
 
 Calls are claimed ahead, so that a request begins the moment another one ends; results are written in batches.
 """
@@ -48,19 +48,17 @@ class Desk:
         self.held: dict[int | None, int] = {}
         self.begun: set[int] = set()
         self.paused: dict[int, float] = {}
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="database")
+        self.claimer = ThreadPoolExecutor(1, thread_name_prefix="claimer")
+        self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
 
     async def work(self) -> Counts:
         """Claim, ask and write until nothing is ready, the time is over or the worker is to stop."""
         try:
             while True:
-                if self._may_claim():
-                    await self._claim()
-                if not self.tasks and not self.finished:
+                _, wrote = await asyncio.gather(self._claim(), self._write())
+                if not self.tasks and not wrote:
                     return self.counts
                 await self._collect()
-                if self.finished:
-                    await self._write()
                 if self.stopping() and self.tasks:
                     await self._leave()
         finally:
@@ -70,7 +68,9 @@ class Desk:
         return not self.stopping() and time.monotonic() < self.until
 
     async def _claim(self) -> None:
-        for lane, jobs in await self._in_database(self._claim_now):
+        if not self._may_claim():
+            return
+        for lane, jobs in await _in(self.claimer, self._claim_now):
             for job in jobs:
                 task = asyncio.create_task(self._do(job))
                 self.tasks[task] = job.call.pk
@@ -90,7 +90,7 @@ class Desk:
                 self.gates.setdefault(lane, asyncio.Semaphore(width))
                 if self.paused.get(lane, 0) > time.monotonic():
                     continue
-                width += max(1, width // 2)
+                width *= 2
             free = width - self.held.get(lane, 0)
             if free < width // 8:
                 continue
@@ -146,11 +146,15 @@ class Desk:
             del self.tasks[task]
             self.finished.append(task.result())
 
-    async def _write(self) -> None:
+    async def _write(self) -> bool:
+        """Write what has ended; return whether there was anything (a call to ask again may be ready now)."""
         outcomes, self.finished = self.finished, []
-        self.counts.add(await self._in_database(partial(write, outcomes)))
+        if not outcomes:
+            return False
+        self.counts.add(await _in(self.writer, partial(write, outcomes)))
         self.heart.let_go([outcome.call for outcome in outcomes])
         self.begun -= {outcome.call for outcome in outcomes}
+        return True
 
     async def _leave(self) -> None:
         """Give back what was not begun, let the rest end within the grace, and give back what did not."""
@@ -163,7 +167,7 @@ class Desk:
         await asyncio.wait(self.tasks)
         lost = [call for task, call in self.tasks.items() if task.cancelled()]
         self.tasks = {task: call for task, call in self.tasks.items() if not task.cancelled()}
-        await self._in_database(partial(claiming.give_back, worker=self.heart.name, calls=lost))
+        await _in(self.writer, partial(claiming.give_back, worker=self.heart.name, calls=lost))
         self.heart.let_go(lost)
 
     async def _end(self) -> None:
@@ -171,11 +175,14 @@ class Desk:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         await self.clients.close()
-        await self._in_database(_disconnect)
-        self.thread.shutdown()
+        for thread in (self.claimer, self.writer):
+            await _in(thread, _disconnect)
+            thread.shutdown()
 
-    async def _in_database(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.thread, work)
+
+async def _in(thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    """Do something with the database in its thread, while requests go on in the loop."""
+    return await asyncio.get_running_loop().run_in_executor(thread, work)
 
 
 def _disconnect() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judges.material import Material, load
-from judges.models import Call, Endpoint
+from judges.models import Call, Endpoint, Run
 from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading
 from judges.protocols.base import Asking, Computing
 
@@ -39,9 +39,11 @@ class Jobs:
 
     def make(self, ids: Sequence[int]) -> list[Job]:
         """Return the jobs of calls in order; those that need no request carry their reading."""
-        calls = Call.objects.select_related("run__rater", "run__endpoint", "item__turn")
-        rows = list(calls.filter(pk__in=ids).order_by("pk"))
+        rows = list(Call.objects.filter(pk__in=ids).order_by("pk"))
         self._remember({row.continuation_id for row in rows})
+        runs = Run.objects.select_related("rater", "endpoint").in_bulk({row.run_id for row in rows})
+        for row in rows:
+            row.run = runs[row.run_id]
         return [self._job(row) for row in rows]
 
     def _job(self, call: Call) -> Job:
@@ -49,7 +51,7 @@ class Jobs:
         protocol, variant = PROTOCOLS[spec["protocol"]], spec.get("variant", "")
         material = self._material[call.continuation_id]
         turn = None
-        if call.item is not None:
+        if call.item_id is not None:
             turn = next(index for index, item in material.items.items() if item == call.item_id)
         case = Case(material.dialogue, material.continuation, turn)
         prompt, reading = _prepared(protocol, case, variant)
@@ -71,8 +73,3 @@ def _prepared(protocol: Protocol, case: Case, variant: str) -> tuple[Prompt | No
         return None, protocol.judge(case)
     assert isinstance(protocol, Asking)
     return protocol.prompt(case, variant), None
-
-
-def item_of(material: Mapping[int | None, int], turn: int | None) -> int:
-    """Return the id of the item at a turn index."""
-    return material[turn]

@@ -21,7 +21,7 @@ from annotation import recording
 from annotation.models import Label, Occasion
 from annotation.recording import Answer
 from judges import runs
-from judges.models import Call, CallLabel, Run
+from judges.models import Call, Run
 
 Kind = Literal["done", "failed", "again"]
 MOST_REPLY = 200_000
@@ -133,6 +133,9 @@ _FIELDS = (
 _SAVE = f"UPDATE judges_call SET {', '.join(f'{name} = %s' for name in _FIELDS)} WHERE id = %s"  # noqa: S608
 
 
+_LINK = "INSERT INTO judges_calllabel (call_id, label_id) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
+
+
 def _save(calls: Sequence[Call]) -> None:
     """Write the calls' own fields: one prepared statement, sent for all rows at once."""
     rows: list[list[Any]] = [
@@ -181,10 +184,9 @@ def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:
     labels: list[Label] = []
     for rater, given in answers.items():
         labels += recording.record(rater=raters[rater], answers=given, occasion=Occasion.MAIN)
-    CallLabel.objects.bulk_create(
-        CallLabel(call_id=origin[label.rater_id, label.item_id, label.question_id, label.sample], label=label)
-        for label in labels
-    )
+    made_by = [origin[label.rater_id, label.item_id, label.question_id, label.sample] for label in labels]
+    with connection.cursor() as cursor:
+        cursor.execute(_LINK, [made_by, [label.pk for label in labels]])
     return len(labels)
 
 
