@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
-from annotation.models import Assignment, Campaign, CampaignMember
+from annotation.models import Assignment, Campaign
 
 State = Assignment.State
 
@@ -34,17 +35,19 @@ def counts(campaign: Campaign) -> Counts:
     return Counts(tasks=campaign.tasks.count(), slots=campaign.slots.count(), **made)
 
 
-def members(campaign: Campaign) -> QuerySet[CampaignMember]:
-    """Return the members with what each `skipped` and `flagged`; `done` and `pace` are their own."""
+def members(campaign: Campaign) -> list[dict[str, Any]]:
+    """Return each member's user_id, username, done, pace (seconds a task), skipped and flagged."""
     mine = Q(user__assignments__campaign=campaign)
-    return (
-        campaign.members.select_related("user")
-        .annotate(
+    found: Any = (
+        campaign.members.annotate(
+            username=F("user__username"),
             skipped=Count("user__assignments", filter=mine & Q(user__assignments__state=State.SKIPPED)),
             flagged=Count("user__assignments", filter=mine & Q(user__assignments__flagged=True)),
         )
-        .order_by("user__username")
+        .order_by("username")
+        .values("user_id", "username", "done", "pace", "skipped", "flagged")
     )
+    return list(found)
 
 
 def remarks(campaign: Campaign) -> QuerySet[Assignment]:

@@ -34,5 +34,5 @@ def cursor() -> CursorWrapper:
     raw = connection.connection
     if raw.prepare_threshold is None:
         raw.prepare_threshold = EXECUTIONS_BEFORE
-    made = _Prepared(raw)
+    made: Any = _Prepared(raw)
     return connection.make_debug_cursor(made) if connection.queries_logged else connection.make_cursor(made)

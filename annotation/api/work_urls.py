@@ -1,5 +1,20 @@
 """API routes of campaigns and annotation."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotation.api import campaigns, work
+
+urlpatterns = [
+    path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
+    path("campaigns/<int:campaign>/", campaigns.campaign, name="api-campaign"),
+    path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
+    path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
+    path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
+    path("work/", work.my_campaigns, name="api-my-campaigns"),
+    path("work/<int:campaign>/next/", work.next_task, name="api-work-next"),
+    path("work/<int:campaign>/reopen/", work.reopen, name="api-work-reopen"),
+    path("work/<int:campaign>/guidelines/", work.guidelines, name="api-work-guidelines"),
+    path("work/<int:campaign>/<int:assignment>/draft/", work.save_draft, name="api-work-draft"),
+    path("work/<int:campaign>/<int:assignment>/submit/", work.submit, name="api-work-submit"),
+    path("work/<int:campaign>/<int:assignment>/skip/", work.skip, name="api-work-skip"),
+]

@@ -69,8 +69,8 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: one campaign, with its people, its progress and what annotators remarked."""
     found = _load(campaign)
-    members = list(campaign_progress.members(found))
-    outsiders = User.objects.filter(is_active=True).exclude(pk__in=[member.user_id for member in members])
+    members = campaign_progress.members(found)
+    outsiders = User.objects.filter(is_active=True).exclude(pk__in=[member["user_id"] for member in members])
     context = {
         "campaign": found,
         "counts": campaign_progress.counts(found),

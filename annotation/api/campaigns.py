@@ -1,0 +1,118 @@
+"""The API of campaigns, for researchers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import campaign_progress, campaigns
+from annotation.api.refusals import answered
+from annotation.api.work_serializers import (
+    CampaignSerializer,
+    GuidelinesSerializer,
+    MembersSerializer,
+    StateSerializer,
+)
+from annotation.models import Campaign
+from config.permissions import IsResearcher
+
+VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
+
+
+def _user(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _load(campaign: int) -> Campaign:
+    return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=campaign)
+
+
+@extend_schema(methods=["GET"], responses=CampaignSerializer(many=True))
+@extend_schema(methods=["POST"], request=CampaignSerializer, responses={201: CampaignSerializer})
+@api_view(["GET", "POST"])
+@permission_classes([IsResearcher])
+@answered
+def campaign_list(request: Request) -> Response:
+    """Researchers: all campaigns, or set up a new one as a draft."""
+    if request.method == "GET":
+        paginator = LimitOffsetPagination()
+        found = Campaign.objects.select_related("corpus", "scheme_version__scheme").order_by("-id")
+        page = paginator.paginate_queryset(found, request)
+        return paginator.get_paginated_response(CampaignSerializer(page, many=True).data)
+    given = CampaignSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    values: dict[str, Any] = dict(given.validated_data)
+    scheme = values.pop("scheme_version")["scheme"]["key"]
+    made = campaigns.create(by=_user(request), scheme=scheme, **values)
+    return Response(CampaignSerializer(made).data, status=201)
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view(["GET"])
+@permission_classes([IsResearcher])
+def campaign(request: Request, campaign: int) -> Response:
+    """Researchers: one campaign with its counts and what each member did."""
+    found = _load(campaign)
+    members = [
+        {
+            "username": member["username"],
+            "submitted": member["done"],
+            "seconds_per_task": member["pace"],
+            "skipped": member["skipped"],
+            "flagged": member["flagged"],
+        }
+        for member in campaign_progress.members(found)
+    ]
+    counts = asdict(campaign_progress.counts(found))
+    return Response(CampaignSerializer(found).data | {"counts": counts, "members": members})
+
+
+@extend_schema(request=StateSerializer, responses=CampaignSerializer)
+@api_view(["POST"])
+@permission_classes([IsResearcher])
+@answered
+def change_state(request: Request, campaign: int) -> Response:
+    """Researchers: open, pause or close a campaign."""
+    given = StateSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    VERBS[given.validated_data["verb"]](by=_user(request), campaign=_load(campaign))
+    return Response(CampaignSerializer(_load(campaign)).data)
+
+
+@extend_schema(request=MembersSerializer, responses=CampaignSerializer)
+@api_view(["POST"])
+@permission_classes([IsResearcher])
+@answered
+def change_members(request: Request, campaign: int) -> Response:
+    """Researchers: let people take part, or take them out."""
+    given = MembersSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    found = _load(campaign)
+    for person in given.validated_data.get("add", []):
+        campaigns.add_member(by=_user(request), campaign=found, user=person)
+    for person in given.validated_data.get("remove", []):
+        campaigns.remove_member(by=_user(request), campaign=found, user=person)
+    return Response(CampaignSerializer(found).data)
+
+
+@extend_schema(request=GuidelinesSerializer, responses=GuidelinesSerializer)
+@api_view(["PUT"])
+@permission_classes([IsResearcher])
+@answered
+def set_guidelines(request: Request, campaign: int) -> Response:
+    """Researchers: change the guidelines; a version in use is kept and gets a successor."""
+    given = GuidelinesSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    text = given.validated_data["text"]
+    kept = campaigns.set_guidelines(by=_user(request), campaign=_load(campaign), text=text)
+    return Response(GuidelinesSerializer(kept).data)

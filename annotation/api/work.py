@@ -1,0 +1,157 @@
+"""The API of annotating: what the annotation page does, for programs. Members of the campaign only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import labelling
+from annotation.api.refusals import answered
+from annotation.api.work_serializers import (
+    DraftSerializer,
+    GuidelinesSerializer,
+    ReopenSerializer,
+    ScreenSerializer,
+    SkipSerializer,
+    SubmitSerializer,
+)
+from annotation.assigning import Hold, Seat
+from annotation.models import Assignment, CampaignMember, Guidelines
+from annotation.plans import Asked, plan_of
+from annotation.progress import progress
+from annotation.screens import load
+from config.permissions import IsSignedIn
+
+
+def _user(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view(["GET"])
+@permission_classes([IsSignedIn])
+def my_campaigns(request: Request) -> Response:
+    """Everyone signed in: the campaigns they take part in."""
+    mine = CampaignMember.objects.filter(user=_user(request)).exclude(campaign__state="draft")
+    found = mine.select_related("campaign").order_by("-campaign_id")
+    return Response(
+        [
+            {
+                "campaign": member.campaign_id,
+                "name": member.campaign.name,
+                "state": member.campaign.state,
+                "done": member.done,
+            }
+            for member in found
+        ]
+    )
+
+
+@extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@permission_classes([IsSignedIn])
+@answered
+def next_task(request: Request, campaign: int) -> Response:
+    """Members: the task before them; claims one where they hold none."""
+    seat, hold = labelling.start(by=_user(request), campaign=campaign)
+    return Response(_state(seat, hold, "next"))
+
+
+@extend_schema(request=ReopenSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@permission_classes([IsSignedIn])
+@answered
+def reopen(request: Request, campaign: int) -> Response:
+    """Members: an earlier task of theirs, to be revised."""
+    given = _checked(ReopenSerializer(data=request.data))
+    seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=given["before"])
+    return Response(_state(seat, hold, "reopened"))
+
+
+@extend_schema(request=DraftSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@permission_classes([IsSignedIn])
+@answered
+def save_draft(request: Request, campaign: int, assignment: int) -> Response:
+    """Members: keep a draft; an older version never replaces a newer one."""
+    draft = _checked(DraftSerializer(data=request.data))
+    revising = draft.pop("revising")
+    kept = labelling.save_draft(
+        by=_user(request), campaign=campaign, assignment=assignment, draft=draft, revising=revising
+    )
+    return Response({"version": kept})
+
+
+@extend_schema(request=SubmitSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@permission_classes([IsSignedIn])
+@answered
+def submit(request: Request, campaign: int, assignment: int) -> Response:
+    """Members: submit a task; the answer carries the next one. Sent again, it changes nothing."""
+    given = _checked(SubmitSerializer(data=request.data))
+    outcome = labelling.submit(by=_user(request), campaign=campaign, assignment=assignment, **given)
+    return Response(_state(outcome.seat, outcome.next, outcome.status))
+
+
+@extend_schema(request=SkipSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@permission_classes([IsSignedIn])
+@answered
+def skip(request: Request, campaign: int, assignment: int) -> Response:
+    """Members: give a task up for a reason; the answer carries the next one."""
+    given = _checked(SkipSerializer(data=request.data))
+    outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, **given)
+    return Response(_state(outcome.seat, outcome.next, outcome.status))
+
+
+@extend_schema(responses=GuidelinesSerializer)
+@api_view(["GET"])
+@permission_classes([IsSignedIn])
+def guidelines(request: Request, campaign: int) -> Response:
+    """Members: the guidelines in force."""
+    get_object_or_404(CampaignMember, campaign_id=campaign, user=_user(request))
+    found = get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
+    return Response(GuidelinesSerializer(found).data)
+
+
+def _checked(given: Any) -> dict[str, Any]:
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)
+
+
+def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
+    task = None
+    if hold is not None:
+        task = ScreenSerializer(load(hold.task)).data | {
+            "assignment": hold.assignment,
+            "draft": hold.draft,
+            "revising": hold.state == Assignment.State.SUBMITTED,
+        }
+    return {
+        "status": status,
+        "campaign": seat.state,
+        "progress": progress(seat=seat, hold=hold)._asdict(),
+        "questions": [_question(question) for question in plan_of(seat.version).questions],
+        "task": task,
+    }
+
+
+def _question(question: Asked) -> dict[str, Any]:
+    return {
+        "key": question.key,
+        "wording": question.wording,
+        "level": question.level,
+        "values": question.values,
+        "anchors": question.anchors,
+        "group": question.group,
+        "required": question.required,
+        "show_if": question.show_if,
+    }

@@ -1,0 +1,169 @@
+"""What the API of annotation takes and gives."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import User
+from rest_framework import serializers
+
+from annotation.models import Campaign, Corpus, System
+from annotation.schemes import SCHEMES
+
+
+class LineSerializer(serializers.Serializer[Any]):
+    """One turn as shown; `item` is set where the turn itself is rated."""
+
+    no = serializers.IntegerField()
+    speaker = serializers.CharField(source="who")
+    text = serializers.CharField()
+    place = serializers.ChoiceField(choices=["history", "given", "item", "rated"])
+    item = serializers.IntegerField(allow_null=True)
+
+
+class PartSerializer(serializers.Serializer[Any]):
+    """A stretch of the transcript."""
+
+    heading = serializers.CharField()
+    lines = LineSerializer(many=True)
+
+
+class PersonSerializer(serializers.Serializer[Any]):
+    """A speaker."""
+
+    name = serializers.CharField()
+    role = serializers.CharField()
+    profile = serializers.ListField(child=serializers.CharField())
+
+
+class ScreenSerializer(serializers.Serializer[Any]):
+    """What an annotator may see of a task."""
+
+    items = serializers.ListField(child=serializers.IntegerField())
+    parts = PartSerializer(many=True)
+    people = PersonSerializer(many=True)
+    metadata = serializers.ListField()
+    summary = serializers.CharField()
+    agenda = serializers.ListField(child=serializers.CharField())
+
+
+class DraftSerializer(serializers.Serializer[Any]):
+    """A draft: its version grows with every change; answers are item id to question to value."""
+
+    version = serializers.IntegerField(min_value=1)
+    answers = serializers.JSONField(default=dict)
+    comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
+    flagged = serializers.BooleanField(default=False)
+    revising = serializers.BooleanField(default=False)
+
+
+class SubmitSerializer(serializers.Serializer[Any]):
+    """Answers to a task: item id to question to value."""
+
+    answers = serializers.JSONField()
+    comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
+    flagged = serializers.BooleanField(default=False)
+    revising = serializers.BooleanField(default=False)
+
+
+class SkipSerializer(serializers.Serializer[Any]):
+    """Why a task is given up."""
+
+    reason = serializers.CharField()
+
+
+class ReopenSerializer(serializers.Serializer[Any]):
+    """The task submitted last, or the one before `before`."""
+
+    before = serializers.IntegerField(required=False, allow_null=True, default=None)
+
+
+class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+    """A campaign; write with corpus and systems by name, annotators by user name."""
+
+    corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
+    scheme = serializers.ChoiceField(choices=[], source="scheme_version.scheme.key")
+    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    annotators = serializers.SlugRelatedField(
+        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
+    )
+    guidelines = serializers.CharField(required=False, allow_blank=True)
+
+    class Meta:
+        model = Campaign
+        fields = [
+            "id",
+            "name",
+            "state",
+            "corpus",
+            "scheme",
+            "systems",
+            "include_self",
+            "raters_per_item",
+            "lease_minutes",
+            "seed",
+            "annotators",
+            "guidelines",
+        ]
+        read_only_fields = ["state"]
+        extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scheme = self.fields["scheme"]
+        assert isinstance(scheme, serializers.ChoiceField)
+        scheme.choices = {key: definition.title for key, definition in SCHEMES.items()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Find the systems of the corpus by their names."""
+        names = attrs.get("systems", [])
+        found = list(System.objects.filter(corpus=attrs["corpus"], name__in=names))
+        unknown = set(names) - {system.name for system in found}
+        if unknown:
+            raise serializers.ValidationError({"systems": f"The corpus has no system “{min(unknown)}”."})
+        return attrs | {"systems": found}
+
+    def to_representation(self, instance: Campaign) -> dict[str, Any]:
+        """Name what is related."""
+        guidelines = instance.guidelines.order_by("-version").first()
+        return {
+            "id": instance.pk,
+            "name": instance.name,
+            "state": instance.state,
+            "corpus": instance.corpus.name,
+            "scheme": instance.scheme_version.scheme.key,
+            "scheme_version": instance.scheme_version.version,
+            "systems": sorted(system.name for system in instance.systems.all()),
+            "include_self": instance.include_self,
+            "raters_per_item": instance.raters_per_item,
+            "lease_minutes": instance.lease_minutes,
+            "seed": instance.seed,
+            "annotators": sorted(
+                member.user.get_username() for member in instance.members.select_related("user")
+            ),
+            "guidelines": guidelines.text if guidelines else "",
+        }
+
+
+class StateSerializer(serializers.Serializer[Any]):
+    """What to do with a campaign."""
+
+    verb = serializers.ChoiceField(choices=["open", "pause", "close"])
+
+
+class MembersSerializer(serializers.Serializer[Any]):
+    """Who joins and who leaves, by user name."""
+
+    add = serializers.SlugRelatedField(
+        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
+    )
+    remove = serializers.SlugRelatedField(
+        slug_field="username", queryset=User.objects.all(), many=True, required=False
+    )
+
+
+class GuidelinesSerializer(serializers.Serializer[Any]):
+    """Guidelines; `version` is given by Concord."""
+
+    text = serializers.CharField(allow_blank=True)
+    version = serializers.IntegerField(read_only=True)
