@@ -1,0 +1,68 @@
+"""Small conversations, and an embedder whose vectors can be computed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
+from judges.metrics import Embedder, Scene, Score, Tools, instrument_for
+from judges.metrics.embedding import Vectors
+from judges.metrics.tokens import words
+
+
+class WordCounts(Embedder):
+    """Embeds a text as its counts of words, one dimension a word: cosines can be computed by hand."""
+
+    def __init__(self, dimension: int = 256) -> None:
+        super().__init__("word counts")
+        self.dimension = dimension
+        self.places: dict[str, int] = {}
+
+    def _compute(self, texts: list[str]) -> Iterator[tuple[str, Vectors]]:
+        self.computed += len(texts)
+        for text in texts:
+            row = np.zeros(self.dimension, np.float32)
+            for word in words(text):
+                row[self.places.setdefault(word, len(self.places))] += 1
+            yield text, row
+
+
+def tools() -> Tools:
+    """Return tools with the embedder that counts words."""
+    return Tools(embed=WordCounts())
+
+
+def turns(*lines: str) -> tuple[Turn, ...]:
+    """Return turns from lines like `Ana: hello`."""
+    return tuple(Turn(*(part.strip() for part in line.split(":", 1))) for line in lines)
+
+
+def talk(*lines: str, people: tuple[Participant, ...] = (), agenda: Agenda | None = None, **extra) -> Scene:
+    """Return a whole conversation as a scene, from lines like `Ana: hello`."""
+    dialogue = Dialogue("talk", turns(*lines), participants=people, agenda=agenda, **extra)
+    return Scene(dialogue, dialogue.own())
+
+
+def reply(*lines: str, people: tuple[Participant, ...] = (), agenda: Agenda | None = None, **extra) -> Scene:
+    """Return a scene whose last line is a predicted turn after the others."""
+    said = turns(*lines)
+    last = Turn(said[-1].speaker, said[-1].text, at=len(said) - 1)
+    predicted = Continuation("x", "model-x", (last,), mode="static")
+    dialogue = Dialogue("reply", said[:-1], people, (predicted,), agenda=agenda, **extra)
+    return Scene(dialogue, predicted)
+
+
+def answer(response: str, reference: str) -> Scene:
+    """Return a scene of one static turn with a reference."""
+    said = (Turn("A", "What do you do?"), Turn("B", reference))
+    predicted = Continuation("x", "model-x", (Turn("B", response, at=1),), mode="static")
+    return Scene(Dialogue("answer", said, (), (predicted,)), predicted)
+
+
+def score(key: str, scene: Scene, with_tools: Tools | None = None, turn: int | None = 0) -> Score:
+    """Return the score of the scene's first turn or of the whole conversation, unfitted."""
+    instrument = instrument_for(key)
+    item = None if instrument.metric.kind == "dialogue" else turn
+    return instrument.score(scene, item, with_tools or tools())
