@@ -2,7 +2,7 @@
 
 A behaviour has a mean prevalence; each dialogue has its own, from a beta distribution with a correlation of
 .15 within dialogues. Raters see a turn's truth and err with a rate that also varies by dialogue. The truth
-of each statistic is its value in a very large draw of the same model. Ordered ratings come from a latent
+of each statistic is its value in the model itself. Ordered ratings come from a latent
 quality with a dialogue effect, cut at fixed points.
 """
 
@@ -21,7 +21,7 @@ from calibration.statistics.engine import Estimate, estimates, result_of
 from calibration.statistics.intervals import bounds_of
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen_estimated
 from calibration.statistics.resampling import resampling_of
-from calibration.statistics.samples import Sample
+from calibration.statistics.samples import Draw, Sample
 
 PREVALENCES = (0.02, 0.05, 0.1, 0.2, 0.5)
 DIALOGUES = (30, 50, 150, 500)
@@ -158,10 +158,8 @@ def covered(
     plan: Plan,
 ) -> list[Cell]:
     """Return a cell per statistic from simulated studies."""
-    if prevalence not in TRUTHS:
-        large = evaluated(draw(np.random.default_rng(999), 40_000), pair, panel, Plan(resamples=0))
-        TRUTHS[prevalence] = {key: estimate.point for key, (estimate, _) in large.items()}
-    truths = TRUTHS[prevalence]
+    truths = TRUTHS.setdefault(prevalence, {}) or true_values(draw, pair, panel, prevalence)
+    TRUTHS[prevalence] = truths
     counts = {key: np.zeros(3) for key in truths}
     errors: dict[str, list[float]] = {key: [] for key in truths}
     for study in range(studies):
@@ -190,6 +188,27 @@ def covered(
         )
         for key, (hits, none, undefined) in counts.items()
     ]
+
+
+def true_values(
+    draw: Callable[[np.random.Generator, int], Ratings],
+    pair: Sequence[str],
+    panel: Sequence[str],
+    prevalence: float | None,
+) -> dict[str, float]:
+    """Return the statistics of the model itself: exact for marks, from 40,000 dialogues for grades.
+
+    Raters of marks are alike and independent given the truth, so the joint table of any two says it all.
+    """
+    if prevalence is None:
+        large = evaluated(draw(np.random.default_rng(999), 40_000), pair, panel, Plan(resamples=0))
+        return {key: estimate.point for key, (estimate, _) in large.items()}
+    yes, no = np.array([1 - SENSITIVITY, SENSITIVITY]), np.array([SPECIFICITY, 1 - SPECIFICITY])
+    table = prevalence * np.outer(yes, yes) + (1 - prevalence) * np.outer(no, no)
+    four = Ratings.from_matrix([[0, 0], [0, 1], [1, 0], [1, 1]], level="binary", scale=(0, 1))
+    sample = Sample(four, (0, 1), resampling_of(four, Plan()))
+    whole = Draw(sample, table.reshape(1, 4) * 1e12)
+    return {key: float(STATISTICS[key].compute(whole)[0]) for key in (*pair, *panel)}
 
 
 def prevalence_cells(prevalence: float, dialogues: int, studies: int, plan: Plan) -> list[Cell]:
@@ -221,7 +240,7 @@ def _prevalence_cell(
     held = [h for _, h in found if h is not None]
     bias = float(np.mean([e for e, _ in found])) if found else float("nan")
     none = 1 - len(held) / studies
-    labelled_positives = prevalence * dialogues // 2 * TURNS
+    labelled_positives = prevalence * (dialogues // 2) * TURNS
     return Cell(name, prevalence, dialogues, float(np.mean(held)), none, 0.0, bias, labelled_positives)
 
 

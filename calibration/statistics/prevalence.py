@@ -171,7 +171,8 @@ def prediction_powered(
 
     lambda * mean(judge, unlabelled) + mean(truth - lambda * judge, labelled). ``tuning`` fixes lambda (1 is
     plain prediction-powered inference, 0 ignores the judge); otherwise lambda minimises the estimated
-    variance over clusters. The interval is normal with Student's t by the smaller number of clusters.
+    variance over clusters. The interval uses Student's t by the smaller number of clusters; for a truth of
+    0 and 1 it is made on the logit scale, since a rare share is skewed.
     """
     f = np.asarray(judge, np.float64)
     units = cluster_codes(clusters, len(f))
@@ -187,7 +188,8 @@ def prediction_powered(
     method = (
         f"prediction-powered mean, lambda {estimate.tuning:.3f}, standard error over clusters, {level:.0%}"
     )
-    return _normal(name, estimate.value, estimate.variance, estimate.smallest, level, method, counts)
+    share = bool(np.isin(labelled.truth, (0, 1)).all())
+    return _normal(name, estimate, level, method, counts, share)
 
 
 @dataclass(frozen=True)
@@ -254,19 +256,27 @@ def stratified(
     weights = np.array(shares if shares is not None else sizes, np.float64)
     weights /= weights.sum()
     good = [e for e in found if e is not None]
-    value = float(sum(w * e.value for w, e in zip(weights, good, strict=True)))
-    variance = float(sum(w**2 * e.variance for w, e in zip(weights, good, strict=True)))
-    degrees = sum(e.smallest - 1 for e in good) + 1
+    whole = _Estimate(
+        value=float(sum(w * e.value for w, e in zip(weights, good, strict=True))),
+        variance=float(sum(w**2 * e.variance for w, e in zip(weights, good, strict=True))),
+        tuning=float("nan"),
+        smallest=sum(e.smallest - 1 for e in good) + 1,
+    )
+    share = all(bool(np.isin(s[0].truth, (0, 1)).all()) for s in strata)
     method = f"stratified prediction-powered mean over {len(good)} strata, {level:.0%}"
-    return _normal(name, value, variance, degrees, level, method, counts)
+    return _normal(name, whole, level, method, counts, share)
 
 
-def _normal(
-    name: str, value: float, variance: float, clusters: int, level: float, method: str, counts: Counts
-) -> Result:
-    flags = ("few_clusters",) if clusters < FEW_CLUSTERS else ()
-    if not np.isfinite(variance):
+def _normal(name: str, estimate: _Estimate, level: float, method: str, counts: Counts, share: bool) -> Result:
+    """Return the estimate with its t interval, on the logit scale for a share strictly between 0 and 1."""
+    value, spread = estimate.value, estimate.variance**0.5
+    flags = ("few_clusters",) if estimate.smallest < FEW_CLUSTERS else ()
+    if not np.isfinite(spread):
         reason = "no interval: fewer than two clusters"
         return Result(name, value, method=method, reason=reason, flags=flags, **counts)
-    half = float(special.stdtrit(clusters - 1, (1 + level) / 2)) * variance**0.5
+    half = float(special.stdtrit(estimate.smallest - 1, (1 + level) / 2)) * spread
+    if share and 0 < value < 1:
+        half /= value * (1 - value)
+        low, high = (float(special.expit(special.logit(value) + sign * half)) for sign in (-1, 1))
+        return Result(name, value, low, high, method=f"{method}, logit scale", flags=flags, **counts)
     return Result(name, value, value - half, value + half, method=method, flags=flags, **counts)

@@ -63,7 +63,7 @@ class Result:
     flags: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        """Refuse a result that contradicts itself."""
+        """Refuse a result that contradicts itself, and keep plain numbers."""
         if self.status not in STATUSES:
             raise ValueError(f"{self.name}: unknown status {self.status!r}")
         if (self.value is None) == (self.status == "ok"):
@@ -72,9 +72,13 @@ class Result:
             raise ValueError(f"{self.name}: status {self.status} needs a reason")
         if (self.low is None) != (self.high is None):
             raise ValueError(f"{self.name}: an interval has two ends")
-        for number in (self.value, self.low, self.high):
-            if number is not None and not math.isfinite(number):
+        for name in ("value", "low", "high"):
+            number = getattr(self, name)
+            if number is None:
+                continue
+            if not math.isfinite(number):
                 raise ValueError(f"{self.name}: {number} is not a result")
+            object.__setattr__(self, name, float(number))  # a NumPy number prints and compares differently
 
     @property
     def ok(self) -> bool:
