@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -134,15 +135,25 @@ def campaign(demo: DemoCampaign, *, by: User, annotators: Iterable[User]) -> Cam
 
 
 def judge(*, by: User) -> Run:
-    """Run the judge that needs no model over the meetings; one that ran before is not run again."""
+    """Run the judge that needs no model over the meetings; one that ran before is not run again.
+
+    The work is done here, so that the first report has a judge in it also where no worker is running; where
+    one is, the two share it, and this waits for its part.
+    """
     corpus = Corpus.objects.get(name=CORPORA[0].name)
     run = runs.start(by=by, plan=Judge(JUDGE).plan(), scope=Scope(corpus))
     if run.state in runs.ACTIVE:
-        # Here and now, so that the first report has a judge in it also where no worker is running.
-        with Heart(run.queue) as heart:
-            work(run.queue, seconds=PATIENCE, heart=heart, only=[run.pk])
-        run.refresh_from_db()
+        _finish(run)
     return run
+
+
+def _finish(run: Run) -> None:
+    until = time.monotonic() + PATIENCE
+    with Heart(run.queue) as heart:
+        while run.state in runs.ACTIVE and time.monotonic() < until:
+            work(run.queue, seconds=PATIENCE, heart=heart, only=[run.pk])
+            time.sleep(0.1)
+            run.refresh_from_db()
 
 
 def report(corpus: DemoCorpus, *, by: User) -> Report:
