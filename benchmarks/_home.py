@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -30,6 +29,7 @@ def home() -> Iterator[Path]:
     from django.db import connections
 
     from config.embedded import postgres
+    from config.embedded.folders import remove_home
 
     django.setup()
     try:
@@ -39,8 +39,7 @@ def home() -> Iterator[Path]:
         connections.close_all()
         used = postgres.use(str(folder))
         used.release()
-        shutil.rmtree(used.places.root, ignore_errors=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_home(used.places)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ and several people can run tests in one checkout. With `-n 2` each worker has it
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -45,15 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Once all workers are done: wait until the server is down, and remove a nameless run's home."""
     from config.embedded import postgres
-    from config.embedded.layout import SYSTEM_STATE
+    from config.embedded.folders import remove_home
 
     home = postgres.use(os.environ[OWN_HOME])
     home.release()
     if hasattr(config, "workerinput") or os.environ.get("CONCORD_TEST_NAME"):
         return
-    shutil.rmtree(home.places.root, ignore_errors=True)
-    shutil.rmtree(home.places.home, ignore_errors=True)
-    (SYSTEM_STATE / f"{home.places.digest}.home").unlink(missing_ok=True)
+    remove_home(home.places)
 
 
 @pytest.fixture(scope="session")

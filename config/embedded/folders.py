@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import stat
 import time
 from pathlib import Path
@@ -44,6 +45,13 @@ def set_aside_removed_home(places: Layout) -> None:
     if there.exists() and there.read_text() != here.read_text() and places.root.exists():
         places.root.rename(places.root.with_name(f"{places.root.name}.removed-{time.time_ns()}"))
     there.write_text(here.read_text())
+
+
+def remove_home(places: Layout) -> None:
+    """Remove a home with its data, also where that lies outside. Nothing may use it any more."""
+    for folder in (places.root, places.socket, places.home):
+        shutil.rmtree(folder, ignore_errors=True)
+    (SYSTEM_STATE / f"{places.digest}.home").unlink(missing_ok=True)
 
 
 def make_system_state() -> None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from config.embedded.layout import SYSTEM_STATE, layout
+from config.embedded.folders import remove_home
+from config.embedded.layout import layout
 from tests.platform.running import NOBODY, processes, wait_until
 
 
 def _remove(home: Path) -> None:
     """Remove a home with what it has outside, once its processes are gone."""
     wait_until(lambda: not processes(home), 30)
-    places = layout(home)
-    for folder in (places.root, places.socket, home):
-        shutil.rmtree(folder, ignore_errors=True)
-    (SYSTEM_STATE / f"{places.digest}.home").unlink(missing_ok=True)
+    remove_home(layout(home))
 
 
 @pytest.fixture(scope="module")
