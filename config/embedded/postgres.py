@@ -57,16 +57,25 @@ class Use:
         """As `ensure`, but looks whether the server is really there."""
         with self._mutex:
             make_home(self.places)
-            if self._descriptor is None:
-                self._descriptor = self._join()
-                atexit.register(self.release)
-            deadline = time.monotonic() + START_SECONDS
-            while not self.is_ready():
-                self._start_keeper()
-                if time.monotonic() > deadline:
-                    log = self.places.logs / "postgres.log"
-                    raise EmbeddedError(f"PostgreSQL is not ready after {START_SECONDS:.0f} s: see {log}")
-                time.sleep(0.05)
+            try:
+                self._start()
+            except OSError as error:
+                why = error.strerror or str(error)
+                raise EmbeddedError(
+                    f"The database in {self.places.home} cannot be started: {why}."
+                ) from error
+
+    def _start(self) -> None:
+        if self._descriptor is None:
+            self._descriptor = self._join()
+            atexit.register(self.release)
+        deadline = time.monotonic() + START_SECONDS
+        while not self.is_ready():
+            self._start_keeper()
+            if time.monotonic() > deadline:
+                log = self.places.logs / "postgres.log"
+                raise EmbeddedError(f"PostgreSQL is not ready after {START_SECONDS:.0f} s: see {log}")
+            time.sleep(0.05)
 
     def is_ready(self) -> bool:
         """Whether a kept server accepts connections."""
