@@ -25,15 +25,19 @@ def decode(content: bytes) -> Any:
 
 
 def _explained(content: bytes, error: orjson.JSONDecodeError) -> ImportProblem:
+    """Say what is wrong with a text, and on which line where it has several."""
     try:
         content.decode()
     except UnicodeDecodeError as undecodable:
-        return ImportProblem(f"is not UTF-8 at byte {undecodable.start}")
-    place = "" if error.pos is None else f" at character {error.pos}"
-    rest = error.doc[error.pos : error.pos + 10] if isinstance(error.doc, str) else ""
+        line = content.count(b"\n", 0, undecodable.start) + 1 if b"\n" in content else None
+        return ImportProblem(f"is not UTF-8 at byte {undecodable.start}", line=line)
+    line = error.lineno if b"\n" in content else None
+    place = f" at character {error.colno}"
+    rest = str(error.doc)[error.pos : error.pos + 10]
     if rest.startswith(NOT_NUMBERS) or error.msg.startswith("number is infinity"):
-        return ImportProblem(f"NaN and infinite numbers are no JSON{place}; write null with a reason instead")
-    return ImportProblem(f"is not valid JSON{place}: {error.msg}")
+        reason = f"NaN and infinite numbers are no JSON{place}; write null with a reason instead"
+        return ImportProblem(reason, line=line)
+    return ImportProblem(f"is not valid JSON{place}: {error.msg}", line=line)
 
 
 def plain(value: Any, path: str, *, depth: int = MAX_DEPTH) -> Any:

@@ -89,7 +89,7 @@ def _schemes(scheme: str | None) -> tuple[str, ...]:
 
 
 def _checked_name(corpus: str) -> str:
-    if not NAME.fullmatch(corpus) or corpus != corpus.strip():
+    if not NAME.fullmatch(corpus) or corpus != corpus.strip() or corpus in (".", ".."):
         raise ImportProblem("the name of a corpus has 1 to 100 characters, and no slash", field="corpus")
     return corpus
 

@@ -7,17 +7,17 @@ SELECT l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
   LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
   LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
  WHERE c.id IS NULL OR (l.position IS NOT NULL AND (t.id IS NULL OR t.given))
- ORDER BY l.line, l.field LIMIT 1
+ ORDER BY l.n LIMIT 1
 """
 
 PLACED_COLUMNS = """(
-  line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text, sample integer,
+  n bigint, line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text, sample integer,
   number float8, text text, missing text, explanation text, "values" jsonb)
 """
 
 PLACE = """
 INSERT INTO import_placed
-SELECT l.line, l.field, coalesce(one.id, whole.id), q.id, r.n, l.occasion, l.sample,
+SELECT l.n, l.line, l.field, coalesce(one.id, whole.id), q.id, r.n, l.occasion, l.sample,
        CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN l.text END,
        l.missing, l.explanation, q.values
   FROM import_label l
@@ -35,12 +35,12 @@ SELECT l.line, l.field, coalesce(one.id, whole.id), q.id, r.n, l.occasion, l.sam
 OFF_SCALE = """
 SELECT p.line, p.field, l.number, l.text, p.question_id
   FROM import_placed p
-  JOIN import_label l ON l.line IS NOT DISTINCT FROM p.line AND l.field = p.field
+  JOIN import_label l ON l.n = p.n
  WHERE p.missing = '' AND (
        (p.number IS NULL AND p.text IS NULL)
        OR (jsonb_array_length(p.values) > 0
            AND NOT p.values @> coalesce(to_jsonb(p.number), to_jsonb(p.text))))
- ORDER BY p.line, p.field LIMIT 1
+ ORDER BY p.n LIMIT 1
 """
 
 LIVE = """
@@ -64,16 +64,16 @@ DELETE FROM import_placed p WHERE EXISTS (
 """  # noqa: S608  (constants alone)
 
 REPEATED = """
-SELECT min(line), max(line), max(field) FROM import_placed
+SELECT min(line), max(line), (array_agg(field ORDER BY n DESC))[1] FROM import_placed
  GROUP BY item_id, question_id, rater, CASE occasion WHEN '' THEN 'imported' ELSE occasion END, sample
-HAVING count(*) > 1 ORDER BY 2 LIMIT 1
+HAVING count(*) > 1 ORDER BY max(n) LIMIT 1
 """
 
 CONFLICTS = f"""
 SELECT p.line, p.field, r.name, coalesce(b.number::text, b.text), b.missing <> ''
   {LIVE}, import_placed p
  WHERE {SAME_PLACE} AND b.occasion = CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END
- ORDER BY p.line LIMIT 1
+ ORDER BY p.n LIMIT 1
 """
 
 INSERT = """
@@ -81,5 +81,5 @@ INSERT INTO annotation_label (item_id, question_id, rater_id, occasion, sample, 
                               explanation, imported_id, created_at)
 SELECT p.item_id, p.question_id, r.rater_id, CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END,
        p.sample, p.number, p.text, p.missing, p.explanation, %(imported)s, now()
-  FROM import_placed p JOIN import_rater r ON r.n = p.rater ORDER BY p.line, p.item_id, p.rater, p.question_id
+  FROM import_placed p JOIN import_rater r ON r.n = p.rater ORDER BY p.n
 """

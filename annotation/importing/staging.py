@@ -37,7 +37,7 @@ COLUMNS = {
 def open_staging() -> None:
     """Make the empty table `import_label`."""
     columns = ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
-    fresh_table("import_label", f"({columns})")
+    fresh_table("import_label", f"(n bigint GENERATED ALWAYS AS IDENTITY, {columns})")
 
 
 def stage(entries: Iterable[Entry]) -> None:
@@ -76,7 +76,8 @@ def _rows(entries: Iterable[Entry]) -> Iterator[tuple[Any, ...]]:
 def _ratings(entry: Entry) -> Iterator[Rating]:
     if isinstance(entry.record, Dialogue):
         for index, label in enumerate(entry.record.labels):
-            yield Rating(entry.record.id, label, field=f"labels[{index}].value")
+            own = f"labels[{index}].value" if entry.line else f"{label.question} of {entry.record.id}"
+            yield Rating(entry.record.id, label, field=own)
     else:
         yield entry.record
 

@@ -79,7 +79,7 @@ def test_into_needs_a_corpus_that_exists(tmp_path: Path) -> None:
     assert "no corpus 'c'" in refusal(written(tmp_path, line()), into=True).reason
 
 
-@pytest.mark.parametrize("name", ["", " c", "a/b", "x" * 101, "a\nb"])
+@pytest.mark.parametrize("name", ["", " c", "a/b", "x" * 101, "a\nb", ".."])
 def test_a_corpus_has_a_usable_name(tmp_path: Path, name: str) -> None:
     assert refusal(written(tmp_path, line()), name).field == "corpus"
 

@@ -233,3 +233,12 @@ def test_a_rating_of_what_is_not_there_is_refused(tmp_path: Path, name: str) -> 
         "item",
         f"there is no dialogue {name!r} in the corpus",
     )
+
+
+def test_a_value_off_feds_scale_is_named_by_its_dialogue(tmp_path: Path) -> None:
+    item = {"context": "User: Hi\nSystem: Ho", "system": "m", "annotations": {"Overall": [1, 9]}}
+    problem = refusal(written(tmp_path, [item]), format="fed")
+    assert (problem.field, "9 is not on the scale of overall" in problem.reason) == (
+        "overall of fed-001",
+        True,
+    )

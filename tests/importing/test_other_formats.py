@@ -262,3 +262,11 @@ def test_every_format_is_listed_once_and_explains_itself() -> None:
     for key, format in FORMATS.items():
         assert (format.key, bool(format.title), bool(format.hint)) == (key, True, True)
         assert set(format.schemes) <= set(SCHEMES)
+
+
+def test_a_broken_document_is_refused_with_its_line(tmp_path: Path) -> None:
+    problem = refused("fed", written(tmp_path, '[\n {"context": "User: Hi",\n  "system": NaN}\n]'))
+    assert (problem.line, "NaN" in problem.reason) == (3, True)
+    path = tmp_path / "latin.json"
+    path.write_bytes(b'[\n"caf\xe9"]')
+    assert refused("fed", path).line == 2

@@ -1,0 +1,120 @@
+"""Importing a corpus: 10,000 dialogues of ten turns, its rate as a share of a bare COPY of the same rows.
+
+The bare COPY writes the rows that the import made (dialogues, continuations, turns, items) back into the
+same tables, with their indexes, foreign keys and triggers: what PostgreSQL itself needs to keep them. The
+import also reads, checks and hashes the file. A COPY into tables without any constraint stands beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _home
+
+TURNS = 10
+TABLES = ("annotation_dialogue", "annotation_continuation", "annotation_turn", "annotation_item")
+GOAL = 0.5
+TEXT = "This is what is said in turn {turn} of dialogue {number}, about as long as most turns of a chat are."
+
+
+def run(argv: Sequence[str]) -> dict[str, Any]:
+    """Run the benchmark and return its figures."""
+    parser = argparse.ArgumentParser(prog="benchmarks import_corpus", description=__doc__)
+    parser.add_argument("--dialogues", type=int, default=10_000, help="dialogues in the file (10,000)")
+    parser.add_argument("--repeats", type=int, default=3, help="times each is done; the best counts (3)")
+    options = parser.parse_args(list(argv))
+    with _home.home() as folder:
+        path = folder / "dialogues.jsonl"
+        _write(path, options.dialogues)
+        imported = _best(lambda: _import(path), options.repeats, before=_empty)
+        rows = {table: _copied_out(table) for table in TABLES}
+        bare = _best(lambda: _copy_in(rows), options.repeats, before=_empty)
+        loose = _best(lambda: _copy_in(rows, prefix="loose_"), options.repeats, before=_loose_tables)
+        size = path.stat().st_size
+    turns = options.dialogues * TURNS
+    return {
+        "dialogues": options.dialogues,
+        "turns": turns,
+        "megabytes": round(size / 1e6, 1),
+        "seconds": round(imported, 3),
+        "turns_per_second": round(turns / imported),
+        "bare_copy_seconds": round(bare, 3),
+        "copy_without_constraints_seconds": round(loose, 3),
+        "headline": {
+            "name": "import rate as a share of a bare COPY",
+            "value": round(bare / imported, 3),
+            "goal": GOAL,
+            "better": "higher",
+        },
+    }
+
+
+def _write(path: Path, dialogues: int) -> None:
+    with path.open("w") as file:
+        for number in range(dialogues):
+            turns = [
+                {"speaker": "AB"[turn % 2], "text": TEXT.format(turn=turn, number=number)}
+                for turn in range(TURNS)
+            ]
+            file.write(json.dumps({"id": f"dialogue {number}", "turns": turns}) + "\n")
+
+
+def _import(path: Path) -> None:
+    from annotation.importing import import_path
+
+    import_path(path=path, format="jsonl", corpus="benchmark", into=False, by=None)
+
+
+def _empty() -> None:
+    """Take all dialogues out, and the import that brought them; the corpus and its system stay."""
+    _execute(f"TRUNCATE {', '.join(TABLES)} CASCADE", "UPDATE annotation_import SET content_hash = id::text")
+    _execute("UPDATE annotation_corpus SET name = 'earlier ' || id WHERE name = 'benchmark'")
+
+
+def _loose_tables() -> None:
+    for table in TABLES:
+        _execute(f"DROP TABLE IF EXISTS loose_{table}", f"CREATE TABLE loose_{table} (LIKE {table})")
+
+
+def _execute(*statements: str) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def _copied_out(table: str) -> list[bytes]:
+    from django.db import connection
+
+    statement = f"COPY {table} TO STDOUT (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.cursor.copy(statement) as copy:
+        return [bytes(block) for block in copy]
+
+
+def _copy_in(rows: dict[str, list[bytes]], prefix: str = "") -> None:
+    """Write rows back, all tables in one transaction."""
+    from django.db import connection, transaction
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # as the import does: keys are checked as rows come
+        for table, blocks in rows.items():
+            with cursor.cursor.copy(f"COPY {prefix}{table} FROM STDIN (FORMAT BINARY)") as copy:
+                for block in blocks:
+                    copy.write(block)
+
+
+def _best(act: Callable[[], None], repeats: int, *, before: Callable[[], None]) -> float:
+    """Return the least seconds that an act took, each time after the same preparation."""
+    seconds = []
+    for _ in range(max(1, repeats)):
+        before()
+        began = time.perf_counter()
+        act()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
