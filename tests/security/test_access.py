@@ -1,0 +1,119 @@
+"""Who may use each address: an address that is not in this table, or lets in someone else, fails."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from config.pages import create_person
+from tests.security.addresses import Address, addresses
+
+pytestmark = pytest.mark.django_db
+
+def _names(*lines: str) -> set[str]:
+    return {name for line in lines for name in line.split()}
+
+
+PUBLIC = _names("healthz readyz login")
+SIGNED_IN = _names("home account renew-token logout my-campaigns api-schema api-docs api-my-campaigns")
+MEMBERS = _names(
+    "work work-next work-reopen work-guidelines work-task work-draft work-submit work-skip",
+    "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
+)
+RESEARCHERS = _names(
+    "corpora corpus dialogue import-corpus upload resume-upload draw-split",
+    "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-dialogue",
+    "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
+    "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
+    "runs new-run run run-progress cancel-run retry-run",
+    "api-runs api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
+    "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
+    "report-file report-chart golds new-gold gold gold-file gold-provenance exports export-labels",
+    "api-studies api-study api-report api-recompute api-open-test api-report-file",
+    "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels api-exports api-export-labels",
+)
+ADMINISTRATORS = _names(
+    "people add-person delete-corpus delete-person endpoints endpoint api-endpoints api-endpoint"
+)
+REFUSALS = {302, 401, 403, 404, 405}
+
+
+def listed() -> list[Address]:
+    return addresses()
+
+
+def named(names: set[str]) -> list[Address]:
+    return [address for address in listed() if address.name in names]
+
+
+def statuses(client: Client, address: Address) -> set[int]:
+    posted = client.post(address.path, "{}", content_type="application/json")
+    return {client.get(address.path).status_code, posted.status_code}
+
+
+@pytest.fixture
+def annotator() -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(create_person(username="ana", role="annotator", password="a long password"))
+    return client
+
+
+@pytest.fixture
+def researcher() -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(create_person(username="rei", role="researcher", password="a long password"))
+    return client
+
+
+@pytest.fixture
+def administrator() -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(User.objects.create_superuser("root", password="a long password"))
+    return client
+
+
+def test_every_address_is_in_one_audience() -> None:
+    audiences = [PUBLIC, SIGNED_IN, MEMBERS, RESEARCHERS, ADMINISTRATORS]
+    unplaced = [
+        address.name for address in listed() if sum(address.name in names for names in audiences) != 1
+    ]
+    assert unplaced == []
+
+
+def test_the_table_names_no_address_that_is_gone() -> None:
+    known = {address.name for address in listed()}
+    assert (PUBLIC | SIGNED_IN | MEMBERS | RESEARCHERS | ADMINISTRATORS) - known == set()
+
+
+def test_a_visitor_gets_nothing_but_the_public_addresses() -> None:
+    client = Client(raise_request_exception=False)
+    for address in listed():
+        if address.name not in PUBLIC:
+            assert statuses(client, address) <= REFUSALS, address
+            response = client.get(address.path)
+            if response.status_code == 302:
+                assert response["Location"].startswith("/sign-in/"), address
+
+
+def test_an_annotator_is_refused_what_researchers_and_administrators_use(annotator: Client) -> None:
+    for address in named(RESEARCHERS | ADMINISTRATORS):
+        assert statuses(annotator, address) <= {403, 405}, address
+        assert 403 in statuses(annotator, address), address
+
+
+def test_an_annotator_is_refused_the_work_of_campaigns_that_are_not_theirs(annotator: Client) -> None:
+    for address in named(MEMBERS):
+        assert statuses(annotator, address) <= {403, 404, 405}, address
+
+
+def test_a_researcher_is_refused_what_administrators_use(researcher: Client) -> None:
+    for address in named(ADMINISTRATORS):
+        assert statuses(researcher, address) <= {403, 405}, address
+        assert 403 in statuses(researcher, address), address
+
+
+def test_no_address_breaks_on_made_up_arguments(administrator: Client) -> None:
+    for address in listed():
+        if address.name != "readyz":
+            assert max(statuses(administrator, address)) < 500, address
