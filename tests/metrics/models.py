@@ -1,0 +1,110 @@
+"""Tiny models made on the spot, for metrics that otherwise need one from a hub.
+
+Their weights are zero, so that every next token is equally likely and every answer can be computed by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+WORDS = ["yes", "no", "Yes", "No", "a", "b", "c", "d", "e", "f", "hello", "there"]
+SPECIAL = ["<pad>", "<unk>", "</s>", "<|endoftext|>", "[CLS]", "[SEP]"]
+SIZE = len(WORDS) + len(SPECIAL)
+
+
+def _tokenizer(folder: Path, template: str = "", **special: str) -> None:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace, WhitespaceSplit
+    from tokenizers.processors import TemplateProcessing
+    from transformers import PreTrainedTokenizerFast
+
+    places = {word: index for index, word in enumerate(SPECIAL + WORDS)}
+    made = Tokenizer(WordLevel(places, unk_token="<unk>"))
+    made.pre_tokenizer = WhitespaceSplit() if "eos_token" in special else Whitespace()
+    if template:
+        ends = [(name, places[name]) for name in ("[CLS]", "[SEP]")]
+        made.post_processor = TemplateProcessing(
+            template, pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ends
+        )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=made, unk_token="<unk>", pad_token="<pad>", model_max_length=64, **special
+    )
+    fast.save_pretrained(folder)
+
+
+def _save(model, folder: Path) -> str:
+    import torch
+
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+    model.save_pretrained(folder)
+    return str(folder)
+
+
+def causal(folder: Path) -> str:
+    """Make a causal language model to which every token is equally likely; return its folder."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    _tokenizer(folder, eos_token="<|endoftext|>")
+    config = GPT2Config(vocab_size=SIZE, n_positions=64, n_embd=8, n_layer=1, n_head=1)
+    return _save(GPT2LMHeadModel(config), folder)
+
+
+def classifier(folder: Path, labels: tuple[str, ...]) -> str:
+    """Make a classifier that always gives its last label; with one label, a regressor that gives 0.25."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    _tokenizer(folder, "[CLS] $A [SEP]", cls_token="[CLS]", sep_token="[SEP]")
+    config = BertConfig(
+        vocab_size=SIZE,
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=8,
+        max_position_embeddings=64,
+        id2label=dict(enumerate(labels)),
+        label2id={label: index for index, label in enumerate(labels)},
+    )
+    name = _save(BertForSequenceClassification(config), folder)
+    model = BertForSequenceClassification.from_pretrained(name)
+    with torch.no_grad():
+        model.classifier.bias[-1] = 0.25
+    model.save_pretrained(folder)
+    return name
+
+
+def encoder(folder: Path) -> str:
+    """Make an encoder whose layer 0 gives each word a vector of its own: equal words match, others do not."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    _tokenizer(folder, "[CLS] $A [SEP]", cls_token="[CLS]", sep_token="[SEP]")
+    config = BertConfig(
+        vocab_size=SIZE,
+        hidden_size=SIZE,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=8,
+        max_position_embeddings=64,
+    )
+    name = _save(BertModel(config), folder)
+    model = BertModel.from_pretrained(name)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight.copy_(torch.eye(SIZE))
+        model.embeddings.LayerNorm.weight.fill_(1.0)
+    model.save_pretrained(folder)
+    return name
+
+
+def seq2seq(folder: Path) -> str:
+    """Make an encoder-decoder to which Yes and No are equally likely."""
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    _tokenizer(folder, eos_token="</s>")
+    config = T5Config(
+        vocab_size=SIZE, d_model=8, d_kv=8, d_ff=8, num_layers=1, num_heads=1, decoder_start_token_id=0
+    )
+    return _save(T5ForConditionalGeneration(config), folder)
