@@ -85,6 +85,8 @@ def _dialogue(raw: Any, line: int | None, file: Path, target: str) -> Dialogue:
         for field in (target,) if target else TARGETS:
             if field in raw:
                 return _whole(raw, field, file)
+        if target or "context" in raw:
+            raise ImportProblem(f"has neither next_message nor {target or ' nor '.join(TARGETS)}")
         return jsonl.dialogue(raw)
     except ImportProblem as problem:
         raise problem.placed(line=line) from None

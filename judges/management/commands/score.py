@@ -68,6 +68,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Score everything; the output appears under its name when it is complete."""
         output: Path = options["output"]
+        if not output.parent.is_dir():
+            raise CommandError(f"{output}: there is no folder {output.parent}")
         part = output.with_name(output.name + ".part")
         try:
             with part.open("w", encoding="utf-8") as out:
