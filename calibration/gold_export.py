@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calibration.copying import Column, Selection
-from calibration.exports import ITEM, PLACE
+from calibration.exports import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
 from calibration.models import Gold
 
 GOLD_COLUMNS = (
@@ -19,22 +19,14 @@ GOLD_COLUMNS = (
     Column("rule", "o.rule", "plain"),
     Column("scheme", "(s.key || '@' || v.version)"),
     Column("cluster", "d.cluster"),
-    *PLACE,
+    *PLACE_COLUMNS,
     Column("inputs_hash", "o.inputs_hash", "plain"),
 )
-GOLD_TABLES = """
-FROM calibration_goldlabel l
+GOLD_TABLES = f"""FROM calibration_goldlabel l
 JOIN calibration_gold o ON o.id = l.gold_id
-JOIN annotation_item i ON i.id = l.item_id
-JOIN annotation_continuation c ON c.id = i.continuation_id
-JOIN annotation_dialogue d ON d.id = c.dialogue_id
-JOIN annotation_system y ON y.id = c.system_id
-LEFT JOIN annotation_turn t ON t.id = i.turn_id
-JOIN annotation_question q ON q.id = l.question_id
-JOIN annotation_schemeversion v ON v.id = q.version_id
-JOIN annotation_scheme s ON s.id = v.scheme_id
+{PLACES}
 WHERE l.gold_id = %s
-ORDER BY d.key, c.key, t.position NULLS FIRST, q.position
+ORDER BY {IN_ORDER}
 """
 
 
