@@ -22,10 +22,8 @@ def values() -> list[tuple[str, str, float | str | None]]:
 
 def test_a_question_of_a_built_in_scheme_is_that_question(tmp_path: Path) -> None:
     result = imported(written(tmp_path, line(labels=[label(5), label(2, None)])))
-    assert [one.question.version.scheme.key for one in Label.objects.order_by("id")] == [
-        "comperdial_dialogue",
-        "comperdial_turn",
-    ]
+    keys = [one.question.version.scheme.key for one in Label.objects.order_by("id")]
+    assert keys == ["comperdial_turn", "comperdial_dialogue"]
     assert result.notes == [
         "dialogue question overall: comperdial_dialogue v1, ordinal, one of 1, 2, 3, 4, 5",
         "turn question overall: comperdial_turn v1, ordinal, one of 1, 2, 3, 4, 5",
