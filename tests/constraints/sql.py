@@ -1,0 +1,14 @@
+"""Statements as any program with a connection could run them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+
+
+def execute(sql: str, *values: Any) -> None:
+    """Run a statement as any program with a connection could, checking deferred rules at once."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(sql, values)
