@@ -22,6 +22,7 @@ from calibration.statistics.table import STATISTICS
 PEOPLE = "human"
 MEAN_OF_PEOPLE = f"mean(kind:{PEOPLE})"
 KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, "": 3, "metric": 4, "composite": 5}
+MANY_PAIRS = 300
 ALT_TEST = ("alt_test_winning_rate", "alt_test_advantage")
 
 
@@ -79,10 +80,11 @@ def analyse(
     run = _Run(ratings, question, _chosen(statistics), plan, resampling_of(ratings, plan))
     if against is not None:
         ratings.column(against)
-    panel = () if against is not None else run.panel()
-    pairs = run.pairs(against)
+    if against is not None:
+        return Analysis(pairs=run.pairs(against))
     wanted = statistics is None or any(name in ALT_TEST for name in statistics)
-    return Analysis(panel, pairs, run.replacement(epsilon) if wanted else (), run.gaps())
+    replacement = run.replacement(epsilon) if wanted else ()
+    return Analysis(run.panel(), run.pairs(None), replacement, run.gaps())
 
 
 def _chosen(names: Iterable[str] | None) -> tuple[Statistic, ...]:
@@ -131,7 +133,10 @@ class _Run:
         return self._entries(columns, [s for s in chosen if known or s.exchangeable])
 
     def pairs(self, against: str | None) -> tuple[Entry, ...]:
-        """Statistics of identified pairs, then of the people's mean with everyone else."""
+        """Statistics of identified pairs, then of the people's mean with everyone else.
+
+        Where pairs are many (a crowd), those that share no item are not listed.
+        """
         ratings = self.ratings
         columns = [j for j, known in enumerate(ratings.identified) if known]
         columns.sort(key=lambda j: KIND_ORDER.get(ratings.kinds[j], 3))
@@ -139,6 +144,8 @@ class _Run:
         if against is not None:
             first = ratings.column(against)
             found = [(first, j) for j in columns if j != first]
+        if len(found) > MANY_PAIRS:
+            found = [pair for pair in found if self._shared(pair)]
         whole = tuple(j for j, on in enumerate(ratings.on_scale) if on) if against is None else ()
         chosen = [s for s in self.chosen if s.raters == "pair"]
         out: list[Entry] = []
@@ -148,6 +155,10 @@ class _Run:
         if against is None:
             out += self._with_mean_of_people(chosen)
         return tuple(out)
+
+    def _shared(self, pair: tuple[int, int]) -> bool:
+        given = ~np.isnan(self.ratings.values[:, list(pair)])
+        return bool((given[:, 0] & given[:, 1]).any())
 
     def _with_mean_of_people(self, chosen: Sequence[Statistic]) -> list[Entry]:
         people = self.ratings.of_kind(PEOPLE)
@@ -169,7 +180,7 @@ class _Run:
         return [Entry(result_of(e, sample, self.plan), names, self.question) for e in found]
 
     def replacement(self, epsilon: float) -> tuple[Entry, ...]:
-        """The alternative annotator test of every judge against three identified people or more."""
+        """The alternative annotator test of every judge against two identified people or more."""
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
         judges = [
@@ -177,7 +188,7 @@ class _Run:
             for j in ratings.of_kind("judge")
             if ratings.on_scale[j] or ratings.level not in ("binary", "nominal")
         ]
-        if len(people) < 3:
+        if len(people) < 2:
             return ()
         out = []
         for judge in judges:

@@ -18,6 +18,7 @@ from calibration.statistics.data import Floats
 from calibration.statistics.samples import Additive, Draw, Sample, additive
 
 Form = Literal[1, 2, 3]
+BLOCK = 20_000  # items worked on at a time: each has a matrix of raters x raters
 LEVELS = frozenset({"ordinal", "interval", "ratio"})
 
 
@@ -29,7 +30,17 @@ def anova(sample: Sample) -> Additive:
     after items are removed: a vector and a matrix.
     """
     centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
-    z = (sample.values - centre) / scale
+    n_units = sample.resampling.n_units
+    width = 6 + 3 * sample.n_raters + sample.n_raters**2
+    sums = np.zeros((n_units, width))
+    for start in range(0, sample.n_items, BLOCK):
+        rows = _anova_rows((sample.values[start : start + BLOCK] - centre) / scale)
+        sums += additive(sample.units[start : start + BLOCK], n_units, rows).sums
+    return Additive(sums, np.arange(width), (width,))
+
+
+def _anova_rows(z: Floats) -> Floats:
+    """Return an item's terms per row, for values moved to mean 0 and unit spread."""
     given = (~np.isnan(z)).astype(np.float64)
     filled = np.where(given > 0, z, 0.0)
     n = given.sum(axis=1)
@@ -38,11 +49,10 @@ def anova(sample: Sample) -> Additive:
     matrix = (
         given[:, :, None] * np.eye(given.shape[1]) - given[:, :, None] * given[:, None, :] / n[:, None, None]
     )
-    rows = np.column_stack(
+    return np.column_stack(
         [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
         + [given, filled, away, matrix.reshape(len(n), -1)]
     )
-    return additive(sample.units, sample.resampling.n_units, rows)
 
 
 def components(totals: Floats, raters: int) -> dict[str, Floats]:

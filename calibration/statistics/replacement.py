@@ -275,6 +275,7 @@ def _result(
     bounds = interval_of(value, replicates, counts["n_clusters"], percentile)
     flags = bounds.flags + (("few_clusters",) if counts["n_clusters"] < FEW_CLUSTERS else ())
     flags += ("dropped_raters",) if left_out else ()
+    flags += ("few_raters",) if counts["n_raters"] < 4 else ()
     return Result(
         name, value, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts
     )

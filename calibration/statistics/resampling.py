@@ -18,6 +18,7 @@ from calibration.statistics.data import Floats, Ints, Ratings
 Interval = Literal["percentile", "bca"]
 Scheme = Literal["clusters", "items", "systems", "crossed"]
 CHUNK = 2_000_000  # weights held at a time
+MOST_FOR_BCA = 20_000
 KEEP = 8_000_000  # weights kept between statistics
 
 
@@ -111,7 +112,19 @@ def drawn_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:
 
 
 def resampling_of(ratings: Ratings, plan: Plan) -> Resampling:
-    """Return the resampling of these ratings' items by the plan; ValueError if systems are not known."""
+    """Return the resampling of these ratings' items by the plan.
+
+    ValueError if systems are needed and not known, or if BCa would leave out one of very many units.
+    """
+    found = _resampling_of(ratings, plan)
+    if plan.interval == "bca" and found.n_units > MOST_FOR_BCA:
+        raise ValueError(
+            f"BCa leaves out one unit at a time; with {found.n_units} units use percentile intervals"
+        )
+    return found
+
+
+def _resampling_of(ratings: Ratings, plan: Plan) -> Resampling:
     if plan.scheme == "clusters":
         return Resampling(plan, ratings.clusters, ratings.n_clusters)
     if plan.scheme == "items":

@@ -23,7 +23,7 @@ from calibration.statistics.proportions import wilson_bounds
 from .helpers import compute, pair
 
 EXACT = 1e-12
-MANY = settings(max_examples=250, deadline=None, derandomize=True)
+MANY = settings(max_examples=400, deadline=None, derandomize=True)
 Block = np.ndarray
 
 
@@ -170,3 +170,61 @@ def test_large_samples_lose_no_digits() -> None:
     assert compute(ratings, "spearman").value == pytest.approx(stats.spearmanr(a, b)[0], abs=EXACT)
     wanted = krippendorff.alpha(np.array([a, b]), level_of_measurement="ordinal")
     assert compute(ratings, "krippendorff_alpha").value == pytest.approx(wanted, abs=EXACT)
+
+
+@MANY
+@given(blocks(raters=(2, 5), missing=False))
+def test_icc_is_the_mean_squares_formula_of_shrout_and_fleiss(drawn: tuple[Block, Block]) -> None:
+    block, _ = drawn
+    n, k = block.shape
+    if n < 3 or np.ptp(block.mean(axis=1)) == 0:
+        return
+    rows, columns, grand = block.mean(axis=1, keepdims=True), block.mean(axis=0), block.mean()
+    between = k * ((rows - grand) ** 2).sum() / (n - 1)
+    within = ((block - rows) ** 2).sum() / (n * (k - 1))
+    raters = n * ((columns - grand) ** 2).sum() / (k - 1)
+    error = ((block - rows - columns + grand) ** 2).sum() / ((n - 1) * (k - 1))
+    wanted = {
+        "icc_1_1": ((between - within), between + (k - 1) * within),
+        "icc_2_1": ((between - error), between + (k - 1) * error + k * (raters - error) / n),
+        "icc_3_1": ((between - error), between + (k - 1) * error),
+        "icc_1_k": (between - within, between),
+        "icc_2_k": (between - error, between + (raters - error) / n),
+        "icc_3_k": (between - error, between),
+    }
+    ratings = Ratings.from_matrix(block, level="interval")
+    for key, (top, bottom) in wanted.items():
+        if abs(bottom) > 1e-3:
+            assert compute(ratings, key).value == pytest.approx(top / bottom, abs=1e-9 / abs(bottom))
+
+
+def _gwet(block: Block, scale: Block, squares: bool) -> tuple[float, float]:
+    """AC and Brennan-Prediger, item by item as in the definition."""
+    q = len(scale)
+    distance = np.subtract.outer(range(q), range(q)) ** 2 / (q - 1) ** 2
+    weights = 1 - distance if squares else np.eye(q)
+    agreed, used = [], []
+    for row in block:
+        counts = np.array([(row == v).sum() for v in scale], dtype=float)
+        r = counts.sum()
+        if r >= 1:
+            used.append(counts / r)
+        if r >= 2:
+            agreed.append((counts * (weights @ counts - 1)).sum() / (r * (r - 1)))
+    shares, observed = np.mean(used, axis=0), np.mean(agreed)
+    chance = weights.sum() * (shares * (1 - shares)).sum() / (q * (q - 1))
+    return (observed - chance) / (1 - chance), (observed - 1 / q) / (1 - 1 / q)
+
+
+@MANY
+@given(blocks())
+def test_ac_and_brennan_prediger_follow_gwets_definition(drawn: tuple[Block, Block]) -> None:
+    block, scale = drawn
+    if ((~np.isnan(block)).sum(axis=1) < 2).all():
+        return
+    ratings = Ratings.from_matrix(block, level="ordinal", scale=scale)
+    first, uniform = _gwet(block, scale, squares=False)
+    assert compute(ratings, "gwet_ac1").value == pytest.approx(first, abs=EXACT)
+    assert compute(ratings, "brennan_prediger").value == pytest.approx(uniform, abs=EXACT)
+    second = _gwet(block, scale, squares=True)[0]
+    assert compute(ratings, "gwet_ac2_quadratic").value == pytest.approx(second, abs=EXACT)

@@ -232,3 +232,17 @@ def test_options_that_do_not_fit_the_file_are_one_line(options: list[str], said:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"none\.csv: no such file"):
         _agree(tmp_path / "none.csv", "--scale", "binary")
+
+
+def test_systems_can_be_compared_by_their_means(tmp_path: Path) -> None:
+    rows = "".join(
+        f"i{i},{rater},{(i + shift) % 5},d{i % 8},s{i // 8}\n"
+        for i in range(64)
+        for rater, shift in (("ann", 0), ("bob", 1))
+    )
+    path = _file(tmp_path, "item,rater,value,cluster,system\n" + rows)
+    entries = _entries(path, "--scale", "ordinal", "--aggregate", "system")
+    assert {e["name"] for e in entries} == {"pearson", "spearman", "kendall_tau_b"}
+    assert {e["n_items"] for e in entries} == {8}
+    crossed = _entries(path, "--scale", "ordinal", "--resample", "crossed")
+    assert "cluster x system bootstrap" in crossed[0]["method"]

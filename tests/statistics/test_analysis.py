@@ -157,3 +157,19 @@ def test_the_first_sample_counts_on_other_scales_and_may_be_asked_for() -> None:
 def test_separate_samples_are_raters_of_their_own() -> None:
     ratings = Ratings.from_records(SAMPLES, level="ordinal", samples="separate")
     assert ratings.raters == ("gpt#0", "gpt#1")
+
+
+def test_a_crowds_pairs_without_a_shared_item_are_not_listed() -> None:
+    raters = 30
+    block = np.full((raters, raters), np.nan)
+    for i in range(raters):
+        block[i, [i, (i + 1) % raters]] = i % 2, 1
+    ratings = Ratings.from_matrix(block, level="binary", scale=(0, 1))
+    pairs = {e.raters for e in analyse(ratings, statistics=["cohen_kappa"], plan=PLAN).pairs}
+    assert len(pairs) == raters
+
+
+def test_two_people_can_be_tested_against_but_the_test_says_it_is_weak() -> None:
+    analysis = analyse(_ratings(["human", "human", "judge"]), plan=PLAN)
+    assert all("few_raters" in e.result.flags for e in analysis.replacement)
+    assert len(analysis.replacement) == 2

@@ -124,3 +124,9 @@ def test_a_paired_difference_is_narrower_than_its_parts() -> None:
 def test_few_clusters_are_flagged_below_fifty() -> None:
     assert "few_clusters" in compute(_judged(n=196), "cohen_kappa", (0, 1), Plan(50)).flags
     assert "few_clusters" not in compute(_judged(n=200), "cohen_kappa", (0, 1), Plan(50)).flags
+
+
+def test_bca_is_refused_for_very_many_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "MOST_FOR_BCA", 10)
+    with pytest.raises(ValueError, match="use percentile"):
+        compute(_judged(), "cohen_kappa", (0, 1), Plan(50, interval="bca"))

@@ -17,6 +17,9 @@ from calibration.ratings.files import RatingsFileError, Row, Table
 from calibration.ratings.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.data import LEVELS, Ratings
+from calibration.statistics.levels import aggregate
+
+SCHEMES = ("clusters", "items", "systems", "crossed")
 
 
 class Command(BaseCommand):
@@ -52,6 +55,10 @@ class Command(BaseCommand):
         parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
         parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
         parser.add_argument(
+            "--resample", choices=SCHEMES, default="clusters", help="what is drawn (clusters)"
+        )
+        parser.add_argument("--aggregate", choices=("continuation", "system"), help="compare means of these")
+        parser.add_argument(
             "--epsilon", type=float, default=0.15, help="margin of the alternative annotator test"
         )
         output = parser.add_mutually_exclusive_group()
@@ -68,8 +75,6 @@ class Command(BaseCommand):
             sections, entries = _analysed(file, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
-        except KeyError as error:
-            raise CommandError(str(error.args[0])) from None
         name = file.path.name
         if options["json"]:
             shown = json.dumps({"input": _understood(file, sections), "statistics": entries}, allow_nan=False)
@@ -85,7 +90,9 @@ class Command(BaseCommand):
 def _plan(options: dict[str, Any]) -> Plan:
     if options["epsilon"] < 0 or options["seed"] < 0:
         raise ValueError("--epsilon and --seed must not be negative")
-    return Plan(options["resamples"], options["seed"], options["level"], options["interval"])
+    return Plan(
+        options["resamples"], options["seed"], options["level"], options["interval"], options["resample"]
+    )
 
 
 def _reading(options: dict[str, Any]) -> Reading:
@@ -115,8 +122,13 @@ def _analysed(
             positive=options["positive"],
             samples=options["samples"],
         )
+        against = options["against"]
+        if against is not None and against not in ratings.raters:
+            raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
+        if options["aggregate"]:
+            ratings = aggregate(ratings, options["aggregate"])
         analysis = analyse(
-            ratings, question=part.question, against=options["against"], plan=plan, epsilon=options["epsilon"]
+            ratings, question=part.question, against=against, plan=plan, epsilon=options["epsilon"]
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
