@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -31,7 +32,9 @@ from judges.metrics import (
 )
 from judges.models import Call, Run
 from judges.plans import Plan
-from judges.work.outcomes import Outcome
+from judges.work.outcomes import DEFECTS, Outcome
+
+logger = logging.getLogger(__name__)
 
 
 @cache
@@ -47,7 +50,7 @@ def metric_plan(key: str, corpus: Corpus) -> Plan:
     except KeyRefused as error:
         raise JudgeError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
     metric = instrument.metric
-    if metric.fit:
+    if instrument.learns:
         instrument = replace(instrument, fitted_on=corpus_hash(whole_corpus(corpus.pk)))
     spec = instrument.spec(tools())
     rater = raters.machine(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
@@ -91,9 +94,18 @@ def _run_outcomes(calls: list[Call]) -> Iterator[list[Outcome]]:
         tools().embed.prepare(text for scene in scenes.values() for text in instrument.texts(scene))
         for call in calls:
             found = material[call.continuation_id]
-            yield [_outcome(call, instrument, scenes[call.continuation_id], found)]
+            yield [_careful_outcome(call, instrument, scenes[call.continuation_id], found)]
     except MetricError as error:
         yield [Outcome(call.pk, "again", error=str(error), stop=True, unbegun=True) for call in calls]
+
+
+def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
+    """A defect that one conversation brings out fails its call alone, not the worker."""
+    try:
+        return _outcome(call, instrument, scene, material)
+    except DEFECTS as error:
+        logger.exception("%s failed on continuation %s", instrument.name, call.continuation_id)
+        return Outcome(call.pk, "failed", error=f"defect in the metric: {type(error).__name__}: {error}")
 
 
 def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
@@ -116,7 +128,7 @@ def _instrument(run: Run) -> Instrument:
     instrument = Instrument(metric, spec["variant"], changed)
     if spec.get("embedding_model", tools().embed.name) != tools().embed.name:
         raise MetricError(f"this run was begun with the embedding model {spec['embedding_model']}")
-    return _fitted(instrument, run.corpus_id, spec["fitted_on"]) if metric.fit else instrument
+    return _fitted(instrument, run.corpus_id, spec["fitted_on"]) if instrument.learns else instrument
 
 
 _FITTED: dict[tuple[str, str], Instrument] = {}

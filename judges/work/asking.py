@@ -6,6 +6,7 @@ Calls are claimed ahead, so that a request begins the moment another one ends; r
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -22,9 +23,10 @@ from judges.work import claiming, costs
 from judges.work.client import Again, Clients, Refused, Reply, Shut
 from judges.work.heart import Heart
 from judges.work.jobs import Job, Jobs
-from judges.work.outcomes import Counts, Outcome, write
+from judges.work.outcomes import DEFECTS, Counts, Outcome, write
 from judges.work.verdicts import answers_of
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 QUEUE = "calls"
 LOCAL_BATCH = 32
@@ -209,6 +211,9 @@ def _read(job: Job, reply: Reply) -> Outcome:
         return replace(
             paid, kind="again" if again else "failed", reasked=again, error=f"unparseable: {error}"
         )
+    except DEFECTS as error:
+        logger.exception("%s failed on a reply", job.protocol.key)
+        return replace(paid, kind="failed", error=f"defect in the protocol: {type(error).__name__}: {error}")
     return replace(paid, answers=answers_of(job, reading), flags=reading.flags)
 
 

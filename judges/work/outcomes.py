@@ -25,6 +25,8 @@ from judges.models import Call, Run
 
 Kind = Literal["done", "failed", "again"]
 MOST_REPLY = 200_000
+DEFECTS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
+"""What a defect in a protocol or a metric may raise on some input: it fails that call, with its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,70 @@
+"""A local endpoint that answers every prompt after a fixed time; run as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+from aiohttp import web
+
+REPLY = "humanness - 4\nfluency - 5\ncoherency - 4\nconsistency - 4\nengagingness - 3\noverall - 4"
+_START_SECONDS = 30.0
+
+
+def application(delay: float) -> web.Application:
+    """Return the server: any POST is answered after `delay` seconds."""
+    message = {"role": "assistant", "content": REPLY}
+    answer = {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "slow",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    }
+    body = json.dumps(answer).encode()
+
+    async def complete(request: web.Request) -> web.Response:
+        await request.read()
+        await asyncio.sleep(delay)
+        return web.Response(body=body, content_type="application/json")
+
+    served = web.Application()
+    served.router.add_post("/v1/chat/completions", complete)
+    return served
+
+
+@contextmanager
+def running(delay: float) -> Iterator[str]:
+    """Start the endpoint in another process and yield its base URL."""
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, "-m", __name__, str(port), str(delay)])
+    try:
+        _wait(port)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait(port: int) -> None:
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end:
+        with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port), timeout=1)):
+            return
+        time.sleep(0.05)
+    raise TimeoutError("the local endpoint does not start")
+
+
+if __name__ == "__main__":
+    web.run_app(
+        application(float(sys.argv[2])), host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log=None
+    )
