@@ -19,7 +19,7 @@ THANKS = (
 
 PRAISE = (
     "What a wonderful question, {name}. I am so happy that you asked it.",
-    "{name}, nobody could have asked that better. It is the kind of question I like.",
+    "Nobody could have asked that better, {name}. It is the kind of question I like.",
     "I was hoping that somebody would ask exactly this. Well done, {name}.",
 )
 
