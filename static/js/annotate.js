@@ -175,6 +175,7 @@ function choose(question, value) {
   if (question.kind === "tag") help(question.key);
   else answers.advance();
   changed();
+  if (answers.items.length > 1) show(false);
 }
 
 function toggle(question) {

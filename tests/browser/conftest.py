@@ -1,0 +1,87 @@
+"""A live server and headless Chromium, for journeys through the pages.
+
+`page_of(user)` opens a page that is signed in; `live_server` is pytest-django's. Every page collects script
+errors and messages of the console, and the journey fails where there were any.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from playwright.sync_api import Browser, Page
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium, one for the whole run; tests are skipped where there is none."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("Chromium is not installed")
+    # Playwright runs an event loop in this thread, where Django would otherwise refuse the database.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, headless=True, args=ARGUMENTS)
+        yield started
+        started.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def page_of(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]:
+    """Open pages: `page_of(user, viewport=PHONE, color_scheme="dark")`, signed in where a user is given.
+
+    Addresses are relative to the live server. Script errors and console errors fail the test at its end,
+    but for failed requests, which a journey may provoke on purpose.
+    """
+    contexts, problems = [], []
+
+    def console(message: Any) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            problems.append(message.text)
+
+    def open_page(user: User | None = None, **options: Any) -> Page:
+        options.setdefault("viewport", WIDE)
+        context = browser.new_context(base_url=live_server.url, **options)
+        contexts.append(context)
+        if user is not None:
+            context.add_cookies(
+                [{"name": "concord_session", "value": session_of(user), "url": live_server.url}]
+            )
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", console)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+def session_of(user: User) -> str:
+    """Sign a user in and return the session's key."""
+    from django.test import Client
+
+    client = Client()
+    client.force_login(user)
+    return str(client.cookies["concord_session"].value)
