@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from datetime import timedelta
 
 from django.db import Error, connection
@@ -17,6 +18,7 @@ from config.embedded.programs import QUEUES
 from judges.models import Worker
 
 logger = logging.getLogger(__name__)
+_all_applied = threading.Event()
 SEEN_LATELY = timedelta(seconds=90)
 
 
@@ -49,8 +51,12 @@ def readyz(_request: HttpRequest) -> JsonResponse:
 
 
 def _pending_migrations() -> bool:
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    """Whether a migration of this code waits. Once none does, none will, and it is not looked for again."""
+    if not _all_applied.is_set():
+        executor = MigrationExecutor(connection)
+        if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            _all_applied.set()
+    return not _all_applied.is_set()
 
 
 def _workers_seen() -> dict[str, bool]:

@@ -113,12 +113,19 @@ def status_of(port: int | str, page: str = "healthz") -> int | None:
 class Running:
     """A started `manage.py serve`."""
 
-    def __init__(self, home: Path, *, port: int | str | None = None, prefix: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        port: int | str | None = None,
+        prefix: list[str] | None = None,
+        options: list[str] | None = None,
+    ) -> None:
         self.home = home
         self.port = port or free_port()
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [*(prefix or []), *MANAGE, "serve"], env=environment(home, PORT=str(self.port)),
+            [*(prefix or []), *MANAGE, "serve", *(options or [])], env=environment(home, PORT=str(self.port)),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -130,7 +137,7 @@ class Running:
 
     def wait_until_ready(self) -> None:
         """Wait for the line that names the address."""
-        wait_until(lambda: self.process.poll() is not None or self._is_ready(), 60)
+        wait_until(lambda: self.process.poll() is not None or self._is_ready(), 120)
         assert self.process.poll() is None, self.lines
 
     def _is_ready(self) -> bool:

@@ -15,6 +15,7 @@ import pytest
 from tests.platform.running import Running, processes, query, running, status_of, wait_until
 
 pytestmark = pytest.mark.slow
+DEMO_LINES = ("Loading the demo", "annotator", "researcher", "Concord is ready")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_everything_runs_and_health_is_told(server):
     assert told["workers"].keys() == {"calls", "metrics"}
 
 
-@pytest.mark.parametrize("kind", ["web", "postgres", "keeper"])
+@pytest.mark.parametrize("kind", ["web", "postgres", "keeper", "worker-calls", "worker-metrics"])
 def test_a_part_that_is_killed_comes_back_with_its_data(server, kind):
     before = {process.pid for process in processes(server.home)[kind]}
     for process in processes(server.home)[kind]:
@@ -95,6 +96,14 @@ def test_all_of_it_ends_after_kill_9_of_the_supervisor(new_home):
     os.kill(server.process.pid, signal.SIGKILL)
     server.stop()
     wait_until(lambda: not processes(new_home), 30)
+
+
+def test_the_demo_shows_its_accounts_and_then_the_address(new_home):
+    server = Running(new_home, options=["--demo"])
+    server.wait_until_ready()
+    assert server.stop() == 0
+    found = [next(i for i, line in enumerate(server.lines) if word in line) for word in DEMO_LINES]
+    assert found == sorted(found)
 
 
 def test_a_port_in_use_is_told_in_one_line(new_home):
