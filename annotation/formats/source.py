@@ -75,9 +75,13 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the numbered lines of the one file that are not blank, without space around them."""
+        is_blank = True
         for number, line in self.raw_lines():
             if stripped := line.strip(b" \t\r\n"):
+                is_blank = False
                 yield number, stripped
+        if is_blank:
+            raise ImportProblem("the file is empty")
 
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield all numbered lines of the one file as they are, with their line ends."""

@@ -141,9 +141,9 @@ def _of_scheme(key: str, one: Asked) -> Question | None:
     name, _, version = key.partition("@")
     wanted = Q(version__scheme__key=name, version__item_kind=one.kind, key=one.key)
     stored = Question.objects.filter(wanted).select_related("version__scheme").order_by("-version__version")
-    if version.isascii() and version.isdigit():
-        if exact := stored.filter(version__version=int(version)).first():
-            return exact
+    number = int(version) if version.isascii() and version.isdigit() else 0
+    if number and (exact := stored.filter(version__version=number).first()):
+        return exact
     definition = SCHEMES.get(name)
     if definition and definition.item_kind == one.kind:
         scheme_version = scheme_store.store(definition=definition)

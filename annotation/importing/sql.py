@@ -11,8 +11,8 @@ SELECT l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
 """
 
 PLACED_COLUMNS = """(
-  n bigint, line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text, sample integer,
-  number float8, text text, missing text, explanation text, "values" jsonb)
+  n bigint, line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text,
+  sample integer, number float8, text text, missing text, explanation text, "values" jsonb)
 """
 
 PLACE = """

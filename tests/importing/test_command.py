@@ -25,9 +25,15 @@ def test_the_last_line_is_one_json_object_with_the_counts(tmp_path: Path) -> Non
     lines = run(path, "--format", "jsonl", "--name", "c")
     assert lines[0].startswith("turn question overall: comperdial_turn")
     assert json.loads(lines[-1]) == {
-        "corpus": "c", "dialogues": 1, "turns": 2, "continuations": 1, "items": 3, "labels": 1, "missing": 0,
+        "corpus": "c",
+        "dialogues": 1,
+        "turns": 2,
+        "continuations": 1,
+        "items": 3,
+        "labels": 1,
+        "missing": 0,
         "created": True,
-    }  # fmt: skip
+    }
     assert json.loads(run(path, "--into", "c")[-1])["created"] is False
 
 
@@ -36,7 +42,8 @@ def test_a_mistake_is_one_line_with_file_line_field_and_reason(tmp_path: Path) -
     with pytest.raises(CommandError) as caught:
         run(path, "--name", "c")
     assert str(caught.value) == (
-        "file.jsonl, line 2, field labels[0].value: 9 is not on the scale of overall in comperdial_turn: 1, 2, 3, 4, 5"
+        "file.jsonl, line 2, field labels[0].value: "
+        "9 is not on the scale of overall in comperdial_turn: 1, 2, 3, 4, 5"
     )
 
 

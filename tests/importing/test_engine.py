@@ -23,9 +23,15 @@ def test_every_continuation_and_every_turn_that_is_not_given_becomes_an_item(tmp
     }
     result = imported(written(tmp_path, line(continuations=[given])))
     assert result.as_dict() == {
-        "corpus": "c", "dialogues": 1, "turns": 4, "continuations": 2, "items": 5, "labels": 0, "missing": 0,
+        "corpus": "c",
+        "dialogues": 1,
+        "turns": 4,
+        "continuations": 2,
+        "items": 5,
+        "labels": 0,
+        "missing": 0,
         "created": True,
-    }  # fmt: skip
+    }
     items = {item.key for item in Item.objects.select_related("turn", "continuation__dialogue")}
     assert items == {"d1/self", "d1/self/0", "d1/self/1", "d1/m", "d1/m/1"}
 
@@ -43,8 +49,16 @@ def test_a_dialogue_keeps_what_its_line_says(tmp_path: Path) -> None:
         "success": [{"k": 1}],
     }
     turns = [{**TURNS[0], "time": "9:00", "audience": ["B"]}, TURNS[1]]
-    record = line(cluster="k", language="en", summary="s", system="bot", metadata={"a": [1]}, participants=people,
-                  agenda=agenda, turns=turns)  # fmt: skip
+    record = line(
+        cluster="k",
+        language="en",
+        summary="s",
+        system="bot",
+        metadata={"a": [1]},
+        participants=people,
+        agenda=agenda,
+        turns=turns,
+    )
     imported(written(tmp_path, record))
     stored = Dialogue.objects.get()
     assert (stored.cluster, stored.language, stored.summary, stored.metadata) == ("k", "en", "s", {"a": [1]})
@@ -100,7 +114,7 @@ def test_a_corpus_has_a_usable_name(tmp_path: Path, name: str) -> None:
         (line("d9", participants=[{"id": "A"}]), "turns[1].speaker"),
         ({"id": "d9", "labels": [label()]}, "turns"),
     ],
-)  # fmt: skip
+)
 def test_one_bad_line_refuses_the_whole_file_by_its_number(tmp_path: Path, bad: object, field: str) -> None:
     good = [line(f"d{number}", labels=[label(2)]) for number in range(3)]
     problem = refusal(written(tmp_path, *good, bad))

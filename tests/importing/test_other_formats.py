@@ -120,7 +120,7 @@ def test_all_of_fed_finds_its_place(shared_data: Path) -> None:
 @pytest.mark.shared
 def test_gpt4_scores_every_conversation_of_fed_five_times(shared_data: Path) -> None:
     found: list[Rating] = records("fed_gpt4", shared_data / "fed_gpt4_judge" / "fed_gpt4_annotations.json")
-    assert Counter(rating.label.sample for rating in found) == {sample: 625 for sample in range(5)}
+    assert Counter(rating.label.sample for rating in found) == dict.fromkeys(range(5), 625)
     assert {rating.label.question for rating in found} == {"coh", "div", "eng", "inf", "ovr"}
     assert (found[0].dialogue, found[124].dialogue) == ("fed-001", "fed-125")
 
