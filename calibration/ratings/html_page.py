@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from calibration.ratings.report import Block, Section, interval, number, raters_of, title_of
+from calibration.ratings.report import Block, Section, interval, number, title_of
 from calibration.statistics import Entry
 
 STYLE = """
@@ -19,7 +19,8 @@ h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem}h3{font-size:1rem;margin
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.9rem}
 th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:left}
 td.n,th.n{text-align:right;white-space:nowrap}
-svg{width:100%;height:auto;max-width:46rem}svg text{fill:var(--ink);font:12px system-ui,sans-serif}
+svg{width:100%;min-width:34rem;height:auto;max-width:46rem}
+svg text{fill:var(--ink);font:12px system-ui,sans-serif}
 svg .axis{stroke:var(--line)}svg .ci{stroke:var(--mark);stroke-width:2}svg circle{fill:var(--mark)}
 """
 LEFT, RIGHT, WIDTH, ROW = 300, 60, 760, 24
@@ -49,30 +50,25 @@ def _section(section: Section) -> str:
 
 
 def _block(block: Block) -> str:
-    head = "".join(
-        f'<th scope="col"{cls}>{text}</th>'
-        for text, cls in (
-            ("Raters", ""),
-            ("Statistic", ""),
-            ("Value", ' class="n"'),
-            ("Interval", ' class="n"'),
-            ("Items", ' class="n"'),
-            ("Clusters", ' class="n"'),
-            ("Notes", ""),
-        )
+    names = [] if block.one_group else ["Raters"]
+    head = "".join(f'<th scope="col">{text}</th>' for text in (*names, "Statistic"))
+    head += "".join(
+        f'<th scope="col" class="n">{text}</th>' for text in ("Value", "Interval", "Items", "Clusters")
     )
-    rows = "".join(_row(entry) for entry in block.entries)
+    head += '<th scope="col">Notes</th>'
+    rows = "".join(_row(block, entry) for entry in block.entries)
     table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    return f"<h3>{escape(block.heading)}</h3>{chart(block)}{table}"
+    return f'<h3>{escape(block.heading)}</h3><div class="scroll">{chart(block)}</div>{table}'
 
 
-def _row(entry: Entry) -> str:
+def _row(block: Block, entry: Entry) -> str:
     result = entry.result
     notes = "; ".join(filter(None, [result.reason, ", ".join(result.flags)]))
     shown = number(result.value) if result.ok else result.status
+    names = "" if block.one_group else f"<td>{escape(block.label(entry))}</td>"
     cells = [shown, interval(result), str(result.n_items), str(result.n_clusters)]
     return (
-        f"<tr><td>{escape(raters_of(entry))}</td><td>{escape(title_of(result.name))}</td>"
+        f"<tr>{names}<td>{escape(title_of(result.name))}</td>"
         + "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
         + f"<td>{escape(notes)}</td></tr>"
     )
@@ -95,10 +91,9 @@ def chart(block: Block, most: int = 40) -> str:
         f'<text x="{place(v):.1f}" y="{height - 6}" text-anchor="middle">{v:g}</text>'
         for v in (0.0, 0.5, 1.0)
     ]
-    panel = len({e.raters for e in block.entries}) == 1
     for row, entry in enumerate(shown):
         y, result = 16 + row * ROW, entry.result
-        label = title_of(result.name) if panel else f"{raters_of(entry)}: {title_of(result.name)}"
+        label = title_of(result.name) if block.one_group else f"{block.label(entry)}: {title_of(result.name)}"
         label = label if len(label) <= 44 else label[:43] + "…"
         marks.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{escape(label)}</text>')
         if result.low is not None and result.high is not None:

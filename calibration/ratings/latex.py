@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calibration.ratings.report import Block, Section, raters_of, title_of
+from calibration.ratings.report import Block, Section, title_of
 from calibration.statistics import Result
 
 ESCAPES = str.maketrans(
@@ -35,7 +35,7 @@ def written(name: str, sections: Sequence[Section]) -> str:
 
 def _table(title: str, block: Block) -> list[str]:
     head = r"Raters & Statistic & Value & Interval & Items & Clusters \\"
-    rows = [" & ".join(_row(raters_of(e), e.result)) + r" \\" for e in block.entries]
+    rows = [" & ".join(_row(block.label(e), e.result)) + r" \\" for e in block.entries]
     return [
         r"\begin{longtable}{llrrrr}",
         rf"\caption{{{escaped(title)}}}\\",

@@ -26,6 +26,16 @@ class Block:
 
     heading: str
     entries: tuple[Entry, ...]
+    first_only: bool = False
+
+    @property
+    def one_group(self) -> bool:
+        """Whether all entries are of the same raters, so that naming them in each row says nothing."""
+        return len({e.raters for e in self.entries}) == 1
+
+    def label(self, entry: Entry) -> str:
+        """Return how a row names its raters: the judge alone where the others are the same people."""
+        return entry.raters[0] if self.first_only else raters_of(entry)
 
 
 @dataclass(frozen=True)
@@ -172,9 +182,11 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
     if analysis.pairs:
         blocks.append(Block("Pairs", analysis.pairs))
     if analysis.replacement:
-        blocks.append(Block("May a judge replace a person?", analysis.replacement))
-    if analysis.gaps:
-        blocks.append(Block("Judges beside people, on the same items and resamples", analysis.gaps))
+        blocks.append(Block("May a judge replace a person?", analysis.replacement, first_only=True))
+    for raters in dict.fromkeys(e.raters for e in analysis.gaps):
+        entries = tuple(e for e in analysis.gaps if e.raters == raters)
+        heading = f"{raters[0]} beside {len(raters) - 1} people, on the same items and resamples"
+        blocks.append(Block(heading, entries))
     return tuple(blocks)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from calibration.ratings.report import Block, Section, interval, number, raters_of, title_of
+from calibration.ratings.report import Block, Section, interval, number, title_of
 
 WIDTH = 100
 
@@ -37,7 +37,7 @@ def _method(section: Section) -> str:
 
 
 def _block(block: Block) -> list[str]:
-    panel = len({e.raters for e in block.entries}) == 1
+    panel = block.one_group
     rows = [["" if panel else "raters", "statistic", "value", "interval", "items", "clusters"]]
     notes: dict[str, int] = {}
     for entry in block.entries:
@@ -47,7 +47,7 @@ def _block(block: Block) -> list[str]:
             mark = f"[{notes.setdefault(result.reason, len(notes) + 1)}]"
         shown = number(result.value) if result.ok else result.status
         rows.append(
-            ["" if panel else raters_of(entry), title_of(result.name), shown, interval(result) + mark]
+            ["" if panel else block.label(entry), title_of(result.name), shown, interval(result) + mark]
             + [str(result.n_items), str(result.n_clusters)]
         )
     table = [[cell for i, cell in enumerate(row) if i or not panel] for row in rows]

@@ -23,7 +23,7 @@ from calibration.statistics.proportions import wilson_bounds
 from .helpers import compute, pair
 
 EXACT = 1e-12
-MANY = settings(max_examples=400, deadline=None, derandomize=True)
+MANY = settings(max_examples=250, deadline=None, derandomize=True)
 Block = np.ndarray
 
 
