@@ -13,6 +13,7 @@ from judges import runs
 from judges.endpoints import sync_environment
 from judges.errors import JudgeError
 from judges.metric_runs import metric_plan
+from judges.models import Endpoint
 from judges.pages.forms import JudgeForm, MetricForm
 from judges.pages.runs import ROOM, user_of
 
@@ -29,7 +30,11 @@ def new_run(request: HttpRequest) -> HttpResponse:
     corpus, campaign = target
     judging = request.POST.get("kind") == "judge"
     measuring = request.POST.get("kind") == "metrics"
-    judge = JudgeForm(request.POST if judging else None, corpus=corpus, campaign=campaign, prefix="judge")
+    endpoint = Endpoint.objects.filter(active=True).first()
+    initial = {"endpoint": endpoint} if endpoint else {"judge": "rules_baseline:"}
+    judge = JudgeForm(
+        request.POST if judging else None, corpus=corpus, campaign=campaign, prefix="judge", initial=initial
+    )
     metric = MetricForm(
         request.POST if measuring else None, corpus=corpus, campaign=campaign, prefix="metric"
     )

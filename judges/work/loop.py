@@ -57,8 +57,9 @@ class Loop:
             claiming.sweep()
             forget_the_dead()
             self._swept = time.monotonic()
-        counts = work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
-        if not counts.done + counts.failed + counts.again:
+        if claiming.lanes(self.queue):
+            work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
+        else:
             self._wait()
 
     def _listen(self) -> None:
