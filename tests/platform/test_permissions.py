@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded.binaries import PACKAGE
+from config.embedded.folders import remove_home
 from config.embedded.layout import Layout
 from tests.platform.running import NOBODY, PROJECT, Running, as_ordinary_user, manage, running, status_of
 
@@ -41,6 +42,7 @@ def test_as_root_a_closed_parent_stays_closed_and_the_data_belongs_to_another(ne
     assert owner.st_uid != 0
     assert stat.S_IMODE(places.root.stat().st_mode) == 0o700
     assert not (home / "postgres").exists()
+    remove_home(places)
 
 
 def test_an_ordinary_user_runs_all_of_it_inside_the_home(ordinary_home):
