@@ -1,0 +1,68 @@
+"""Journeys of a researcher through corpora: importing a file, finding a turn, reading a dialogue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Corpus, Dialogue
+from tests import factories
+from tests.browser.conftest import PHONE
+from tests.importing.helpers import imported, label, line, written
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def rea():
+    return factories.user("rea", researcher=True)
+
+
+def test_a_file_is_imported_browsed_and_read(page_of, rea, tmp_path: Path) -> None:
+    turns = [{"speaker": "A", "text": "Hello {laugh} there"}, {"speaker": "B", "text": "<b>Hi</b>"}]
+    file = written(tmp_path, line("greeting", turns=turns, labels=[label(4)]), line("d2"), name="chats.jsonl")
+    page = page_of(rea)
+    page.goto("/corpora/")
+    page.get_by_role("link", name="Import a file").click()
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_label("Name of the new corpus").fill("chats")
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_text("Imported.")).to_be_visible()
+    page.get_by_role("link", name="Open the corpus").click()
+    page.get_by_label("Text").fill("<b>hi")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_text("1 turn", exact=True)).to_be_visible()
+    page.get_by_role("link", name="greeting").click()
+    mark = page.get_by_text("{laugh}")
+    expect(mark).to_be_visible()
+    page.get_by_role("button", name="Transcription marks").click()
+    expect(mark).to_be_hidden()
+    expect(page.get_by_role("rowheader", name="overall")).to_be_visible()
+
+
+def test_a_bad_file_says_where_and_the_form_keeps_what_was_typed(page_of, rea, tmp_path: Path) -> None:
+    file = written(tmp_path, line(), {"id": "x", "turns": [{"speaker": "A", "text": 4}]}, name="bad.jsonl")
+    page = page_of(rea)
+    page.goto("/corpora/import/new/")
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_text("Name a new corpus, or choose an existing one")).to_be_visible()
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_label("Name of the new corpus").fill("bad")
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_text("turns[0].text")).to_be_visible()
+    expect(page.get_by_text("must be a text, not a number")).to_be_visible()
+    assert not Corpus.objects.exists()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_of_corpora_fit_a_phone(page_of, rea, tmp_path: Path, scheme: str) -> None:
+    long = {"speaker": "A" * 40, "text": "word " * 80 + "x" * 200}
+    imported(written(tmp_path, line("d" * 60, turns=[long, long], labels=[label()])))
+    page = page_of(rea, viewport=PHONE, color_scheme=scheme)
+    dialogue = Dialogue.objects.get()
+    for address in ("/corpora/", "/corpora/c/", "/corpora/import/new/", f"/corpora/dialogue/{dialogue.pk}/"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], address
