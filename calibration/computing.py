@@ -12,10 +12,11 @@ from calibration.definitions import Definition
 from calibration.inputs import FORMAT, Inputs
 from calibration.ratings_data import SubjectData
 from calibration.statistics import RatingError, Ratings, analyse
-from calibration.statistics.analysis import Analysis
+from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 
 Progress = Callable[[int, int], None]
 POOLED = "all"
+HUMAN, METRIC = "human", "metric"
 
 
 def result_of(inputs: Inputs, progress: Progress | None = None) -> dict[str, Any]:
@@ -81,8 +82,12 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
         ratings = data.ratings(definition.samples)
     except RatingError as error:
         return described | {"problem": str(error)} | _empty()
-    found = analyse(ratings, question=question.title, statistics=definition.statistics, plan=definition.plan)
-    return described | {"problem": ""} | _described(data, ratings) | _analysed(found)
+    return (
+        described
+        | {"problem": ""}
+        | _described(data, ratings)
+        | _analysed(ratings, question.title, definition)
+    )
 
 
 def _empty() -> dict[str, Any]:
@@ -90,13 +95,48 @@ def _empty() -> dict[str, Any]:
     return nothing | {"panel": [], "pairs": [], "replacement": [], "gaps": []}
 
 
-def _analysed(found: Analysis) -> dict[str, Any]:
-    return {
-        "panel": [entry.as_dict() for entry in found.panel],
-        "pairs": [entry.as_dict() for entry in found.pairs],
-        "replacement": [entry.as_dict() for entry in found.replacement],
-        "gaps": [entry.as_dict() for entry in found.gaps],
+def _analysed(ratings: Ratings, title: str, definition: Definition) -> dict[str, Any]:
+    """Compare people, judges and keys in every way that applies; metrics with the people alone."""
+    metrics = ratings.of_kind(METRIC)
+    others = [column for column in range(len(ratings.raters)) if column not in metrics]
+    compared = analyse(
+        ratings.take(others), question=title, statistics=definition.statistics, plan=definition.plan
+    )
+    pairs = compared.pairs + _with_metrics(ratings, metrics, title, definition)
+    groups = {
+        "panel": compared.panel,
+        "pairs": pairs,
+        "replacement": compared.replacement,
+        "gaps": compared.gaps,
     }
+    return {name: [_plain(entry) for entry in entries] for name, entries in groups.items()}
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    """Return an entry as JSON-ready values, its reason in the reader's words."""
+    told = entry.as_dict()
+    return told | {"reason": told["reason"].replace(MEAN_OF_PEOPLE, "the people’s mean")}
+
+
+def _with_metrics(
+    ratings: Ratings, metrics: Sequence[int], title: str, definition: Definition
+) -> tuple[Entry, ...]:
+    """Compare each metric with the people's mean (or the only person), on the same resamples as all else.
+
+    Pairs of metrics, and of a metric with each person, are left out: there may be hundreds.
+    """
+    people = ratings.of_kind(HUMAN)
+    if not metrics or not people or ratings.level == "nominal":
+        return ()
+    if len(people) > 1:
+        against = MEAN_OF_PEOPLE
+        mean = mean_of(ratings.values[:, list(people)])
+        chosen = ratings.take(metrics).with_column(against, mean)
+    else:
+        against = ratings.raters[people[0]]
+        chosen = ratings.take([*people, *metrics])
+    plan = definition.plan
+    return analyse(chosen, question=title, statistics=definition.statistics, against=against, plan=plan).pairs
 
 
 def _described(data: SubjectData, ratings: Ratings) -> dict[str, Any]:
@@ -168,7 +208,7 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
         replace(record, item=f"{record.item}/{data.subject.question.key}")
         for data in members
         for record in data.records
-        if record.rater not in data.off_scale and record.kind != "metric"
+        if record.rater not in data.off_scale and record.kind != METRIC
     )
     raters = {info.name: info for data in members for info in data.raters if info.name not in data.off_scale}
     subject = replace(first.subject, question=question, links=())

@@ -139,10 +139,17 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str) -> Answer | None
         text = (
             f"{'Passed' if passed else 'Not shown'} on {question.title}: the share of the "
             f"{in_words(entry['n_raters'] - 1)} people whom it can replace by the alternative annotator test "
-            f"(at least 0.5 is wanted)."
+            f"(at least 0.5 is wanted).{_flattered(question)}"
         )
         return _answer(f"Can {judge} stand in for a person?", entry, "ω", text)
     return None
+
+
+def _flattered(question: QuestionFigures) -> str:
+    """Say what accuracy hides where one answer is common."""
+    if question.data["level"] not in ("binary", "nominal"):
+        return ""
+    return " Its score is accuracy, which a rare answer flatters: read kappa beside it."
 
 
 def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:

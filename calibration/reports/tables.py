@@ -28,8 +28,8 @@ SHORT = {
     "mcc": "MCC",
     "spearman": "ρ",
     "krippendorff_alpha": "α",
-    "with_mean": "ρ with people’s mean",
-    "gap": "Gap to people",
+    "with_mean": "ρ, people’s mean",
+    "gap": "Gap",
 }
 PANEL = ("percent_agreement", "krippendorff_alpha")
 
@@ -69,7 +69,7 @@ def agreement(result: dict[str, Any]) -> Table:
     """Return people with people, judges with judges, and each judge with people, question by question."""
     questions = label(figures(result))
     asked = [name for name in result["definition"]["statistics"] if name in SHORT]
-    columns = [*asked, "with_mean", "gap"]
+    columns = [*asked, "gap", "with_mean"]
     rows = [row for title, question in questions for row in _rows(title, question, columns)]
     used = [i for i, _ in enumerate(columns) if any(row.cells[i] is not None for row in rows)]
     for row in rows:

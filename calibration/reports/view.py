@@ -49,11 +49,15 @@ def looks(report: Report) -> list[TestLook]:
 
 
 def links(result: dict[str, Any]) -> list[str]:
-    """Return which questions were read as answers to which, and through which map."""
+    """Return which questions were read as answers to which, and through which map; many in one sentence."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for question in result["questions"]:
+        for link in question["links"]:
+            how = scale_maps.in_words(link["map"])
+            found.setdefault((link["question"], how), []).append(question["ref"])
     return [
-        f"{link['question']} is read as an answer to {question['ref']} ({scale_maps.in_words(link['map'])})"
-        for question in result["questions"]
-        for link in question["links"]
+        f"{asked} is read as an answer to {refs[0] if len(refs) == 1 else f'{len(refs)} questions'}, {how}"
+        for (asked, how), refs in found.items()
     ]
 
 

@@ -19,8 +19,7 @@ class Command(BaseCommand):
 
     help = (
         "Write gold labels as CSV, JSONL or Parquet: a stored derivation (--gold NUMBER), or one chosen now "
-        "from a corpus or campaign (--scheme and --rule). The last line is one JSON object with how they were "
-        "chosen."
+        "from a corpus or campaign (--scheme and --rule). The last line is one JSON object that says how."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
