@@ -15,7 +15,7 @@ from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
 from annotation.importing.result import ImportResult
-from annotation.importing.staging import close_staging, open_staging, stage
+from annotation.importing.staging import close_staging, open_staging, stage, staged
 from annotation.importing.writer import Writer
 from annotation.models import Corpus, Import
 
@@ -161,7 +161,8 @@ def _read(
         stage(batch)
         if progress:
             progress(origin.done, origin.total, result)
-    if close_staging():
+    close_staging()
+    if staged()[0]:
         place_labels(corpus=imported.corpus, imported=imported, given=given, result=result)
 
 
@@ -170,7 +171,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
     if not any(result.counts().values()):
         if not result.unchanged:
             raise ImportProblem("the file holds nothing that can be imported")
-        result.labels = result.unchanged
+        result.labels, result.missing = staged()
         raise _NothingNew
     splits.grow(corpus=imported.corpus)
     imported.counts = result.counts()

@@ -45,12 +45,18 @@ def stage(entries: Iterable[Entry]) -> None:
     copy_rows("import_label", list(COLUMNS), list(COLUMNS.values()), _rows(entries))
 
 
-def close_staging() -> int:
-    """Let the planner know the table; return how many labels wait in it."""
+def close_staging() -> None:
+    """Let the planner know the table."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE import_label")
-        cursor.execute("SELECT count(*) FROM import_label")
-        return int(cursor.fetchone()[0])
+
+
+def staged() -> tuple[int, int]:
+    """Return how many labels wait, and how many of them are missing answers."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*), count(*) FILTER (WHERE missing <> '') FROM import_label")
+        labels, missing = cursor.fetchone()
+        return int(labels), int(missing)
 
 
 def _rows(entries: Iterable[Entry]) -> Iterator[tuple[Any, ...]]:
