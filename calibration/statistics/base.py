@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from calibration.statistics.data import LEVELS, ORDERED, Floats
 from calibration.statistics.result import Status
 from calibration.statistics.samples import Draw, Sample
@@ -35,6 +38,7 @@ class Statistic:
     order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
     all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
     ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
+    ``used`` marks the sample's items it rests on, where that is not all of them.
     """
 
     key: str
@@ -48,6 +52,7 @@ class Statistic:
     bounds: tuple[float, float] = (-1.0, 1.0)
     checks: tuple[Check, ...] = ()
     source: str = ""
+    used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
 
     def applies(self, sample: Sample) -> bool:
         """Whether it makes sense for these raters and their scale."""

@@ -68,9 +68,11 @@ def _values(sample: Sample, statistics: Sequence[Statistic], chunks: object) -> 
 def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
     """Return the result of an estimate, with its interval and counts."""
     verdict, statistic = estimate.verdict, estimate.statistic
+    used = statistic.used(sample) if statistic.used is not None and sample.n_items else None
+    n_clusters = sample.n_clusters if used is None else len(np.unique(sample.clusters[used]))
     counts: Counts = {
-        "n_items": sample.n_items,
-        "n_clusters": sample.n_clusters,
+        "n_items": sample.n_items if used is None else int(used.sum()),
+        "n_clusters": n_clusters,
         "n_raters": sample.n_raters,
         "n_missing": sample.n_missing,
     }
@@ -83,9 +85,9 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
             method=plan.method,
             **counts,
         )
-    bounds = interval_of(estimate.point, estimate.replicates, sample.n_clusters, plan, estimate.leave_one_out)
+    bounds = interval_of(estimate.point, estimate.replicates, n_clusters, plan, estimate.leave_one_out)
     flags = verdict.flags + bounds.flags
-    if sample.n_clusters < FEW_CLUSTERS:
+    if n_clusters < FEW_CLUSTERS:
         flags += ("few_clusters",)
     return Result(
         statistic.key,

@@ -100,8 +100,8 @@ def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = Fa
     n_raters = max(one.n_raters, other.n_raters)
     means = (one, other) if difference else (one,)
     percentile = replace(plan, interval="percentile")  # BCa has no leave-one-out value for a mean over pairs
-    pairs = " and ".join(str(m.n_pairs) for m in means)
-    method = f"mean over {pairs} pairs by their shared items; {percentile.method}"
+    pairs = " and ".join(f"{m.n_pairs - m.n_dropped} of {m.n_pairs}" for m in means)
+    method = f"mean over {pairs} pairs, by their shared items; {percentile.method}"
     flags: tuple[str, ...] = ("dropped_raters",) if any(m.n_dropped for m in means) else ()
     undefined = next((m for m in means if np.isnan(m.point)), None)
     counts: Counts = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.statistics.base import (
     ALL,
@@ -79,10 +80,14 @@ def one_value_scale(sample: Sample) -> Verdict | None:
     return None
 
 
+def usual_items(sample: Sample) -> npt.NDArray[np.bool_]:
+    """Mark the items with the number of ratings that most have."""
+    return np.asarray(sample.per_item[sample.used] == usual_count(sample))
+
+
 def unequal_counts(sample: Sample) -> Verdict | None:
     """Flag items that Fleiss' kappa has to leave out, refuse where nothing varies in the rest."""
-    given = sample.per_item[sample.used]
-    kept = given == usual_count(sample)
+    kept = usual_items(sample)
     if np.count_nonzero(sample.counts[kept].any(axis=0)) <= 1:
         return Verdict("undefined", "no variation among the items with the same number of ratings")
     return None if kept.all() else Verdict(flags=("dropped_items",))
@@ -102,6 +107,7 @@ PANEL: tuple[Statistic, ...] = (
         exchangeable=True,
         checks=(no_variation, unequal_counts, prevalence),
         source="Fleiss (1971)",
+        used=usual_items,
     ),
     Statistic(
         key="gwet_ac1",

@@ -69,7 +69,8 @@ class Sample:
         self.units = resampling.units[self.used]
         self.n_missing = int(self.present.size - self.present.sum())
         self.n_items = int(self.used.sum())
-        self.n_clusters = len(np.unique(ratings.clusters[self.used]))
+        self.clusters = ratings.clusters[self.used]
+        self.n_clusters = len(np.unique(self.clusters))
         self.features: dict[str, Additive] = {}
 
     @property

@@ -239,3 +239,12 @@ def test_a_second_value_for_the_same_item_rater_and_sample_is_refused() -> None:
     with pytest.raises(RatingError, match="a second value of rater 'x' for item 'a'") as caught:
         Ratings.from_records([Record("a", "x", 1), Record("b", "x", 1), Record("a", "x", 2)], level="ordinal")
     assert caught.value.index == 2
+
+
+def test_fleiss_kappa_counts_only_the_items_it_rests_on() -> None:
+    block = [[1, 1, 2], [1, 2, 2], [2, 2, 2], [1, 1, 1], [1, 2, np.nan]]
+    result = compute(Ratings.from_matrix(block, level="nominal"), "fleiss_kappa")
+    assert result.n_items == 4
+    assert "dropped_items" in result.flags
+    complete = compute(Ratings.from_matrix(block[:4], level="nominal"), "fleiss_kappa")
+    assert result.value == complete.value
