@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from annotation.cells import unguarded
 from calibration.ratings.files import RatingsFileError, Row, Table, read_table
 from calibration.statistics.data import Level, RatingError, Ratings, Record, Samples
 from calibration.statistics.records import Collector
@@ -94,7 +95,7 @@ def read_ratings(
         for record, question in _records(path, line, row, raters, cluster):
             if reading.questions and question not in reading.questions:
                 continue
-            stratum = (row.get(reading.by) or "") if reading.by else ""
+            stratum = unguarded(row.get(reading.by) or "") if reading.by else ""
             part = parts.setdefault((question, stratum), Part(question, stratum))
             part.lines.append(line)
             try:
@@ -111,13 +112,13 @@ def read_ratings(
 def _records(
     path: Path, line: int, row: Row, raters: Sequence[str], cluster: str | None
 ) -> Iterable[tuple[Record, str]]:
-    item = row.get("item")
+    item = unguarded(row.get("item") or "")
     if not item:
         raise RatingsFileError(path, "empty; every rating needs its item", line, "item")
     shared = {
-        "cluster": (row.get(cluster) or "") if cluster else "",
-        "system": row.get("system") or "",
-        "continuation": row.get("continuation") or "",
+        "cluster": unguarded(row.get(cluster) or "") if cluster else "",
+        "system": unguarded(row.get("system") or ""),
+        "continuation": unguarded(row.get("continuation") or ""),
         "sample": _sample(path, line, row.get("sample")),
         "identified": _identified(path, line, row.get("identified")),
     }
@@ -125,12 +126,12 @@ def _records(
         raise RatingsFileError(
             path, "empty; every item needs its cluster (or use --no-cluster)", line, cluster
         )
-    question = row.get("question") or ""
+    question = unguarded(row.get("question") or "")
     for name in raters:
         yield Record(item, name, _value(row.get(name)), **shared), question  # type: ignore[arg-type]
     if raters:
         return
-    rater = row.get("rater")
+    rater = unguarded(row.get("rater") or "")
     if not rater:
         raise RatingsFileError(path, "empty; every rating needs its rater", line, "rater")
     record = Record(item, rater, _value(row.get("value")), kind=row.get("kind") or "", **shared)  # type: ignore[arg-type]
@@ -139,7 +140,7 @@ def _records(
 
 def _value(cell: str | None) -> str | None:
     text = (cell or "").strip()
-    return text or None
+    return unguarded(text) or None
 
 
 def _sample(path: Path, line: int, cell: str | None) -> int:

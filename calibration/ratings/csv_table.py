@@ -7,6 +7,8 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from annotation.cells import guarded
+
 COLUMNS = [
     "stratum",
     "question",
@@ -24,7 +26,6 @@ COLUMNS = [
     "n_missing",
     "method",
 ]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def written(entries: Iterable[Mapping[str, Any]]) -> str:
@@ -39,6 +40,6 @@ def written(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
+    if isinstance(value, str):
+        return guarded(value)
     return "" if value is None else value

@@ -186,6 +186,8 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
     for raters in dict.fromkeys(e.raters for e in analysis.gaps):
         entries = tuple(e for e in analysis.gaps if e.raters == raters)
         heading = f"{raters[0]} beside {len(raters) - 1} people, on the same items and resamples"
+        if not any(e.result.name.startswith("gap_") for e in entries):
+            heading = f"{len(raters)} people with each other, mean over pairs"
         blocks.append(Block(heading, entries))
     return tuple(blocks)
 

@@ -173,7 +173,7 @@ class _Run:
     def _entries(self, columns: tuple[int, ...], chosen: Sequence[Statistic]) -> list[Entry]:
         sample = Sample(self.ratings, columns, self.resampling)
         found = estimates(sample, [s for s in chosen if s.applies(sample)], self.resampling)
-        self.kept[columns] = found
+        self.kept[columns] = self.kept.get(columns, []) + found
         self.samples[columns] = sample
         sample.features.clear()
         names = tuple(self.ratings.raters[j] for j in columns)
@@ -198,22 +198,30 @@ class _Run:
         return tuple(out)
 
     def gaps(self) -> tuple[Entry, ...]:
-        """People with people, each judge with people, and the difference on the same resamples."""
+        """People with people, each judge with people, and the difference on the same resamples.
+
+        Without a judge, people with people alone.
+        """
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
+        judges = [j for j in ratings.of_kind("judge") if ratings.identified[j]]
+        if len(people) < 2:
+            return ()
+        if not judges:
+            names = tuple(ratings.raters[j] for j in people)
+            among = self._members(list(combinations(people, 2)), None)
+            return tuple(Entry(r, names, self.question) for r in people_results(among, self.plan))
         out: list[Entry] = []
-        for judge in (
-            [j for j in ratings.of_kind("judge") if ratings.identified[j]] if len(people) > 1 else []
-        ):
+        for judge in judges:
             among = self._members(list(combinations(people, 2)), judge)
             with_judge = self._members([(p, judge) for p in people], judge)
             names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
             out += [Entry(r, names, self.question) for r in gap_results(among, with_judge, self.plan)]
         return tuple(out)
 
-    def _members(self, pairs: list[tuple[int, int]], judge: int) -> list[Member]:
+    def _members(self, pairs: list[tuple[int, int]], judge: int | None) -> list[Member]:
         """Estimates of pairs on the items the judge rated, computed again only where that is fewer."""
-        rated = ~np.isnan(self.ratings.values[:, judge])
+        rated = ~np.isnan(self.ratings.values[:, judge]) if judge is not None else np.ones(1, dtype=np.bool_)
         out = []
         for pair in pairs:
             key = pair if pair in self.kept else (pair[1], pair[0])

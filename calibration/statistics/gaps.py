@@ -62,6 +62,13 @@ def gap_results(people: Sequence[Member], judge: Sequence[Member], plan: Plan) -
     return out
 
 
+def people_results(people: Sequence[Member], plan: Plan) -> list[Result]:
+    """Return, per measure of agreement, the mean over pairs of people."""
+    keys = [k for k in people[0].estimates if k in COMPARED] if people else []
+    means = [(key, mean_over(people, key)) for key in keys]
+    return [_result(f"people_{key}", mean, mean, plan) for key, mean in means if mean is not None]
+
+
 def mean_over(members: Sequence[Member], key: str) -> Mean | None:
     """Return the mean of a statistic over pairs, or None where it does not apply to them."""
     found = [(m.sample, m.estimates[key]) for m in members if key in m.estimates]

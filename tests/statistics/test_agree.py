@@ -246,3 +246,8 @@ def test_systems_can_be_compared_by_their_means(tmp_path: Path) -> None:
     assert {e["n_items"] for e in entries} == {8}
     crossed = _entries(path, "--scale", "ordinal", "--resample", "crossed")
     assert "cluster x system bootstrap" in crossed[0]["method"]
+
+
+def test_a_guarded_cell_is_the_text_it_guards(tmp_path: Path) -> None:
+    entries = _entries(_file(tmp_path, LONG.replace("ann", "'=ann")), "--scale", "binary")
+    assert entries[0]["raters"] == ["=ann", "bob", "cy"]

@@ -173,3 +173,11 @@ def test_two_people_can_be_tested_against_but_the_test_says_it_is_weak() -> None
     analysis = analyse(_ratings(["human", "human", "judge"]), plan=PLAN)
     assert all("few_raters" in e.result.flags for e in analysis.replacement)
     assert len(analysis.replacement) == 2
+
+
+def test_people_without_a_judge_still_have_their_mean_over_pairs() -> None:
+    analysis = analyse(_ratings(["human"] * 3), plan=PLAN)
+    mean = analysis.find("people_cohen_kappa", ("r1", "r2", "r3")).result
+    pairs = [e.result.value for e in analysis.pairs if e.result.name == "cohen_kappa"]
+    assert mean.value == pytest.approx(np.mean(pairs))
+    assert mean.low < mean.value < mean.high
