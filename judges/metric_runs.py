@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
+from typing import Any
 
 from django.conf import settings
 
@@ -26,6 +28,7 @@ from judges.metrics import (
     Metric,
     MetricError,
     Scene,
+    Score,
     Tools,
     corpus_hash,
     instrument_for,
@@ -114,9 +117,26 @@ def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Materia
     for turn in scene.items(instrument.metric.kind):
         score = instrument.score(scene, turn, tools())
         answers.append(
-            Answer(material.items[turn], question, score.value, missing=score.reason, sample=call.sample)
+            Answer(
+                material.items[turn],
+                question,
+                score.value,
+                missing=score.reason,
+                sample=call.sample,
+                explanation=_causes(score),
+            )
         )
     return Outcome(call.pk, "done", tuple(answers))
+
+
+def _causes(score: Score) -> str:
+    """Return what caused a score as JSON, empty where the metric names nothing."""
+    return json.dumps(score.details, sort_keys=True, default=_plain) if score.details else ""
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can say of numpy's numbers and arrays, and of sets."""
+    return sorted(value) if isinstance(value, set | frozenset) else value.tolist()
 
 
 def _instrument(run: Run) -> Instrument:

@@ -11,17 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
-from psycopg.types.json import Jsonb
 
-from annotation import recording
-from annotation.models import Label, Occasion
 from annotation.recording import Answer
 from judges import runs
 from judges.models import Call, Run
+from judges.work import landing
 
 Kind = Literal["done", "failed", "again"]
 MOST_REPLY = 200_000
@@ -108,44 +106,11 @@ def _write(outcomes: Sequence[Outcome]) -> Counts:
     calls = list(rows)
     for call in calls:
         _apply(call, by_call[call.pk], counts)
-    _save(calls)
+    landing.save(calls)
     counts.labels = _record(calls, by_call)
     counts.runs = {call.run_id for call in calls}
     counts.stopped = {call.run_id: by_call[call.pk].error for call in calls if by_call[call.pk].stop}
     return counts
-
-
-_FIELDS = (
-    "state",
-    "lease_expires",
-    "worker",
-    "reply",
-    "error",
-    "flags",
-    "prompt_hash",
-    "tokens_in",
-    "tokens_out",
-    "cost",
-    "latency_ms",
-    "not_before",
-    "reasked",
-    "attempts",
-    "finished_at",
-)
-_SAVE = f"UPDATE judges_call SET {', '.join(f'{name} = %s' for name in _FIELDS)} WHERE id = %s"  # noqa: S608
-
-
-_LINK = "INSERT INTO judges_calllabel (call_id, label_id) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
-
-
-def _save(calls: Sequence[Call]) -> None:
-    """Write the calls' own fields: one prepared statement, sent for all rows at once."""
-    rows: list[list[Any]] = [
-        [*(Jsonb(call.flags) if name == "flags" else getattr(call, name) for name in _FIELDS), call.pk]
-        for call in calls
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany(_SAVE, rows)
 
 
 def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
@@ -175,21 +140,12 @@ def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
 
 
 def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:
-    """Record the answers of all finished calls, rater by rater, and link each new label to its call."""
-    answers: dict[int, list[Answer]] = defaultdict(list)
-    origin: dict[tuple[int, int, int, int], int] = {}
+    """Record the answers of all finished calls, rater by rater."""
+    given: dict[int, list[landing.Given]] = defaultdict(list)
     raters = {call.run.rater_id: call.run.rater for call in calls}
     for call in calls:
-        for answer in by_call[call.pk].answers:
-            answers[call.run.rater_id].append(answer)
-            origin[call.run.rater_id, *answer.place] = call.pk
-    labels: list[Label] = []
-    for rater, given in answers.items():
-        labels += recording.record(rater=raters[rater], answers=given, occasion=Occasion.MAIN)
-    made_by = [origin[label.rater_id, label.item_id, label.question_id, label.sample] for label in labels]
-    with connection.cursor() as cursor:
-        cursor.execute(_LINK, [made_by, [label.pk for label in labels]])
-    return len(labels)
+        given[call.run.rater_id] += [(call.pk, answer) for answer in by_call[call.pk].answers]
+    return sum(landing.record(raters[rater], answers) for rater, answers in given.items() if answers)
 
 
 def _storable(text: str) -> str:
