@@ -56,8 +56,8 @@ def receive(*, by: User, file: UploadedFile[Any], **fields: Any) -> Upload:
 
 
 def start(*, upload: Upload) -> None:
-    """Import in a thread of this process, once the row is committed."""
-    worker = threading.Thread(target=_work_and_close, args=(upload.pk,), name=f"import-{upload.pk}")
+    """Import in a thread of this process, once the row is committed; it ends with the process, resumably."""
+    worker = threading.Thread(target=_work_and_close, args=(upload.pk,), daemon=True)
     transaction.on_commit(worker.start)
 
 

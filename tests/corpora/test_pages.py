@@ -177,7 +177,7 @@ def test_a_refused_file_tells_line_field_and_reason(researcher: Client, at_once:
     page = researcher.post(reverse("import-corpus"), sent, follow=True).content.decode()
     for shown in (
         "Nothing was imported.",
-        "<dd>2</dd>",
+        "<dt>Line</dt>",
         "turns[0].text",
         "must be a text, not a number",
         "chats.jsonl",
