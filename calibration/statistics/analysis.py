@@ -12,7 +12,7 @@ import numpy as np
 from calibration.statistics.base import Statistic
 from calibration.statistics.data import Floats, Ratings
 from calibration.statistics.engine import Estimate, estimates, result_of
-from calibration.statistics.gaps import Member, gap_results
+from calibration.statistics.gaps import Member, gap_results, people_results
 from calibration.statistics.replacement import alternative_annotator_test
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.result import Result
