@@ -11,7 +11,7 @@ import numpy as np
 from calibration.statistics.analysis import mean_of
 from calibration.statistics.data import Floats, Ratings
 from calibration.statistics.engine import estimates, result_of
-from calibration.statistics.gold import severities
+from calibration.statistics.gold import majority, severities
 from calibration.statistics.resampling import Plan, resampling_of
 from calibration.statistics.result import Result
 from calibration.statistics.samples import Sample
@@ -99,14 +99,20 @@ def with_the_rest(
     columns: Sequence[int] | None = None,
     plan: Plan | None = None,
 ) -> dict[str, Result]:
-    """Return each rater's correlation with the mean of the other raters' ratings of the same item."""
+    """Return each rater's statistic with the rest: with their mean, or for agreement with their majority.
+
+    An item on which the majority of the rest is tied does not count.
+    """
     plan = plan or Plan()
     chosen, resampling = STATISTICS[statistic], resampling_of(ratings, plan)
     mine = list(columns) if columns is not None else list(range(len(ratings.raters)))
     out = {}
     for j in mine:
-        others = mean_of(ratings.values[:, [k for k in mine if k != j]])
-        both = ratings.with_column("rest", others)
+        rest = [k for k in mine if k != j]
+        joined = (
+            majority(ratings, columns=rest).values if chosen.needs_scale else mean_of(ratings.values[:, rest])
+        )
+        both = ratings.with_column("rest", joined, on_scale=chosen.needs_scale)
         sample = Sample(both, (j, len(both.raters) - 1), resampling)
         out[ratings.raters[j]] = result_of(estimates(sample, [chosen], resampling)[0], sample, plan)
     return out

@@ -309,6 +309,8 @@ def test_leaving_out_the_guesser_raises_alpha() -> None:
     assert max(found, key=lambda name: found[name].value) == "r3"
     rest = with_the_rest(Ratings.from_matrix(values, level="ordinal"), plan=PLAN)
     assert min(rest, key=lambda name: rest[name].value) == "r3"
+    agreed = with_the_rest(ratings.with_values(values), "cohen_kappa", plan=PLAN)
+    assert min(agreed, key=lambda name: agreed[name].value) == "r3"
 
 
 def test_limits_of_agreement_are_the_mean_difference_and_its_spread() -> None:
