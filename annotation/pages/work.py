@@ -23,7 +23,7 @@ from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
 from annotation.payload import parse
 from annotation.plans import plan_of
-from annotation.progress import others_are_busy, progress
+from annotation.progress import Progress, others_are_busy, progress
 from annotation.screens import load
 
 View = Callable[..., HttpResponse]
@@ -168,7 +168,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "status": status,
         "campaign": seat.state,
         "guidelines": seat.guidelines,
-        "progress": progress(seat=seat, hold=hold)._asdict(),
+        "progress": _progress(progress(seat=seat, hold=hold)),
         "task": None,
     }
     if hold is None:
@@ -184,3 +184,15 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "revising": hold.state == Assignment.State.SUBMITTED,
     }
     return state
+
+
+def _progress(found: Progress) -> dict[str, Any]:
+    """How far the annotator is, as the page words it."""
+    if found.left is None:
+        return {"text": f"{found.done} done", "time": "", "done": found.done, "whole": found.done + 1}
+    whole = found.done + found.left
+    time = ""
+    if found.minutes is not None and found.left:
+        minutes, hours = max(1, found.minutes), round(found.minutes / 60)
+        time = f"about {minutes} min left" if minutes < 90 else f"about {hours} h left"
+    return {"text": f"{found.done} of {whole}", "time": time, "done": found.done, "whole": whole or 1}

@@ -6,167 +6,131 @@ import { Drafts, kept, post } from "./drafts.js";
 const $ = (id) => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const questions = JSON.parse($("questions").textContent);
-const campaign = $("main").dataset.campaign;
-const base = `/work/${campaign}/`;
-const parts = Object.fromEntries(["banner", "transcript", "palette", "actions", "reader", "place", "saved",
-  "submit", "undo", "flag"].map((id) => [id, $(id)]));
-let task = null;
-let answers = null;
-let drafts = null;
-let guidelines = null;
+const base = `/work/${$("main").dataset.campaign}/`;
+const [banner, transcript, palette, reader, saved, submitButton] =
+  ["banner", "transcript", "palette", "reader", "saved", "submit"].map($);
+let task, answers, drafts, guidelines;
 let sending = false;
 
-// --- showing -----------------------------------------------------------------------------------------
-
+// Showing: a line beside the buttons, a warning above the transcript, a task, its answers.
 function say(text, isProblem = false) {
-  parts.saved.textContent = text;
-  parts.saved.classList.toggle("problem", isProblem);
+  saved.textContent = text;
+  saved.classList.toggle("problem", isProblem);
 }
 
-function warn(text, action) {
-  parts.banner.replaceChildren(text ?? "");
-  if (action) parts.banner.append(" ", button(action.text, action.run));
-  parts.banner.hidden = !text;
-  if (text) parts.reader.scrollTop = 0;
-}
-
-function button(text, run) {
-  const made = document.createElement("button");
-  Object.assign(made, { type: "button", className: "btn", textContent: text, onclick: run });
-  return made;
+function warn(text = "", action = "") {
+  banner.replaceChildren(text, " ");
+  banner.hidden = !text;
+  if (!action) return;
+  const onclick = () => ask("next/");
+  banner.append(Object.assign(document.createElement("button"), { className: "btn", textContent: action, onclick }));
+  reader.scrollTop = 0;
 }
 
 function load(state) {
-  drafts?.end(false);
-  parts.transcript.innerHTML = state.html;
+  drafts?.end();
+  transcript.innerHTML = state.html;
   task = state.task;
-  parts.palette.hidden = parts.actions.hidden = !task;
+  palette.hidden = $("actions").hidden = !task;
   document.body.classList.toggle("idle", !task);
   showProgress(state.progress);
-  refreshGuidelines(state.guidelines);
+  if (guidelines && guidelines !== state.guidelines) $("guidelines-button").firstChild.textContent = "Guidelines (new) ";
+  guidelines = state.guidelines;
+  history.replaceState(null, "", task?.revising ? `${base}${task.assignment}/` : base);
   warn();
-  if (!task) return history.replaceState(null, "", base);
+  if (!task) return;
   const local = kept(task.assignment);
-  if (local && local.version > (task.draft.version || 0)) task.draft = local;
+  const isNewer = local?.version > (task.draft.version || 0);
+  if (isNewer) task.draft = local;
   answers = new Answers(questions, task);
   drafts = new Drafts(task.assignment, `${base}${task.assignment}/draft/`, say);
-  if (task.draft === local) drafts.save(answers.draft(task.revising));
-  else say(task.draft.version ? "Draft restored" : "");
-  history.replaceState(null, "", task.revising ? `${base}${task.assignment}/` : base);
-  if (task.revising) warn("You are revising a task that you submitted. Submitting replaces your answers.", next);
+  say(task.draft.version ? "Draft restored" : "");
+  if (isNewer) drafts.save(answers.draft(task.revising));
+  if (task.revising) warn("You are revising a task that you submitted. Submitting replaces your answers.", "Leave it as it is");
   else if (state.campaign !== "open") warn(`The campaign is ${state.campaign}. Your draft is kept; nothing can be submitted now.`);
   $("comment-text").value = answers.comment;
   render();
-  show(true);
+  show("start");
+  reader.focus({ preventScroll: true });
 }
 
-const next = { text: "Leave it as it is", run: () => ask(`${base}next/`, {}) };
-
-function showProgress({ done, left, minutes }) {
-  const whole = left === null ? null : done + left;
-  $("progress-text").textContent = whole === null ? `${done} done` : `${done} of ${whole}`;
-  $("progress").setAttribute("aria-valuenow", done);
-  $("progress").setAttribute("aria-valuemax", whole ?? done);
-  $("progress").hidden = !whole;
-  $("progress").firstElementChild.style.width = whole ? `${(100 * done) / whole}%` : "0";
-  const time = minutes === null || !left ? "" : minutes < 1 ? "about a minute left" : minutes < 90
-    ? `about ${minutes} min left` : `about ${Math.round(minutes / 60)} h left`;
+function showProgress({ text, time, done, whole }) {
+  $("progress-text").textContent = text;
   $("time-left").textContent = time;
-}
-
-async function refreshGuidelines(version) {
-  const changed = guidelines !== null && guidelines !== version;
-  guidelines = version;
-  if (!changed) return;
-  const answer = await fetch(`${base}guidelines/`);
-  if (answer.ok) $("guidelines-text").innerHTML = await answer.text();
-  $("guidelines-button").firstChild.textContent = "Guidelines (new) ";
+  $("progress").setAttribute("aria-valuenow", done);
+  $("progress").setAttribute("aria-valuemax", whole);
+  $("progress").firstElementChild.style.width = `${(100 * done) / whole}%`;
 }
 
 function render() {
-  const rows = all("[data-item]", parts.transcript);
-  for (const row of rows) {
-    const isHere = row.dataset.item === answers.item;
-    row.classList.toggle("here", isHere && answers.items.length > 1);
-    row.toggleAttribute("aria-current", isHere);
-    renderChips(row);
-  }
-  for (const question of questions) renderQuestion(question);
-  const waiting = answers.missing();
-  parts.submit.classList.toggle("waiting", Boolean(waiting));
-  parts.flag.setAttribute("aria-pressed", answers.flagged);
-  parts.undo.disabled = !answers.past.length;
+  const rows = all("[data-item]", transcript);
+  for (const row of rows) renderRow(row);
+  questions.forEach(renderQuestion);
+  for (const section of all(".asked")) section.hidden = all(".opt, .field", section).every((control) => control.hidden);
+  submitButton.classList.toggle("waiting", Boolean(answers.missing()));
+  $("flag").setAttribute("aria-pressed", answers.flagged);
+  $("undo").disabled = !answers.past.length;
   $("comment-button").classList.toggle("has", Boolean(answers.comment));
-  if (answers.items.length > 1) describePlace(rows);
+  if (answers.isMultiple) describePlace(rows);
 }
 
-function renderChips(row) {
-  const tags = questions.filter((question) => question.kind === "tag" && answers.value(question.key, row.dataset.item) === 1);
+function renderRow(row) {
+  const isHere = row.dataset.item === answers.item;
+  row.classList.toggle("here", isHere && answers.isMultiple);
+  row.toggleAttribute("aria-current", isHere);
   row.querySelector(".chips")?.remove();
-  if (answers.items.length < 2 || !tags.length) return;
-  const chips = document.createElement("div");
-  chips.className = "chips";
-  for (const { wording } of tags) chips.append(Object.assign(document.createElement("span"), { className: "chip", textContent: wording }));
+  const tags = questions.filter(({ kind, key }) => kind === "tag" && answers.value(key, row.dataset.item) === 1);
+  if (!answers.isMultiple || !tags.length) return;
+  const chips = Object.assign(document.createElement("div"), { className: "chips" });
+  for (const { wording: textContent } of tags) {
+    chips.append(Object.assign(document.createElement("span"), { className: "chip", textContent }));
+  }
   row.querySelector(".text").append(chips);
 }
 
 function renderQuestion(question) {
+  const { key, values } = question;
   const isShown = answers.isShown(question);
-  const value = answers.value(question.key);
-  for (const choice of all(`[data-scale="${question.key}"]`)) {
-    choice.setAttribute("aria-pressed", value !== undefined && question.values[Number(choice.dataset.at)] === value);
+  const value = answers.value(key);
+  for (const choice of all(`[data-scale="${key}"]`)) {
+    choice.setAttribute("aria-pressed", value !== undefined && values[Number(choice.dataset.at)] === value);
     choice.hidden = !isShown;
   }
-  for (const tag of all(`[data-tag="${question.key}"]`)) {
+  for (const tag of all(`[data-tag="${key}"]`)) {
     tag.setAttribute("aria-pressed", value === 1);
     tag.hidden = !isShown;
-    const count = tag.querySelector(".count");
-    count.hidden = answers.items.length < 2;
-    count.textContent = answers.count(question.key);
+    tag.lastElementChild.hidden = !answers.isMultiple;
+    tag.lastElementChild.textContent = answers.count(key);
   }
-  for (const entry of all(`[data-entry="${question.key}"]`)) {
+  for (const entry of all(`[data-entry="${key}"]`)) {
     if (document.activeElement !== entry) entry.value = value ?? "";
     entry.closest(".field").hidden = !isShown;
   }
-  for (const section of all(`[data-question="${question.key}"]`)) {
-    section.hidden = !isShown;
-    section.classList.toggle("current", question.key === answers.question && answers.scales().length > 1);
-  }
-  hideEmptySections();
-}
-
-function hideEmptySections() {
-  for (const section of all(".asked:not([data-question])")) {
-    section.hidden = all(".opt, .field", section).every((control) => control.hidden);
-  }
+  const section = document.querySelector(`[data-question="${key}"]`);
+  section?.classList.toggle("current", key === answers.question && answers.scales().length > 1);
 }
 
 function describePlace(rows) {
-  const row = rows.find((each) => each.dataset.item === answers.item);
-  if (!row) return;
-  const [no, who] = [row.querySelector(".no").textContent, row.querySelector(".who").textContent];
-  const [first, last] = [rows[0], rows.at(-1)].map((each) => each.querySelector(".no").textContent);
-  parts.place.textContent = `Turn ${no}, ${who} · tag ${first} to ${last}`;
+  const part = (row, name) => row.querySelector(name).textContent;
+  const here = rows[answers.index];
+  const range = `${part(rows[0], ".no")} to ${part(rows.at(-1), ".no")}`;
+  $("place").textContent = `Turn ${part(here, ".no")}, ${part(here, ".who")} · tag ${range}`;
 }
 
-function show(isNew) {
-  const row = parts.transcript.querySelector("[aria-current], .rated");
-  if (row) row.scrollIntoView({ block: isNew && answers.items.length > 1 ? "start" : "nearest" });
-  if (isNew) parts.reader.focus({ preventScroll: true });
+function show(block = "nearest") {
+  const row = transcript.querySelector("[aria-current], .rated");
+  row?.scrollIntoView({ block: answers.isMultiple ? block : "nearest" });
 }
 
 function help(key) {
-  for (const box of all("[data-help]")) {
-    if (box.dataset.help === key) box.hidden = false;
-    else if (all(`[data-help="${key}"]`).length) box.hidden = true;
-  }
+  if (document.querySelector(`[data-help="${key}"]`)) for (const box of all("[data-help]")) box.hidden = box.dataset.help !== key;
 }
 
-// --- changing ----------------------------------------------------------------------------------------
-
+// Changing: each change is drawn and kept as a draft at once.
 function changed() {
   drafts.save(answers.draft(task.revising));
   render();
+  if (answers.isMultiple) show();
 }
 
 function choose(question, value) {
@@ -175,164 +139,126 @@ function choose(question, value) {
   if (question.kind === "tag") help(question.key);
   else answers.advance();
   changed();
-  if (answers.items.length > 1) show(false);
 }
 
-function toggle(question) {
-  choose(question, answers.value(question.key) === 1 ? 0 : 1);
-}
+const toggle = (question) => choose(question, answers.value(question.key) === 1 ? 0 : 1);
 
 function move(step) {
   if (!answers.move(step)) return;
   render();
-  show(false);
+  show();
 }
 
-function undo() {
-  if (!answers.undo()) return say("Nothing to undo in this task");
+const undo = () => answers.undo() && changed();
+
+const flag = () => {
+  answers.note({ flagged: !answers.flagged });
   changed();
-  show(false);
-}
+};
 
-function flag() {
-  answers.flagged = !answers.flagged;
-  answers.version += 1;
-  changed();
-}
-
-// --- asking the server ---------------------------------------------------------------------------------
-
-async function ask(url, payload) {
+// Posts to an address of the campaign and loads the task in the answer; a refusal is returned.
+async function ask(place, payload = {}) {
   if (sending) return null;
-  sending = true;
-  parts.submit.disabled = true;
+  sending = submitButton.disabled = true;
   try {
-    const { ok, body } = await post(url, payload);
-    if (ok) {
-      drafts?.end(true);
-      load(body);
-      return null;
-    }
-    return body;
+    const { ok, body } = await post(base + place, payload);
+    if (!ok) return body;
+    drafts?.end(true);
+    load(body);
+    return null;
   } catch {
-    return { error: "Not sent: no connection. Nothing is lost; try again.", code: "offline" };
+    return { error: "Not sent: no connection. Nothing is lost; try again." };
   } finally {
-    sending = false;
-    parts.submit.disabled = false;
+    sending = submitButton.disabled = false;
   }
 }
 
 async function submit() {
-  const waiting = answers.missing();
-  if (waiting) {
-    answers.index = waiting.index;
-    answers.question = waiting.question.key;
+  const missing = answers.missing();
+  if (missing) {
+    Object.assign(answers, { index: missing.index, question: missing.question.key });
     render();
-    show(false);
-    return say(`Not complete: “${waiting.question.wording}” has no answer yet.`, true);
+    show();
+    return say(`Not complete: “${missing.question.wording}” has no answer yet.`, true);
   }
-  const refused = await ask(`${base}${task.assignment}/submit/`, answers.draft(task.revising));
-  if (!refused) return null;
-  if (refused.code !== "lease_lost") return say(refused.error, true);
-  drafts.end(true);
-  return warn(refused.error, { text: "Next task", run: () => ask(`${base}next/`, {}) });
+  const refused = await ask(`${task.assignment}/submit/`, answers.draft(task.revising));
+  if (refused?.code === "lease_lost") return warn(refused.error, "Next task");
+  return refused && say(refused.error, true);
 }
 
 async function skip(event) {
   event.preventDefault();
-  const form = new FormData($("skip-form"));
+  const form = new FormData(event.target);
   const reason = [form.get("reason"), form.get("more").trim()].filter(Boolean).join(": ");
-  const refused = await ask(`${base}${task.assignment}/skip/`, { reason });
-  if (refused) $("skip-error").textContent = refused.error;
-  else {
-    $("skip-form").reset();
-    $("skip-error").textContent = "";
-    $("skip").close();
-  }
+  const refused = await ask(`${task.assignment}/skip/`, { reason });
+  $("skip-error").textContent = refused?.error ?? "";
+  if (refused) return;
+  event.target.reset();
+  $("skip").close();
 }
 
-async function reopen() {
-  const refused = await ask(`${base}reopen/`, { before: task?.revising ? task.assignment : null });
+async function back() {
+  const refused = await ask("reopen/", { before: task.revising ? task.assignment : null });
   if (refused) say(refused.error, true);
 }
 
-// --- keys and clicks -----------------------------------------------------------------------------------
-
-const COMMANDS = {
-  "?": () => $("keys").showModal(),
-  g: () => $("guidelines").showModal(),
-  c: () => $("comment").showModal(),
-  x: () => $("skip").showModal(),
-  u: undo,
-  m: flag,
-  p: reopen,
-  v: () => document.querySelector("[data-toggles-marks]")?.click(),
-};
-
+const ACTIONS = { submit, undo, flag, back };
+const COMMANDS = { u: undo, m: flag, p: back, v: () => document.querySelector("[data-toggles-marks]")?.click(),
+  g: () => $("guidelines-button").click() };
+const DIALOGS = { "?": "keys", c: "comment", x: "skip" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
-// The letter on the key where the layout writes another script.
-function letter(event) {
-  return /^[\x20-\x7e]$/.test(event.key) ? event.key : event.code.replace(/^(Key|Digit)/, "").toLowerCase();
+// What a key asks for, or undefined; on keyboards of other scripts, the letter at its place.
+function meaning(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  if (event.key in STEPS) return answers.canMove ? () => move(STEPS[event.key]) : undefined;
+  const key = /^[\x20-\x7e]$/.test(event.key) ? event.key : event.code.replace(/^(Key|Digit)/, "").toLowerCase();
+  const current = questions.find((question) => question.key === answers.question);
+  const tag = questions.find((question) => question.kind === "tag" && question.shortcut === key);
+  if (current && Object.hasOwn(current.keys, key)) return () => choose(current, current.keys[key]);
+  if (tag && answers.isShown(tag)) return () => toggle(tag);
+  if (Object.hasOwn(DIALOGS, key)) return () => $(DIALOGS[key]).showModal();
+  return Object.hasOwn(COMMANDS, key) ? COMMANDS[key] : undefined;
 }
 
 function onKey(event) {
   if (!task || document.querySelector("dialog[open]") || event.isComposing) return;
   const isTyping = event.target.matches("input, textarea, select");
-  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") run(event, submit);
-  else if (isTyping && event.key === "Escape") event.target.blur();
-  else if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-  else if (event.key in STEPS) {
-    if (answers.items.length > 1 || answers.scales().length > 1) run(event, () => move(STEPS[event.key]));
-  } else onLetter(event, letter(event));
-}
-
-function onLetter(event, key) {
-  const current = questions.find((question) => question.key === answers.question);
-  const tag = questions.find((question) => question.kind === "tag" && question.shortcut === key && answers.isShown(question));
-  if (current && key in current.keys && answers.isShown(current)) run(event, () => choose(current, current.keys[key]));
-  else if (tag) run(event, () => toggle(tag));
-  else if (Object.hasOwn(COMMANDS, key)) run(event, COMMANDS[key]);
-}
-
-function run(event, action) {
+  if (isTyping && event.key === "Escape") event.target.blur();
+  const submits = (event.ctrlKey || event.metaKey) && event.key === "Enter";
+  const action = submits ? submit : isTyping ? undefined : meaning(event);
+  if (!action) return;
   event.preventDefault();
   action();
 }
 
-function onClick(event) {
-  const question = (name) => questions.find((each) => each.key === name);
-  const { scale, tag, at } = event.target.closest("[data-scale], [data-tag]")?.dataset ?? {};
-  const row = event.target.closest("[data-item]");
-  if (scale) choose(question(scale), question(scale).values[Number(at)]);
-  else if (tag) toggle(question(tag));
-  else if (row && answers.items.length > 1 && String(getSelection()) === "") {
+function onClick({ target }) {
+  const named = (name) => questions.find((question) => question.key === name);
+  const { scale, tag, at, does } = target.closest("[data-scale], [data-tag], [data-does]")?.dataset ?? {};
+  const row = target.closest("[data-item]");
+  if (does) ACTIONS[does]();
+  else if (scale) choose(named(scale), named(scale).values[Number(at)]);
+  else if (tag) toggle(named(tag));
+  else if (row && answers.isMultiple && String(getSelection()) === "") {
     answers.index = answers.items.indexOf(row.dataset.item);
     render();
   }
 }
 
 function onInput({ target }) {
-  if (target.dataset.entry) {
-    const isNumber = target.type === "number";
-    const value = isNumber ? (Number.isNaN(target.valueAsNumber) ? null : target.valueAsNumber) : target.value;
-    answers.set(target.dataset.entry, value, true);
-  } else if (target.id === "comment-text") {
-    answers.comment = target.value;
-    answers.version += 1;
-  } else return;
+  const number = Number.isNaN(target.valueAsNumber) ? null : target.valueAsNumber;
+  if (target.dataset.entry) answers.set(target.dataset.entry, target.type === "number" ? number : target.value, true);
+  else if (target.id === "comment-text") answers.note({ comment: target.value });
+  else return;
   changed();
 }
 
 document.addEventListener("keydown", onKey);
 $("main").addEventListener("click", onClick);
 document.addEventListener("input", onInput);
-parts.palette.addEventListener("mouseover", (event) => help(event.target.closest("[data-tag]")?.dataset.tag));
-parts.palette.addEventListener("focusin", (event) => help(event.target.closest("[data-tag]")?.dataset.tag));
-parts.submit.addEventListener("click", submit);
-parts.undo.addEventListener("click", undo);
-parts.flag.addEventListener("click", flag);
-$("previous").addEventListener("click", reopen);
 $("skip-form").addEventListener("submit", skip);
-for (const closer of all("[data-closes]")) closer.addEventListener("click", () => closer.closest("dialog").close());
+$("keep").addEventListener("click", () => $("skip").close());
+for (const name of ["mouseover", "focusin"]) {
+  palette.addEventListener(name, ({ target }) => help(target.closest("[data-tag]")?.dataset.tag));
+}
 load(JSON.parse($("state").textContent));

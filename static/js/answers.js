@@ -39,7 +39,8 @@ export class Answers {
     if (!typing || this.typing !== this.item + key) this.remember();
     this.typing = typing ? this.item + key : null;
     const answers = (this.answers[this.item] ??= {});
-    if (value === null || value === "" || value === 0 && this.kind(key) === "tag") delete answers[key];
+    const isTag = this.questions.some((question) => question.key === key && question.kind === "tag");
+    if (value === null || value === "" || (value === 0 && isTag)) delete answers[key];
     else answers[key] = value;
     this.version += 1;
   }
@@ -47,10 +48,6 @@ export class Answers {
   remember() {
     this.past.push([this.index, structuredClone(this.answers)]);
     if (this.past.length > UNDO_STEPS) this.past.shift();
-  }
-
-  kind(key) {
-    return this.questions.find((question) => question.key === key).kind;
   }
 
   undo() {
@@ -61,19 +58,28 @@ export class Answers {
     return true;
   }
 
+  get isMultiple() {
+    return this.items.length > 1;
+  }
+
+  get canMove() {
+    return this.isMultiple || this.scales().length > 1;
+  }
+
   // Moves to another item of the task, or to another question of its only item; false at either end.
   move(step) {
-    if (this.items.length > 1) {
-      const next = this.index + step;
-      if (next < 0 || next >= this.items.length) return false;
-      this.index = next;
-      return true;
-    }
-    const keys = this.scales().map((question) => question.key);
-    const next = keys.indexOf(this.question) + step;
-    if (next < 0 || next >= keys.length) return false;
-    this.question = keys[next];
+    const places = this.isMultiple ? this.items : this.scales().map((question) => question.key);
+    const next = places.indexOf(this.isMultiple ? this.item : this.question) + step;
+    if (next < 0 || next >= places.length) return false;
+    if (this.isMultiple) this.index = next;
+    else this.question = places[next];
     return true;
+  }
+
+  // Sets the comment or the flag.
+  note(remark) {
+    Object.assign(this, remark);
+    this.version += 1;
   }
 
   // After a value was chosen, the next question without one is in turn.
@@ -85,8 +91,8 @@ export class Answers {
   // The first required question without an answer: {index, question}, or null.
   missing() {
     for (const [index, item] of this.items.entries()) {
-      const question = this.questions.find((asked) => asked.required && asked.kind !== "tag"
-        && this.isShown(asked, item) && this.value(asked.key, item) === undefined);
+      const isOpen = (asked) => this.isShown(asked, item) && this.value(asked.key, item) === undefined;
+      const question = this.questions.find((asked) => asked.required && asked.kind !== "tag" && isOpen(asked));
       if (question) return { index, question };
     }
     return null;

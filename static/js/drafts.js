@@ -1,40 +1,34 @@
 // Keeps the draft of one task: on the server at every change, and on this device until the server has it.
 
-const RETRY_MS = [1000, 2000, 5000, 10000];
-const PREFIX = "concord-draft-";
+const place = (assignment) => `concord-draft-${assignment}`;
+const LONGEST_WAIT_MS = 10000;
 
-export function headers() {
-  const { "X-CSRFToken": token } = JSON.parse(document.body.getAttribute("hx-headers"));
-  return { "Content-Type": "application/json", "X-CSRFToken": token };
-}
+const headers = { "Content-Type": "application/json", ...JSON.parse(document.body.getAttribute("hx-headers")) };
 
-// Posts JSON and returns {ok, status, body}; throws only where nothing answered.
+// Posts JSON and returns {ok, body}; throws only where nothing answered.
 export async function post(url, payload, options = {}) {
-  const answer = await fetch(url, { method: "POST", headers: headers(), body: JSON.stringify(payload), ...options });
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(payload), ...options });
   const isJson = (answer.headers.get("content-type") || "").includes("json");
-  if (isJson) return { ok: answer.ok, status: answer.status, body: await answer.json() };
+  if (isJson) return { ok: answer.ok, body: await answer.json() };
   const error = answer.redirected || answer.status === 403
     ? "You are signed out. Sign in again in another tab; your draft is kept on this device."
     : "The server could not answer. Your draft is kept on this device; try again.";
-  return { ok: false, status: answer.status, body: { error, code: "no_answer" } };
+  return { ok: false, body: { error } };
 }
 
-function store(assignment, draft) {
+// A browser that keeps nothing on the device still saves to the server.
+function onDevice(action) {
   try {
-    if (draft) localStorage.setItem(PREFIX + assignment, JSON.stringify(draft));
-    else localStorage.removeItem(PREFIX + assignment);
-  } catch {
-    // A browser that keeps nothing still saves to the server.
-  }
-}
-
-export function kept(assignment) {
-  try {
-    return JSON.parse(localStorage.getItem(PREFIX + assignment));
+    return action(localStorage);
   } catch {
     return null;
   }
 }
+
+const store = (assignment, draft) => onDevice((device) =>
+  draft ? device.setItem(place(assignment), JSON.stringify(draft)) : device.removeItem(place(assignment)));
+
+export const kept = (assignment) => onDevice((device) => JSON.parse(device.getItem(place(assignment))));
 
 export class Drafts {
   constructor(assignment, url, say) {
@@ -67,7 +61,7 @@ export class Drafts {
       } catch {
         this.waiting ??= draft;
         this.say("Not saved: no connection. Trying again…", true);
-        await new Promise((done) => setTimeout(done, RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)]));
+        await new Promise((done) => setTimeout(done, Math.min(LONGEST_WAIT_MS, 1000 * 2 ** this.tries++)));
       }
     }
     this.busy = false;
