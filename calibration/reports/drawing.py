@@ -34,22 +34,37 @@ ROW, WIDTH, LABELS = 14, 520, 190
 
 def svg(chart: Chart) -> str:
     """Return the chart as a free-standing SVG file on white."""
-    return _svg(_frozen(chart)).replace("<svg ", '<svg style="background:#fff" ', 1)
+    return on_white(_svg(_frozen(chart)))
 
 
 def inline_svg(chart: Chart) -> str:
     """Return the chart for a page: colours are the page's tokens, the size is the page's."""
-    drawn = _svg(_frozen(chart))
-    for colour, token in TOKENS.items():
-        drawn = drawn.replace(f'"{colour}"', f'"{token}"')
-    drawn = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", drawn, count=1)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{_escaped(_spoken(chart))}" ', 1)
+    return in_page(_svg(_frozen(chart)), _spoken(chart))
 
 
 def png(chart: Chart) -> bytes:
     """Return the chart as a PNG at twice the size of the page's."""
     drawn: bytes = vl_convert.svg_to_png(svg(chart), scale=2)
     return drawn
+
+
+def to_svg(specification: dict[str, Any]) -> str:
+    """Draw a Vega-Lite specification in plain colours."""
+    drawn: str = vl_convert.vegalite_to_svg(json.dumps(specification), vl_version="6.4")
+    return drawn
+
+
+def on_white(drawn: str) -> str:
+    """Return a drawn SVG with a white ground, to stand alone."""
+    return drawn.replace("<svg ", '<svg style="background:#fff" ', 1)
+
+
+def in_page(drawn: str, spoken: str) -> str:
+    """Return a drawn SVG for a page: its colours are the page's tokens; `spoken` is what is read aloud."""
+    for colour, token in TOKENS.items():
+        drawn = drawn.replace(f'"{colour}"', f'"{token}"')
+    drawn = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", drawn, count=1)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{_escaped(spoken)}" ', 1)
 
 
 def _spoken(chart: Chart) -> str:
@@ -66,9 +81,7 @@ def _frozen(chart: Chart) -> str:
 
 @lru_cache(maxsize=128)
 def _svg(frozen: str) -> str:
-    chart = json.loads(frozen)
-    drawn: str = vl_convert.vegalite_to_svg(json.dumps(specification(chart)), vl_version="6.4")
-    return drawn
+    return to_svg(specification(json.loads(frozen)))
 
 
 def specification(chart: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +123,7 @@ def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
     scale = alt.Scale(domain=_domain(chart["points"]), nice=True)
-    x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=_axis())
+    x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=axis())
     lines = given.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour)
     return [lines, given.mark_point(filled=True, opacity=1, size=60).encode(x=x, color=colour, shape=shape)]
 
@@ -137,7 +150,8 @@ def _legend(series: list[str]) -> Any:
     return alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3)
 
 
-def _axis() -> Any:
+def axis() -> Any:
+    """Return the quantitative axis of every chart."""
     return alt.Axis(
         format=".1f",
         labelFlush=False,

@@ -28,7 +28,6 @@ TITLES = {
     "spearman": "Spearman’s rank correlation",
     "krippendorff_alpha": "Krippendorff’s alpha",
 }
-PAIRWISE = ("cohen_kappa", "cohen_kappa_quadratic", "mcc", "spearman")
 
 
 @dataclass(frozen=True)

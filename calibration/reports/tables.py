@@ -10,12 +10,12 @@ from calibration.reports.figures import (
     HUMAN,
     JUDGE,
     METRIC,
-    PAIRWISE,
     TITLES,
     Entry,
     QuestionFigures,
     figures,
     in_order,
+    ok,
 )
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
@@ -31,7 +31,7 @@ SHORT = {
     "with_mean": "ρ, people’s mean",
     "gap": "Gap",
 }
-PANEL = ("percent_agreement", "krippendorff_alpha")
+CATEGORIES = ("binary", "nominal")
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Column keys with their headings, and rows."""
+    """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1."""
 
+    title: str
     columns: list[tuple[str, str]]
     rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,37 @@ class Matrix:
     rows: list[tuple[str, list[Entry | None]]]
 
 
-def agreement(result: dict[str, Any]) -> Table:
-    """Return people with people, judges with judges, and each judge with people, question by question."""
+def agreement(result: dict[str, Any]) -> list[Table]:
+    """Return people with people, judges with judges, and each judge with people, question by question.
+
+    Tags and categories have a table of their own, beside that of scales: other statistics apply to them.
+    """
     questions = label(figures(result))
+    families = {
+        "Agreement on tags and categories": [p for p in questions if p[1].data["level"] in CATEGORIES],
+        "Agreement on scales": [p for p in questions if p[1].data["level"] not in CATEGORIES],
+    }
     asked = [name for name in result["definition"]["statistics"] if name in SHORT]
-    columns = [*asked, "gap", "with_mean"]
-    rows = [row for title, question in questions for row in _rows(title, question, columns)]
+    found = [_table(title, members, [*asked, "gap", "with_mean"]) for title, members in families.items()]
+    return [table for table in found if table.rows]
+
+
+def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
+    """Return a table without the columns that nothing fills, its missing figures explained in notes."""
+    rows = [row for name, question in questions for row in _rows(name, question, columns)]
     used = [i for i, _ in enumerate(columns) if any(row.cells[i] is not None for row in rows)]
+    notes: list[str] = []
     for row in rows:
-        row.cells[:] = [row.cells[i] for i in used]
-    return Table([(columns[i], SHORT[columns[i]]) for i in used], rows)
+        row.cells[:] = [_noted(row.cells[i], notes) for i in used]
+    return Table(title, [(columns[i], SHORT[columns[i]]) for i in used], rows, notes)
+
+
+def _noted(entry: Entry | None, notes: list[str]) -> Entry | None:
+    if entry is None or ok(entry):
+        return entry
+    if entry["reason"] not in notes:
+        notes.append(entry["reason"])
+    return entry | {"note": notes.index(entry["reason"]) + 1}
 
 
 def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list[Row]:
@@ -185,8 +208,3 @@ def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
                 }
             )
     return rows
-
-
-def is_pairwise(statistic: str) -> bool:
-    """Whether a statistic compares two raters at a time, so that more are shown as the mean over pairs."""
-    return statistic in PAIRWISE

@@ -16,7 +16,8 @@ def num(value: Any, digits: int = 3) -> str:
     """Format a statistic with a fixed number of decimals and a true minus; a dash where there is none."""
     if value is None or value == "":
         return MISSING
-    return f"{float(value):.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    text = f"{float(value):.{digits}f}"
+    return (text if float(text) else text.lstrip("-")).replace("-", "\N{MINUS SIGN}")
 
 
 @register.filter

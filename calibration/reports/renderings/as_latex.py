@@ -29,11 +29,10 @@ def write(report: Report) -> str:
     comments += caveats.caveats(result)
     lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
     lines += ["% needs \\usepackage{booktabs}"]
-    table = tables.agreement(result)
-    if table.rows:
+    for table in tables.agreement(result):
         head = ["Question", "Who", "Items", *(text for _, text in table.columns)]
         rows = [[r.question, r.who, f"{r.n_items:,}", *(cell(c) for c in r.cells)] for r in table.rows]
-        lines += _tabular(head, rows, text_columns=2)
+        lines += [f"% {table.title}", *_tabular(head, rows, text_columns=2)]
     if found := tables.metrics(result):
         rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e in found]
         lines += _tabular(["Question", "Metric", "Items", "ρ"], rows, text_columns=2)

@@ -18,14 +18,13 @@ def write(report: Report) -> str:
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
     lines += [""] + [f"> {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
-    table = tables.agreement(result)
-    if table.rows:
+    for table in tables.agreement(result):
         head = ["Question", "Who", "Items", "Clusters", *(text for _, text in table.columns)]
         rows = [
             [row.question, row.who, f"{row.n_items:,}", f"{row.n_clusters:,}", *(cell(c) for c in row.cells)]
             for row in table.rows
         ]
-        lines += ["## Agreement", "", *_table(head, rows), ""]
+        lines += [f"## {table.title}", "", *_table(head, rows), ""]
     if found := tables.metrics(result):
         rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e in found]
         lines += ["## Metrics with people", "", *_table(["Question", "Metric", "Items", "ρ"], rows), ""]
