@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,8 +78,34 @@ def _best(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> t
     reason = _missing(scene, turn, others) or ("" if own else "the speaker has no turn in the context")
     if reason:
         return unscored(reason)
+    assert turn is not None
+    running = scene.once(
+        ("running best", tools.embed.name, scene.target(turn).speaker),
+        lambda: _running_best(scene, scene.target(turn).speaker, tools),
+    )
+    if running.own[len(own) - 1] == own[-1]:
+        return running.best[others, len(own) - 1], others
     unit = tools.unit(scene)
     return cosine(unit[others], unit[own]).max(axis=1), others
+
+
+@dataclass(frozen=True)
+class RunningBest:
+    """Where a speaker's turns stand, and each turn's best similarity to the first of them, the first two ...
+
+    One row a position, one column a turn of the speaker: a context that begins with the scene needs a single
+    column, so that a whole conversation takes as many numbers as it has pairs of turns.
+    """
+
+    own: list[int]
+    best: Matrix
+
+
+def _running_best(scene: Scene, speaker: str, tools: Tools) -> RunningBest:
+    unit = tools.unit(scene)
+    own = [p for p, one in enumerate(scene.turns) if one.speaker == speaker and one.text.strip()]
+    found = cosine(unit, unit[own])
+    return RunningBest(own, np.maximum.accumulate(found, axis=1, out=found))
 
 
 def _augmented(

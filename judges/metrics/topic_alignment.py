@@ -19,11 +19,11 @@ from judges.metrics.turn_taking import NO_CONTEXT, NO_SPEAKER
 def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Topic alignment of the speaker with the context: MPCEval eq. 8.
 
-    1 - sqrt(JSD(theta(C_s), theta(C_-k))). `paper` takes a topic model fitted once on the corpus, each side
-    as one text, and JSD in base 2: range 0 to 1. Undefined where the speaker has no turn, or a side has no
-    word that the model knows. `reference` fits an LDA anew for every turn, on the context's turns and the
-    speaker's again, averages the turns' mixtures, takes JSD in base e (so the least value is .167), rounds to
-    4 decimals, and gives 0 where it is undefined.
+    1 - sqrt(JSD(theta(C_s), theta(C_-k))), theta the mean of the turns' topic mixtures. `paper` takes a topic
+    model fitted once on the corpus, and JSD in base 2: range 0 to 1. Undefined where the speaker has no turn,
+    or a side has no word that the model knows. `reference` fits an LDA anew for every turn, on the context's
+    turns and the speaker's again, takes JSD in base e (so the least value is .167), rounds to 4 decimals, and
+    gives 0 where it is undefined.
     """
     assert turn is not None
     target = scene.target(turn)
@@ -36,8 +36,8 @@ def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
         return unscored(NO_SPEAKER)
     if not own:
         return unscored("the speaker has no turn in the context" if context else NO_CONTEXT)
-    sides = ["\n".join(scene.turns[p].text for p in positions) for positions in (own, context)]
-    left, right = tools.fitted.mixtures(sides)
+    turns = topics.of_turns(scene, tools.fitted)
+    left, right = turns.mixture(own), turns.mixture(context)
     if not left.any() or not right.any():
         return unscored("the topic model knows no word of the speaker or the context")
     return scored(max(0.0, 1 - math.sqrt(jensen_shannon(left, right))), topic=int(right.argmax()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -32,50 +32,60 @@ def tes(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
 
     MPCEval eq. 19. The context is widened by `step` turns until the next step would move its topic mixture by
     more than `shift` (JSD, base 2); topics that together hold `mass` of that mixture are dominant; the
-    message is read with the `support` turns before it. Range 0 (redundant) to 1 (off topic). Undefined where
-    no step passes the threshold. `reference` then takes the widest context, repeats a short message until it
-    is as long as the turns before it, and gives 0 where anything is missing.
+    message is read with the `support` turns before it; the mixture of several turns is the mean of theirs.
+    Range 0 (redundant) to 1 (off topic). Undefined where no step passes the threshold. `reference` reads
+    several turns as one text, takes the widest context where no step passes, repeats a short message until
+    it is as long as the turns before it, and gives 0 where anything is missing.
     """
     assert turn is not None
-    said = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
-    message = scene.target(turn).text
-    missing = "" if message.strip() else "the message has no text"
-    step = settings.integer("step")
-    if len(said) < (step if settings.is_reference else 2 * step):
-        missing = missing or "the context is too short for two windows"
-    if missing:
-        return scored(0.0) if settings.is_reference else unscored(missing)
-    size, established = _stable(said, settings, tools.fitted)
-    if established is None or not established.any():
-        reason = (
-            "the topics of the context never shift" if established is None else "the context has no topic"
-        )
-        return scored(0.0) if settings.is_reference else unscored(reason)
-    shown = tools.fitted.mixtures([_supported(said, message, settings)])[0]
+    if settings.is_reference:
+        return _reference(scene, turn, settings, tools.fitted)
+    context = scene.context(turn, settings.integer("window"))
+    if not scene.target(turn).text.strip():
+        return unscored("the message has no text")
+    if len(context) < 2 * settings.integer("step"):
+        return unscored("the context is too short for two windows")
+    turns = topics.of_turns(scene, tools.fitted)
+    size = _stable(len(context), settings, lambda size: turns.mixture(context[-size:]))
+    if size is None:
+        return unscored("the topics of the context never shift")
+    shown = turns.mixture([*context[-settings.integer("support") :], scene.position(turn)])
     if not shown.any():
-        return scored(0.0) if settings.is_reference else unscored("the message has no topic")
-    main = dominant(established, settings.number("mass"))
+        return unscored("the topic model knows no word of the message")
+    main = dominant(turns.mixture(context[-size:]), settings.number("mass"))
     return scored(float(np.delete(shown, main).sum()), stable_turns=size, dominant=main)
 
 
-def _stable(said: list[str], settings: Settings, model: TopicModel) -> tuple[int, Mixture | None]:
-    """Return the stable window and its mixture: the first after which a step shifts the topics."""
+def _reference(scene: Scene, turn: int, settings: Settings, model: TopicModel) -> Score:
+    said = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
+    message, step = scene.target(turn).text, settings.integer("step")
+    if not message.strip() or len(said) < step:
+        return scored(0.0)
+
+    def mixture(size: int) -> Mixture:
+        return model.mixtures(["\n".join(said[-size:])])[0]
+
+    size = _stable(len(said), settings, mixture) or len(said) // step * step
+    shown = model.mixtures([_supported(said, message, settings)])[0]
+    main = dominant(mixture(size), settings.number("mass"))
+    return scored(float(np.delete(shown, main).sum()), stable_turns=size, dominant=main)
+
+
+def _stable(count: int, settings: Settings, mixture: Callable[[int], Mixture]) -> int | None:
+    """Return the first window size after which one more step shifts the topics, None where none does."""
     step, shift = settings.integer("step"), settings.number("shift")
-    before = model.mixtures(["\n".join(said[-step:])])[0]
-    for size in range(step, len(said) - step + 1, step):
-        wider = model.mixtures(["\n".join(said[-(size + step) :])])[0]
+    before = mixture(step)
+    for size in range(step, count - step + 1, step):
+        wider = mixture(size + step)
         if before.any() and wider.any() and jensen_shannon(before, wider) > shift:
-            return size, before
+            return size
         before = wider
-    widest = len(said) // step * step
-    return (widest, before) if settings.is_reference else (widest, None)
+    return None
 
 
 def _supported(said: list[str], message: str, settings: Settings) -> str:
-    """Return the message after the turns that support it; the published code repeats it against dilution."""
+    """Return the message after the turns that support it, repeated against dilution."""
     before = said[-settings.integer("support") :]
-    if not settings.is_reference:
-        return "\n".join([*before, message])
     length = len("\n".join(before))
     times = min(LONGEST_REPEAT, max(1, math.ceil(length / len(message))))
     return "\n".join([*before, *[message] * times])

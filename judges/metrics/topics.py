@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from annotation.records import Dialogue
 from judges.metrics.errors import MetricError, ModelMissing
+from judges.metrics.scene import Scene
 from judges.metrics.tokens import words
 from judges.metrics.tools import Tools
 
@@ -27,6 +28,8 @@ VOCABULARY = 5000
 ITERATIONS = 10
 SEED = 0
 BLOCK = 10
+NOISE = 1e-12
+"""Differences of running sums below this are rounding."""
 
 
 class TopicModel(Protocol):
@@ -36,7 +39,7 @@ class TopicModel(Protocol):
         """Return one row per text; a row of zeros where a text has nothing that the model knows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lda:
     """Latent Dirichlet allocation over words in any script."""
 
@@ -50,7 +53,7 @@ class Lda:
         return rows * (np.asarray(counts.sum(axis=1)).reshape(-1, 1) > 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bertopic:
     """BERTopic's topics; the share of a text that it takes as outlier belongs to no topic."""
 
@@ -101,6 +104,27 @@ def documents(dialogues: Iterable[Dialogue], size: int = BLOCK) -> list[str]:
             texts = [turn.text for turn in continuation.turns if turn.text.strip()]
             found.extend("\n".join(texts[at : at + size]) for at in range(0, len(texts), size))
     return found
+
+
+class Turns:
+    """The mixtures of a scene's turns, computed once; that of several turns is the mean of theirs."""
+
+    def __init__(self, scene: Scene, model: TopicModel) -> None:
+        rows = model.mixtures([turn.text for turn in scene.turns])
+        self.rows = rows
+        self._sums = np.vstack([np.zeros(rows.shape[1]), np.cumsum(rows, axis=0)])
+
+    def mixture(self, positions: Sequence[int]) -> Mixture:
+        """Return the mixture of some turns, zeros where none has a word that the model knows."""
+        if positions and positions[-1] - positions[0] + 1 == len(positions):
+            found = self._sums[positions[-1] + 1] - self._sums[positions[0]]
+            return renormalised(np.where(found > NOISE, found, 0.0))
+        return renormalised(self.rows[list(positions)].sum(axis=0))
+
+
+def of_turns(scene: Scene, model: TopicModel) -> Turns:
+    """Return the mixtures of a scene's turns under a model."""
+    return scene.once(("topics", model), lambda: Turns(scene, model))
 
 
 def renormalised(rows: Mixture) -> Mixture:
