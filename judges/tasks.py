@@ -10,6 +10,7 @@ from celery import shared_task
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation import assigning
 from judges.models import Call, Run
 from judges.runs import ACTIVE
 from judges.work import claiming
@@ -34,6 +35,7 @@ def work_queue(queue: str, follow: bool = True) -> int:
 def sweep() -> int:
     """Return expired leases, and wake both queues: lost messages and dead workers cost one period at most."""
     returned = claiming.sweep()
+    assigning.return_expired()
     forget_the_dead()
     for queue in Run.Queue.values:
         # No successors, or one more chain of tasks would begin at every sweep.

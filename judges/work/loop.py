@@ -11,9 +11,11 @@ from types import FrameType
 import psycopg
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
+from annotation import assigning
 from judges.waking import CHANNEL
 from judges.work import claiming
 from judges.work.heart import Heart, forget_the_dead
+from judges.work.outcomes import Counts
 from judges.work.slices import work
 
 logger = logging.getLogger(__name__)
@@ -55,11 +57,13 @@ class Loop:
         self._listen()  # before looking, so that nothing that comes meanwhile is missed
         if time.monotonic() - self._swept > SWEEP_EVERY:
             claiming.sweep()
+            assigning.return_expired()
             forget_the_dead()
             self._swept = time.monotonic()
+        counts = Counts()
         if claiming.lanes(self.queue):
-            work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
-        else:
+            counts = work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
+        if not counts.done + counts.failed + counts.again:
             self._wait()
 
     def _listen(self) -> None:
