@@ -7,13 +7,16 @@ from typing import cast
 
 from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet
+from django.db.models.functions import Left
 from django.utils.functional import cached_property
 
-from annotation.models import Corpus, Dialogue, Import, Item, Label, System, Turn
+from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, System, Turn
 from annotation.records import SELF
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
+MOST_SHOWN = 160
+BEGINNING = 3
 
 
 class CappedPaginator(Paginator):
@@ -49,11 +52,15 @@ def systems(corpus: Corpus) -> QuerySet[System]:
     return corpus.systems.annotate(produced=Count("continuations")).order_by("name")
 
 
-def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, Turn]:
-    """Return the first own turn of each dialogue, with the number of own turns as `length`."""
-    own = Turn.objects.filter(continuation__dialogue__in=dialogues, continuation__key=SELF, position=0)
-    counted = own.annotate(length=Count("continuation__turns")).select_related("continuation")
-    return {turn.continuation.dialogue_id: turn for turn in counted}
+def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:
+    """Return the number of each dialogue's own turns, and how it begins."""
+    own = Continuation.objects.filter(dialogue__in=dialogues, key=SELF)
+    lengths = dict(own.annotate(length=Count("turns")).values_list("dialogue", "length"))
+    first: dict[int, list[str]] = {}
+    turns = Turn.objects.filter(continuation__in=own, position__lt=BEGINNING).order_by("position")
+    for dialogue, text in turns.values_list("continuation__dialogue", Left("text", MOST_SHOWN)):
+        first.setdefault(dialogue, []).append(text)
+    return {dialogue: (length, " / ".join(first.get(dialogue, []))) for dialogue, length in lengths.items()}
 
 
 def dialogues(corpus: Corpus, *, system: str = "") -> QuerySet[Dialogue]:

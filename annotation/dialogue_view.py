@@ -82,7 +82,7 @@ def answers(continuation: Continuation) -> list[Answers]:
         entry = found.setdefault(
             (label.item_id, label.question_id),
             Answers(
-                "whole" if position is None else str(position),
+                "whole" if position is None else str(position + 1),
                 label.question.key,
                 label.question.version.scheme.title,
             ),

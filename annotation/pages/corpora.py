@@ -71,7 +71,7 @@ def _results(corpus: Corpus, search: dict[str, str], number: str | None) -> dict
         return {"page": pages.get_page(number), "shows_turns": True}
     page = Paginator(browsing.dialogues(corpus, system=search["system"]), SHOWN).get_page(number)
     beginnings = browsing.beginnings(list(page))
-    rows = [(dialogue, beginnings.get(dialogue.pk)) for dialogue in page]
+    rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
     return {"page": page, "rows": rows, "shows_turns": False}
 
 

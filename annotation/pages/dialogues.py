@@ -45,6 +45,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "people": _people(found, who),
         "metadata": [(key, _shown(value)) for key, value in found.metadata.items()],
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
+        "has_given": any(line.given for line in [*history, *lines]),
         "answers": answers,
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",

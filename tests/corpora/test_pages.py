@@ -129,6 +129,7 @@ def test_a_dialogue_shows_turns_answers_and_people_as_text(researcher: Client, c
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "missing (unclear)" in page
+    assert '<td class="num">2</td>' in page  # the answer about the second turn, counted as the page counts
     assert "&lt;b&gt;greet" in page
 
 
