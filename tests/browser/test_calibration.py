@@ -1,0 +1,87 @@
+"""Journeys of a researcher: reading a report, opening test, choosing gold labels and taking them out."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation import splits
+from calibration.models import Gold
+from tests import factories
+from tests.browser.conftest import PHONE
+from tests.calibration.world import World, world
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def rea():
+    return factories.user("rea", researcher=True)
+
+
+@pytest.fixture
+def rated() -> World:
+    built = world("talks", dialogues=8, turns=3)
+    built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
+    values = [float(1 + (n * 7) % 5) for n in range(24)]
+    built.say("ann", "quality", values)
+    built.say("ben", "quality", [min(5.0, v + n % 2) for n, v in enumerate(values)])
+    built.say("gpt", "quality", [max(1.0, v - n % 3) for n, v in enumerate(values)], kind="judge")
+    return built
+
+
+def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -> None:
+    page = page_of(rea)
+    page.goto("/studies/")
+    page.get_by_role("link", name="talks").click()
+    expect(page.get_by_role("heading", name="Does gpt agree with the people?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
+    expect(page.get_by_role("img", name="Judge with people")).to_be_visible()
+    expect(page.get_by_role("cell", name="gpt with people")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="SVG").first.click()
+    assert Path(download.value.path()).read_text().startswith("<svg")
+    page.get_by_text("Download", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Markdown").click()
+    assert "Krippendorff" in Path(download.value.path()).read_text()
+    page.get_by_role("button", name="Recompute").click()
+    expect(page.get_by_text("Nothing changed")).to_be_visible()
+
+
+def test_test_is_opened_on_purpose_and_the_look_printed(page_of, rea, rated: World) -> None:
+    splits.draw(corpus=rated.corpus, by=rea)
+    page = page_of(rea)
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    expect(page.get_by_text("dev part of split main")).to_be_visible()
+    page.get_by_role("link", name="Open test…").click()
+    page.get_by_label("What is this look for?").fill("the final table")
+    page.get_by_role("button", name="Open test and log this look").click()
+    expect(page.get_by_text("test part of split main")).to_be_visible()
+    expect(page.get_by_text("“the final table”")).to_be_visible()
+
+
+def test_gold_labels_are_made_and_exported(page_of, rea, rated: World) -> None:
+    page = page_of(rea)
+    page.goto("/gold/")
+    page.get_by_role("link", name="New gold labels").first.click()
+    page.get_by_role("link", name="talks").click()
+    page.get_by_role("radio", name="Mean: ").check()
+    page.get_by_role("button", name="Make gold labels").click()
+    expect(page.get_by_role("heading", name="by mean")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
+    assert len(rows) == 24
+    assert float(rows[0]["value"]) == 1.0
+    assert Gold.objects.get().rule == "mean"
+
+
+def test_a_report_fits_a_phone(page_of, rea, rated: World) -> None:
+    page = page_of(rea, viewport=PHONE, color_scheme="dark")
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
