@@ -56,11 +56,16 @@ class RatingsFile:
         positive: str = "1",
         samples: Samples | None = None,
     ) -> Ratings:
-        """Return a part's ratings; RatingsFileError with line and column for a value that cannot be used."""
+        """Return a part's ratings, once: its rows are let go of.
+
+        RatingsFileError with line and column for a value that cannot be used.
+        """
         try:
-            return part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
+            ratings = part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
         except RatingError as error:
             raise located(self.path, error, part.lines) from None
+        part.collector = Collector()
+        return ratings
 
 
 def located(path: Path, error: RatingError, lines: Sequence[int]) -> RatingsFileError:

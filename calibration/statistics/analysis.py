@@ -12,7 +12,7 @@ import numpy as np
 from calibration.statistics.base import Statistic
 from calibration.statistics.data import Floats, Ratings
 from calibration.statistics.engine import Estimate, estimates, result_of
-from calibration.statistics.gaps import Member, gap_results, people_results
+from calibration.statistics.gaps import Member, Shared, gap_results, people_results
 from calibration.statistics.replacement import alternative_annotator_test
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.result import Result
@@ -108,7 +108,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.kept: dict[tuple[int, ...], list[Estimate]] = {}
-        self.samples: dict[tuple[int, ...], Sample] = {}
+        self.samples: dict[tuple[int, ...], Shared] = {}
 
     def panel(self) -> tuple[Entry, ...]:
         """Statistics of the whole panel once, then of each kind of rater where kinds are mixed."""
@@ -174,8 +174,7 @@ class _Run:
         sample = Sample(self.ratings, columns, self.resampling)
         found = estimates(sample, [s for s in chosen if s.applies(sample)], self.resampling)
         self.kept[columns] = self.kept.get(columns, []) + found
-        self.samples[columns] = sample
-        sample.features.clear()
+        self.samples[columns] = Shared.of(sample)
         names = tuple(self.ratings.raters[j] for j in columns)
         return [Entry(result_of(e, sample, self.plan), names, self.question) for e in found]
 
@@ -230,8 +229,9 @@ class _Run:
             found, sample = self.kept[key], self.samples[key]
             if judge not in pair and not rated.all():
                 limited = replace(self.ratings, values=np.where(rated[:, None], self.ratings.values, np.nan))
-                sample = Sample(limited, pair, self.resampling)
-                found = estimates(sample, [e.statistic for e in found], self.resampling)
+                whole = Sample(limited, pair, self.resampling)
+                found = estimates(whole, [e.statistic for e in found], self.resampling)
+                sample = Shared.of(whole)
             out.append(Member(sample, {e.statistic.key: e for e in found}))
         return out
 

@@ -23,10 +23,25 @@ COMPARED = frozenset(
 
 
 @dataclass(frozen=True)
-class Member:
-    """One pair of raters: its sample, and its estimates by statistic."""
+class Shared:
+    """What is counted of a pair's sample: the sample itself is large and not kept."""
 
-    sample: Sample
+    columns: tuple[int, ...]
+    n_items: int
+    n_clusters: int
+    n_missing: int
+
+    @staticmethod
+    def of(sample: Sample) -> Shared:
+        """Return the counts of a sample."""
+        return Shared(sample.columns, sample.n_items, sample.n_clusters, sample.n_missing)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One pair of raters: what they share, and its estimates by statistic."""
+
+    sample: Shared
     estimates: dict[str, Estimate]
 
 

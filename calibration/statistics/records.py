@@ -167,19 +167,17 @@ class Collector:
         rows, columns, samples = (
             np.frombuffer(a, np.int64) for a in (self._rows, self._columns, self._samples)
         )
-        pairs, where = np.unique(np.stack([columns, samples]), axis=1, return_inverse=True)
-        cells = rows * max(1, pairs.shape[1]) + where.ravel()
-        _, first = np.unique(cells, return_index=True)
-        if first.size < cells.size:
-            again = np.ones(cells.size, dtype=np.bool_)
-            again[first] = False
-            index = int(np.flatnonzero(again)[0])
+        most = int(samples.max()) + 1 if samples.size else 1
+        keys, where = np.unique(columns * most + samples, return_inverse=True)
+        cells = rows * max(1, len(keys)) + where
+        index = _first_repeated(cells)
+        if index is not None:
             item, rater = list(self._items)[rows[index]], list(self._raters)[columns[index]]
             message = f"a second value of rater {rater!r} for item {item!r}, sample {samples[index]}"
             raise RatingError(message, index, "item")
-        raw = np.full((len(self._items), pairs.shape[1]), np.nan)
+        raw = np.full((len(self._items), len(keys)), np.nan)
         raw.ravel()[cells] = numbers
-        return raw, [(int(r), int(s)) for r, s in pairs.T]
+        return raw, [(int(key) // most, int(key) % most) for key in keys]
 
     def _joined(
         self, raw: Floats, keys: list[tuple[int, int]], policy: Samples, scale: Scale
@@ -208,6 +206,17 @@ class Collector:
     def _optional(self, field: int) -> Ints | None:
         labels = [a[field] for a in self._about]
         return codes(labels) if any(labels) else None
+
+
+def _first_repeated(cells: Ints) -> int | None:
+    """Return the position of the first cell that was there before, or None."""
+    ordered = np.sort(cells)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    _, first = np.unique(cells, return_index=True)
+    again = np.ones(cells.size, dtype=np.bool_)
+    again[first] = False
+    return int(np.flatnonzero(again)[0])
 
 
 def _number_or_none(scale: Scale, value: Value) -> float | None:
