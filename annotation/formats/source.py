@@ -49,7 +49,10 @@ class Source:
         self.max_line = max_line
         self.max_document = max_document
         self.done = 0
-        self.total = sum(file.stat().st_size for file in self.files())
+        try:
+            self.total = sum(_size(file) for file in self.files())
+        except OSError as error:
+            raise ImportProblem(f"cannot be read: {error.strerror}", file=str(path)[:200]) from None
 
     def files(self) -> list[Path]:
         """Return the file itself, or a folder's JSON files in the order of their names."""
@@ -110,6 +113,12 @@ class Source:
         if not content.strip():
             raise ImportProblem("the file is empty", file=file.name)
         return content
+
+
+def _size(file: Path) -> int:
+    """Return the bytes of a file that can be opened; raise OSError for one that cannot."""
+    with file.open("rb") as opened:
+        return opened.seek(0, 2)
 
 
 def _checked_start(content: bytes) -> bytes:

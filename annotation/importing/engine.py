@@ -163,7 +163,7 @@ def _read(
             progress(origin.done, origin.total, result)
     close_staging()
     if staged()[0]:
-        place_labels(corpus=imported.corpus, imported=imported, given=given, result=result)
+        place_labels(corpus=imported.corpus, imported=imported, given=given, fresh=not into, result=result)
 
 
 def _keep(imported: Import, result: ImportResult) -> None:

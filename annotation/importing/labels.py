@@ -20,11 +20,16 @@ from annotation.models import Corpus, Import, Question
 from annotation.schemes.base import Value
 
 
-def place_labels(*, corpus: Corpus, imported: Import, given: tuple[str, ...], result: ImportResult) -> None:
-    """Turn the staged labels into labels of the corpus; those that are there already stay as they are."""
+def place_labels(
+    *, corpus: Corpus, imported: Import, given: tuple[str, ...], fresh: bool, result: ImportResult
+) -> None:
+    """Turn the staged labels into labels of the corpus; those that are there already stay as they are.
+
+    `given` are the schemes named with the import; a `fresh` corpus is one that this import makes.
+    """
     known = {"corpus": corpus.pk, "imported": imported.pk}
     _refuse_unplaced(known)
-    resolver = Resolver(corpus, given)
+    resolver = Resolver(corpus, given, fresh)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
     find_raters(corpus)

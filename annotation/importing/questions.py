@@ -60,10 +60,11 @@ def asked_questions() -> list[Asked]:
 
 @dataclass(slots=True)
 class Resolver:
-    """Finds stored questions for the questions of a file."""
+    """Finds stored questions for the questions of a file. A `fresh` corpus uses no scheme yet."""
 
     corpus: Corpus
     given: tuple[str, ...]
+    fresh: bool
     notes: list[str] = field(default_factory=list)
 
     def resolve(self, asked: Iterable[Asked]) -> dict[Asked, Question]:
@@ -89,7 +90,7 @@ class Resolver:
                 return question
         if OWN in self.given:
             return None
-        return self._used(one) or self._built_in(one, asked)
+        return (None if self.fresh else self._used(one)) or self._built_in(one, asked)
 
     def _named(self, one: Asked) -> Question | None:
         """Return the question of the scheme that the labels name; None for one that the corpus must own."""

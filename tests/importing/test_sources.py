@@ -85,6 +85,22 @@ def test_an_absent_path_and_a_device_are_refused(tmp_path: Path) -> None:
             Source(path)
 
 
+def test_a_path_that_the_system_refuses_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ImportProblem, match="cannot be read: File name too long"):
+        Source(tmp_path / ("x" * 5000))
+
+
+def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "secret.jsonl"
+    path.write_text("{}")
+    monkeypatch.setattr(Path, "open", forbidden)
+    with pytest.raises(ImportProblem, match="cannot be read: Permission denied"):
+        Source(path)
+
+
 def test_the_hash_of_a_file_follows_its_content_alone(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     first.write_bytes(b"same")
