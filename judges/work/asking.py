@@ -138,7 +138,7 @@ class Desk:
         delay = backoff if error.delay is None else error.delay + random.uniform(0, 0.25)
         if error.delay is not None and job.endpoint is not None:
             self.paused[job.endpoint.pk] = time.monotonic() + error.delay
-        return Outcome(job.call.pk, "again", error=str(error), delay=delay)
+        return Outcome(job.call.pk, "again", error=str(error), delay=delay, pause=error.delay or 0.0)
 
     async def _collect(self) -> None:
         if self.tasks and not self.finished:

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Literal
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.recording import Answer
@@ -33,7 +34,7 @@ class Outcome:
 
     `again` puts it back for `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
     Answers go with `done` alone. `unbegun` does not count as an attempt. `stop` fails the whole run, which
-    keeps this call waiting.
+    keeps this call waiting. `pause` holds back all waiting calls of the endpoint for so many seconds.
     """
 
     call: int
@@ -43,6 +44,7 @@ class Outcome:
     reply: str = ""
     error: str = ""
     delay: float = 0.0
+    pause: float = 0.0
     reasked: bool = False
     unbegun: bool = False
     stop: bool = False
@@ -63,6 +65,7 @@ class Counts:
     labels: int = 0
     runs: set[int] = field(default_factory=set)
     stopped: dict[int, str] = field(default_factory=dict)
+    pauses: dict[int, float] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
         """Add another count to this one."""
@@ -72,6 +75,7 @@ class Counts:
         self.labels += other.labels
         self.runs |= other.runs
         self.stopped |= other.stopped
+        self.pauses |= other.pauses
 
 
 def write(outcomes: Sequence[Outcome]) -> Counts:
@@ -90,7 +94,18 @@ def write(outcomes: Sequence[Outcome]) -> Counts:
         runs.settle(run)
     for run, error in counts.stopped.items():
         runs.stop_with_error(run, error)
+    for endpoint, seconds in counts.pauses.items():
+        _hold_back(endpoint, seconds)
     return counts
+
+
+def _hold_back(endpoint: int, seconds: float) -> None:
+    """Let an endpoint's waiting calls wait: the pause it asked for holds for every worker."""
+    until = timezone.now() + timedelta(seconds=seconds)
+    waiting = Call.objects.filter(state=Call.State.PENDING, run__endpoint=endpoint)
+    waiting.filter(Q(not_before=None) | Q(not_before__lt=until - timedelta(seconds=1))).update(
+        not_before=until
+    )
 
 
 @transaction.atomic
@@ -109,6 +124,9 @@ def _write(outcomes: Sequence[Outcome]) -> Counts:
     landing.save(calls)
     counts.labels = _record(calls, by_call)
     counts.runs = {call.run_id for call in calls}
+    for call in calls:
+        if (pause := by_call[call.pk].pause) and call.run.endpoint_id is not None:
+            counts.pauses[call.run.endpoint_id] = pause
     counts.stopped = {call.run_id: by_call[call.pk].error for call in calls if by_call[call.pk].stop}
     return counts
 

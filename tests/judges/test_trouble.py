@@ -95,8 +95,10 @@ def test_a_pause_that_the_endpoint_asks_for_holds_for_its_other_calls(fake: Fake
     endpoint = endpoint_of(fake, concurrency=2)
     run = begin(small_corpus(dialogues=10), Judge("cpdscore_detail", endpoint=endpoint))
     finish(seconds=1)
+    finish(seconds=1)
     assert fake.requests.total() <= 4
     assert run.calls.filter(attempts__gt=0).count() <= 4
+    assert not run.calls.filter(not_before=None).exists()
 
 
 def test_backoff_grows(fake: FakeLLM) -> None:
