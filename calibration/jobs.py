@@ -7,6 +7,7 @@ they are. A row whose heartbeat stopped belongs to a process that ended: it is f
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -14,19 +15,31 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from calibration import studies
+from calibration.census import census
 from calibration.definitions import DefinitionError
 from calibration.models import Computation, Report, Study
+from calibration.scope import scope_of
 
 SMALL = 30_000
-"""Studies over at most this many labels are computed while the page waits, in a second or two."""
+"""Studies over at most this many labels are computed while the page waits, in a second or two,"""
+FEW_PAIRS = 400
+"""if they compare at most this many pairs of raters over all questions."""
 SILENCE = timedelta(seconds=60)
 
 
 def report_or_computation(*, study: Study, part: str, by: User | None) -> Report | Computation:
     """Compute a small study's report at once; start a larger one's computing, or return what is under way."""
-    if studies.n_labels(study) <= SMALL:
+    if is_quick(study):
         return studies.compute(study=study, part=part, by=by)
     return start(study=study, part=part, by=by)
+
+
+def is_quick(study: Study) -> bool:
+    """Whether a study is computed while the page waits."""
+    counted = census(scope_of(study.corpus, study.campaign))
+    raters = Counter(question for question, _ in counted.counts)
+    pairs = sum(n * (n - 1) // 2 for n in raters.values())
+    return counted.n_labels <= SMALL and pairs <= FEW_PAIRS
 
 
 def start(*, study: Study, part: str, by: User | None) -> Computation:

@@ -129,9 +129,4 @@ def is_stale(report: Report) -> bool:
     return report.stamp != scope.stamp()
 
 
-def n_labels(study: Study) -> int:
-    """Return how many labels are in a study's scope."""
-    return int(scope_of(study.corpus, study.campaign).stamp().split(":")[0])
-
-
 __all__ = ["DefinitionError", "StudyError", "automatic", "compute", "create", "default_part", "open_test"]

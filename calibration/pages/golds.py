@@ -34,7 +34,8 @@ def index(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     found = Gold.objects.select_related(
         "corpus", "campaign", "scheme_version__scheme", "created_by"
-    ).annotate(n=Count("labels"), without=Count("labels", filter=~Q(labels__reason="")))
+    ).order_by("-pk")
+    found = found.annotate(n=Count("labels"), without=Count("labels", filter=~Q(labels__reason="")))
     if campaign is not None:
         found = found.filter(campaign=campaign)
     elif corpus is not None:

@@ -71,8 +71,7 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Computat
     newest = studies.latest(study, part)
     if part == "test":
         return newest
-    quick = studies.n_labels(study) <= jobs.SMALL
-    if newest is None or (quick and studies.is_stale(newest)):
+    if newest is None or (studies.is_stale(newest) and jobs.is_quick(study)):
         return jobs.report_or_computation(study=study, part=part, by=_user(request))
     return jobs.under_way(study, part) or newest
 
