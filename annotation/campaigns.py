@@ -154,7 +154,7 @@ def _check_numbers(raters_per_item: int, lease_minutes: int) -> None:
 
 def _locked(campaign: Campaign) -> Campaign:
     return (
-        Campaign.objects.select_for_update(of=("self",)).select_related("scheme_version").get(pk=campaign.pk)
+        Campaign.objects.select_for_update(of=("self",), no_key=True).select_related("scheme_version").get(pk=campaign.pk)
     )
 
 
