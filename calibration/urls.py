@@ -2,11 +2,15 @@
 
 from django.urls import path
 
-from calibration.pages import exports, golds, reports, studies
+from calibration.pages import exports, golds, profiles, reports, studies
 
 urlpatterns = [
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
     path("campaigns/<int:pk>/report/", reports.campaign_report, name="campaign-report"),
+    path("corpora/<int:pk>/profile/", profiles.profile, name="profile"),
+    path("corpora/<int:pk>/profile.<str:form>", profiles.profile_file, name="profile-file"),
+    path("corpora/<int:pk>/profile/<int:metric>.<str:form>", profiles.profile_chart, name="profile-chart"),
+    path("profile/<int:pk>/", profiles.profile_continuation, name="profile-continuation"),
     path("studies/", studies.index, name="studies"),
     path("studies/new/", studies.new, name="new-study"),
     path("studies/<int:pk>/", studies.show, name="study"),

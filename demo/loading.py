@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 import time
@@ -15,7 +16,7 @@ from django.contrib.auth.models import User
 from annotation import campaigns
 from annotation.importing import ImportResult, import_path
 from annotation.keys import parse_item_key
-from annotation.models import Campaign, Corpus
+from annotation.models import Campaign, Corpus, Import
 from calibration import studies
 from calibration.models import Report
 from demo import build, simulate, truth
@@ -75,6 +76,13 @@ RATERS_PER_ITEM = 2
 JUDGE = "rules_baseline"
 PATIENCE = 20.0
 """Seconds of waiting for the judge; workers do what is then left."""
+
+
+def is_of_another_release(corpus: DemoCorpus) -> bool:
+    """Whether the corpus was loaded from a file with other content: people may have rated that one."""
+    loaded = Import.objects.filter(corpus__name=corpus.name, corpus__source=SOURCE)
+    digest = hashlib.sha256((build.CORPORA / f"{corpus.file}.jsonl").read_bytes()).hexdigest()
+    return loaded.exists() and not loaded.filter(content_hash=digest).exists()
 
 
 def dialogues(corpus: DemoCorpus, *, by: User) -> ImportResult:

@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from calibration.api import exports, golds, studies
+from calibration.api import exports, golds, profiles, studies
 
 urlpatterns = [
+    path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
     path("studies/", studies.studies, name="api-studies"),
     path("studies/<int:pk>/", studies.study, name="api-study"),
     path("studies/<int:pk>/report/", studies.report, name="api-report"),

@@ -120,3 +120,11 @@ def test_a_report_of_each_corpus_is_there_from_the_start() -> None:
         report = Report.objects.get(study__corpus__name=corpus.name)
         people = {rater["name"] for question in report.result["questions"] for rater in question["raters"]}
         assert {"simulated annotator 1", "simulated annotator 2", "simulated annotator 3"} <= people
+
+
+def test_a_demo_loaded_by_an_earlier_release_is_kept_as_it_is() -> None:
+    load()
+    Import.objects.filter(format="jsonl", file_name="meetings.jsonl").update(content_hash="0" * 64)
+    before = counted()
+    assert "Demo meetings: kept as an earlier release of Concord loaded it" in load()
+    assert counted() == before

@@ -41,12 +41,18 @@ class Command(BaseCommand):
         made = {role: accounts.ensure(role) for role in accounts.ROLES}
         by = made["researcher"].user
         for corpus in loading.CORPORA:
-            found, rated = loading.dialogues(corpus, by=by), loading.ratings(corpus, by=by)
-            counts = f"{found.dialogues} dialogues, {rated.labels} labels by simulated raters"
-            self.stdout.write(f"{corpus.name}: {counts}{'' if rated.created else ', there already'}")
+            self._load_corpus(corpus, by)
         for demo in loading.CAMPAIGNS:
             loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
         return made
+
+    def _load_corpus(self, corpus: loading.DemoCorpus, by: User) -> None:
+        if loading.is_of_another_release(corpus):
+            self.stdout.write(f"{corpus.name}: kept as an earlier release of Concord loaded it")
+            return
+        found, rated = loading.dialogues(corpus, by=by), loading.ratings(corpus, by=by)
+        counts = f"{found.dialogues} dialogues, {rated.labels} labels by simulated raters"
+        self.stdout.write(f"{corpus.name}: {counts}{'' if rated.created else ', there already'}")
 
     def _judge_and_report(self, by: User) -> None:
         run = loading.judge(by=by)

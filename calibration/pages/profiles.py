@@ -1,0 +1,80 @@
+"""The profile of a corpus: what metrics say of each system, and of one continuation. Researchers only."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_GET
+
+from annotation.models import Continuation, Corpus
+from calibration.profiles import causes, distribution, summary, tables
+from config.permissions import researcher_only
+
+FILES = {
+    "csv": (tables.as_csv, "text/csv; charset=utf-8"),
+    "tex": (tables.as_latex, "text/plain; charset=utf-8"),
+}
+
+
+@require_GET
+@researcher_only
+def profile(request: HttpRequest, pk: int) -> HttpResponse:
+    """Systems as rows, metrics as columns, in their aspects."""
+    corpus = get_object_or_404(Corpus, pk=pk)
+    examples = Continuation.objects.filter(dialogue__corpus=corpus, items__labels__rater__kind="metric")
+    context = {
+        "corpus": corpus,
+        "panels": summary.profile(corpus),
+        "examples": examples.select_related("dialogue", "system").distinct().order_by("pk")[:30],
+    }
+    return render(request, "calibration/profile.html", context)
+
+
+@require_GET
+@researcher_only
+def profile_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+    """The profile as CSV or LaTeX."""
+    corpus = get_object_or_404(Corpus, pk=pk)
+    if form not in FILES:
+        raise Http404
+    write, media_type = FILES[form]
+    return _download(write(summary.profile(corpus)), media_type, f"profile-{corpus.pk}.{form}")
+
+
+@require_GET
+@researcher_only
+def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> HttpResponse:
+    """How one metric's values are spread: as a part of the page, or as an SVG file."""
+    corpus = get_object_or_404(Corpus, pk=pk)
+    column = summary.column(corpus, metric)
+    if column is None or form not in ("part", "svg"):
+        raise Http404
+    values = distribution.distribution(corpus, column)
+    if form == "svg":
+        name = f"profile-{corpus.pk}-{column.metric.key}.svg"
+        return _download(distribution.svg(values, column), "image/svg+xml", name)
+    drawn = mark_safe(distribution.inline_svg(values, column))
+    return render(request, "calibration/_profile_chart.html", {"svg": drawn})
+
+
+@require_GET
+@researcher_only
+def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
+    """One continuation's values with the turns that caused them."""
+    related = ("dialogue__corpus", "system")
+    continuation = get_object_or_404(Continuation.objects.select_related(*related), pk=pk)
+    lines, values = causes.values(continuation)
+    by_turn = [(line, [value for value in values if value.turn == line.number]) for line in lines]
+    context = {
+        "continuation": continuation,
+        "corpus": continuation.dialogue.corpus,
+        "turns": by_turn,
+        "whole": [value for value in values if value.turn is None],
+    }
+    return render(request, "calibration/profile_continuation.html", context)
+
+
+def _download(text: str, media_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=media_type, headers=headers)

@@ -1,0 +1,1 @@
+"""Profiles: what automatic metrics say of each system, side by side."""

@@ -1,0 +1,220 @@
+"""A corpus's profile: systems as rows, metrics as columns, each cell a mean with its spread.
+
+No row is the standard: the human continuations are one point among others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Avg, Count, Max, Min, Q, QuerySet, StdDev
+
+from annotation.models import Corpus, Label, Rater
+from annotation.records import HUMAN
+from judges.metrics import METRICS, Metric
+
+ASPECTS = {
+    "speaker": "Speaker",
+    "content": "Content",
+    "speaker_content": "Speaker and content",
+    "reference": "Against a reference",
+    "quality": "Learned quality",
+}
+DIRECTIONS = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "nearer_half": "nearer 0.5 is better",
+    "descriptive": "describes, does not rank",
+}
+KINDS = {"turn": "Turns", "dialogue": "Conversations"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One metric on one system's items: count, mean, standard deviation (dividing by n), and range.
+
+    `missing` counts items on which the metric is not defined; they are in no figure. `marks` says whether
+    the mean is the column's `highest`, `lowest` or `best`.
+    """
+
+    n: int
+    missing: int
+    mean: float | None
+    spread: float | None
+    low: float | None = None
+    high: float | None = None
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric rater of the corpus, and what its declaration says."""
+
+    id: int
+    name: str
+    metric: Metric
+
+    @property
+    def direction(self) -> str:
+        """Which way is better, in words."""
+        return DIRECTIONS[self.metric.direction]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system with its cells, in the order of the columns."""
+
+    system: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def human(self) -> bool:
+        """Whether people wrote these."""
+        return self.system.casefold() == HUMAN
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The metrics of one aspect on one kind of item."""
+
+    kind: str
+    aspect: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = field(default=())
+
+    @property
+    def title(self) -> str:
+        """The panel's heading."""
+        return f"{KINDS[self.kind]}: {ASPECTS[self.aspect].lower()}"
+
+    @property
+    def systems(self) -> tuple[Row, ...]:
+        """The rows of systems that are not people."""
+        return tuple(row for row in self.rows if not row.human)
+
+    @property
+    def people(self) -> tuple[Row, ...]:
+        """The rows of people."""
+        return tuple(row for row in self.rows if row.human)
+
+
+def metric_labels(corpus: Corpus) -> QuerySet[Label]:
+    """Return the live labels that metrics gave to items of a corpus."""
+    return Label.objects.filter(
+        item__corpus=corpus, rater__kind=Rater.Kind.METRIC, superseded_at__isnull=True
+    )
+
+
+def profile(corpus: Corpus) -> list[Panel]:
+    """Return a corpus's panels: turns before conversations, aspects in the papers' order.
+
+    Two queries, however many labels there are. Only metrics that have been run, and systems with labels.
+    """
+    cells = _cells(corpus)
+    columns = _columns({rater for rater, _ in cells})
+    panels = []
+    for kind in KINDS:
+        for aspect in ASPECTS:
+            of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
+            if of_panel:
+                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells)))
+    return panels
+
+
+def column(corpus: Corpus, rater: int) -> Column | None:
+    """Return one metric of a corpus's profile, None where it has no label there."""
+    present = metric_labels(corpus).filter(rater=rater).exists()
+    return next(iter(_columns({rater})), None) if present else None
+
+
+def _cells(corpus: Corpus) -> dict[tuple[int, str], Cell]:
+    rows = (
+        metric_labels(corpus)
+        .values("rater_id", "item__continuation__system__name")
+        .annotate(
+            n=Count("number"),
+            gone=Count("pk", filter=~Q(missing="")),
+            mean=Avg("number"),
+            spread=StdDev("number"),
+            low=Min("number"),
+            high=Max("number"),
+        )
+        .values_list(
+            "rater_id", "item__continuation__system__name", "n", "gone", "mean", "spread", "low", "high"
+        )
+    )
+    return {(rater, system): Cell(*figures) for rater, system, *figures in rows}
+
+
+def _columns(raters: Iterable[int]) -> list[Column]:
+    order = {key: place for place, key in enumerate(METRICS)}
+    found = [
+        Column(rater.pk, rater.name, METRICS[rater.spec["metric"]])
+        for rater in Rater.objects.filter(pk__in=set(raters))
+        if rater.spec.get("metric") in METRICS
+    ]
+    return sorted(found, key=lambda c: (order[c.metric.key], c.name))
+
+
+def _rows(columns: tuple[Column, ...], cells: Mapping[tuple[int, str], Cell]) -> tuple[Row, ...]:
+    ids = {c.id for c in columns}
+    systems = sorted({system for rater, system in cells if rater in ids})
+    marked = {c.id: _marked(c, {s: cells[c.id, s] for s in systems if (c.id, s) in cells}) for c in columns}
+    nothing = Cell(0, 0, None, None)
+    return tuple(Row(s, tuple(marked[c.id].get(s, nothing) for c in columns)) for s in systems)
+
+
+def _marked(column: Column, cells: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Mark the highest, lowest and best means; nothing is marked where all means are equal."""
+    means = {system: cell.mean for system, cell in cells.items() if cell.mean is not None}
+    if len(set(means.values())) < 2:
+        return dict(cells)
+    ends = {"highest": max(means.values()), "lowest": min(means.values())}
+    best = _best(column.metric.direction, means.values())
+    if best is not None:
+        ends["best"] = best
+    return {
+        system: Cell(
+            cell.n,
+            cell.missing,
+            cell.mean,
+            cell.spread,
+            cell.low,
+            cell.high,
+            tuple(mark for mark, mean in ends.items() if cell.mean == mean),
+        )
+        for system, cell in cells.items()
+    }
+
+
+def _best(direction: str, means: Iterable[float]) -> float | None:
+    if direction == "higher":
+        return max(means)
+    if direction == "lower":
+        return min(means)
+    return min(means, key=lambda mean: abs(mean - 0.5)) if direction == "nearer_half" else None
+
+
+def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:
+    """Return every cell as a flat record, for CSV and the API."""
+    return [
+        {
+            "items": panel.kind,
+            "aspect": panel.aspect,
+            "metric": col.name,
+            "direction": col.metric.direction,
+            "system": row.system,
+            "n": cell.n,
+            "missing": cell.missing,
+            "mean": cell.mean,
+            "sd": cell.spread,
+            "min": cell.low,
+            "max": cell.high,
+            "marks": " ".join(cell.marks),
+        }
+        for panel in panels
+        for row in panel.rows
+        for col, cell in zip(panel.columns, row.cells, strict=True)
+    ]
