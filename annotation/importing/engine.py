@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -49,26 +50,52 @@ def import_path(
     questions the labels answer; `name` is the file's name where the path is a temporary one. Raises
     `ImportProblem` where anything is wrong, and then nothing is kept.
     """
-    chosen = _format(format, into)
-    given = _schemes(scheme)
-    origin = Source(path, name=name)
-    if origin.path.is_dir() and not chosen.folder:
+    order = _Order(
+        origin=Source(path, name=name),
+        format=_format(format, into),
+        corpus=_checked_name(corpus),
+        into=into,
+        by=by,
+        schemes=_schemes(scheme),
+        source=source,
+        licence=licence,
+    )
+    if order.origin.path.is_dir() and not order.format.folder:
         raise ImportProblem(f"is a folder; the format {format} is one file", file=str(path))
-    shown = origin.name
-    result = ImportResult(_checked_name(corpus))
     try:
-        content_hash = origin.content_hash()
+        return _perform(order, progress)
+    except ImportProblem as problem:
+        raise problem.placed(file=order.origin.name) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is to be imported, checked as far as that goes without reading it."""
+
+    origin: Source
+    format: Format
+    corpus: str
+    into: bool
+    by: User | None
+    schemes: tuple[str, ...]
+    source: str
+    licence: str
+
+
+def _perform(order: _Order, progress: Progress | None) -> ImportResult:
+    """Import in one transaction, after any other import into the same corpus."""
+    content_hash = order.origin.content_hash()
+    result = ImportResult(order.corpus)
+    try:
         with transaction.atomic():
-            lock_corpus(corpus)
-            if repeated := _repeated(corpus, into, content_hash, chosen):
+            lock_corpus(order.corpus)
+            if repeated := _repeated(order, content_hash):
                 return repeated
-            imported = _open(corpus, by, source, licence, chosen, shown, content_hash, scheme)
-            _read(origin, chosen, imported, into, given, result, progress)
+            imported = _open(order, content_hash)
+            _read(order, imported, result, progress)
             _keep(imported, result)
     except _NothingNew:
         result.created = False
-    except ImportProblem as problem:
-        raise problem.placed(file=shown) from None
     return result
 
 
@@ -100,70 +127,63 @@ def lock_corpus(corpus: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"concord import {corpus}"])
 
 
-def _repeated(corpus: str, into: bool, content_hash: str, format: Format) -> ImportResult | None:
+def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
     """Return the result of an earlier import of the same content; refuse a name that is wrong."""
-    stored = Corpus.objects.filter(name=corpus).first()
-    if stored is None and into:
-        raise ImportProblem(f"there is no corpus {corpus!r}", field="corpus")
+    stored = Corpus.objects.filter(name=order.corpus).first()
+    if stored is None and order.into:
+        raise ImportProblem(f"there is no corpus {order.corpus!r}", field="corpus")
     if stored is None:
         return None
-    before = stored.imports.filter(content_hash=content_hash, format=format.key).first()
+    before = stored.imports.filter(content_hash=content_hash, format=order.format.key).first()
     if before:
-        return ImportResult.repeated(corpus, before.counts)
-    if not into:
+        return ImportResult.repeated(order.corpus, before.counts)
+    if not order.into:
         raise ImportProblem(
-            f"the corpus {corpus!r} exists with other content: choose another name, or add to it with --into",
+            f"the corpus {order.corpus!r} exists with other content: choose another name, "
+            "or add to it with --into",
             field="corpus",
         )
     return None
 
 
-def _open(
-    corpus: str,
-    by: User | None,
-    source: str,
-    licence: str,
-    format: Format,
-    file_name: str,
-    content_hash: str,
-    scheme: str | None,
-) -> Import:
-    if len(licence) > 200:
+def _open(order: _Order, content_hash: str) -> Import:
+    """Make the import's row, and the corpus where it is new."""
+    if len(order.licence) > 200:
         raise ImportProblem("the licence is longer than 200 characters", field="licence")
     stored, _ = Corpus.objects.get_or_create(
-        name=corpus, defaults={"source": source, "licence": licence, "created_by": by}
+        name=order.corpus,
+        defaults={"source": order.source, "licence": order.licence, "created_by": order.by},
     )
     return Import.objects.create(
         corpus=stored,
-        format=format.key,
-        file_name=file_name[:300],
+        format=order.format.key,
+        file_name=order.origin.name[:300],
         content_hash=content_hash,
-        options={"scheme": scheme} if scheme else {},
-        created_by=by,
+        options={"schemes": list(order.schemes)} if order.schemes else {},
+        created_by=order.by,
     )
 
 
-def _read(
-    origin: Source,
-    format: Format,
-    imported: Import,
-    into: bool,
-    given: tuple[str, ...],
-    result: ImportResult,
-    progress: Progress | None,
-) -> None:
+def _read(order: _Order, imported: Import, result: ImportResult, progress: Progress | None) -> None:
+    """Write the file's dialogues batch by batch, and then its labels as one set."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     open_staging()
-    writer = Writer.open(corpus=imported.corpus, imported=imported, result=result, into=into)
-    for batch in batches(format.read(origin)):
+    writer = Writer.open(corpus=imported.corpus, imported=imported, result=result, into=order.into)
+    for batch in batches(order.format.read(order.origin)):
         writer.write(batch)
         stage(batch)
         if progress:
-            progress(origin.done, origin.total, result)
+            progress(order.origin.done, order.origin.total, result)
     close_staging()
     if staged()[0]:
-        place_labels(corpus=imported.corpus, imported=imported, given=given, fresh=not into, result=result)
+        place_labels(
+            corpus=imported.corpus,
+            imported=imported,
+            given=order.schemes,
+            fresh=not order.into,
+            result=result,
+        )
 
 
 def _keep(imported: Import, result: ImportResult) -> None:
