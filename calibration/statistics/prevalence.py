@@ -23,7 +23,7 @@ from calibration.statistics.data import Floats, Ints
 from calibration.statistics.intervals import FEW_CLUSTERS
 from calibration.statistics.proportions import wilson_bounds
 from calibration.statistics.resampling import Plan, drawn_counts
-from calibration.statistics.result import Counts, Result
+from calibration.statistics.result import Counts, Result, Status
 from calibration.statistics.sums import Labels, cluster_codes, finished, resampled
 
 REFUSED = (
@@ -53,6 +53,10 @@ class Labelled:
     def n_clusters(self) -> int:
         """Number of clusters."""
         return len(np.unique(self.clusters))
+
+
+Stratum = tuple[Labelled, npt.ArrayLike, Labels | None]
+"""A stratum's labelled items, the judge's values of its unlabelled ones, and the clusters of those."""
 
 
 def naive(judge: npt.ArrayLike, clusters: Labels | None = None, plan: Plan | None = None) -> Result:
@@ -108,36 +112,70 @@ def rogan_gladen_estimated(
 ) -> Result:
     """Corrected prevalence with sensitivity and specificity from labelled items; all three resampled.
 
-    Values are 0 and 1. The estimate is not clipped, so that it stays unbiased; flag ``outside_range`` says
-    when it lies outside [0, 1].
+    Values are 0 and 1 (ValueError otherwise). The estimate is not clipped, so that it stays unbiased; flag
+    ``outside_range`` says when it lies outside [0, 1].
+    """
+    return stratified_rogan_gladen([(labelled, judge, clusters)], plan=plan)
+
+
+def stratified_rogan_gladen(
+    strata: Sequence[Stratum], shares: Sequence[float] | None = None, plan: Plan | None = None
+) -> Result:
+    """Corrected prevalence over strata, each with a sensitivity and specificity of its own.
+
+    Strata weigh ``shares``, or their numbers of unlabelled items.
     """
     plan = plan or Plan()
-    name, f = "prevalence_rogan_gladen", np.asarray(judge, np.float64)
-    units = cluster_codes(clusters, len(f))
+    name = "prevalence_rogan_gladen"
     method = "Rogan-Gladen, sensitivity and specificity from labelled items, both samples resampled"
-    y, g = labelled.truth, labelled.judge
+    method += f", {len(strata)} strata" if len(strata) > 1 else ""
+    sums = [_rogan_gladen_sums(*stratum) for stratum in strata]
     counts: Counts = {
-        "n_items": len(f) + len(y),
-        "n_clusters": len(np.unique(units)) + labelled.n_clusters,
+        "n_items": int(sum(known[:, [0, 2]].sum() + seen[:, 0].sum() for known, seen in sums)),
+        "n_clusters": sum(len(known) + len(seen) for known, seen in sums),
         "n_raters": 2,
     }
-    if not y.any() or y.all():
-        missing = "positives" if not y.any() else "negatives"
-        return Result(
-            name, status="undefined", reason=f"no {missing} among the labelled items", method=method, **counts
+    refusal = next((r for r in (_refusal(known.sum(axis=0), seen) for known, seen in sums) if r), None)
+    if refusal is not None or not sums:
+        status, reason = refusal or ("insufficient", "no strata")
+        return Result(name, status=status, reason=reason, method=method, **counts)
+    weights = np.array(shares if shares is not None else [seen[:, 0].sum() for _, seen in sums], np.float64)
+    weights /= weights.sum()
+    point = float(
+        sum(
+            w * _corrected(k.sum(0)[None], s.sum(0)[None])[0] for w, (k, s) in zip(weights, sums, strict=True)
         )
-    known = _unit_sums(labelled.clusters, np.column_stack([y, y * g, 1 - y, (1 - y) * (1 - g)]))
-    all_sums = _unit_sums(units, np.column_stack([np.ones(len(f)), f]))
-    totals = known.sum(axis=0)
-    if totals[1] / totals[0] + totals[3] / totals[2] <= 1:
-        return Result(name, status="rejected", reason=REFUSED, method=method, **counts)
-    point = float(_corrected(known.sum(axis=0)[None], all_sums.sum(axis=0)[None])[0])
-    rng = np.random.default_rng(plan.seed)
-    replicates = np.array(
-        [_corrected(_redrawn(rng, known), _redrawn(rng, all_sums))[0] for _ in range(plan.resamples)]
     )
+    rng = np.random.default_rng(plan.seed)
+    replicates = np.zeros(plan.resamples)
+    for w, (known, seen) in zip(weights, sums, strict=True):
+        drawn = [_corrected(_redrawn(rng, known), _redrawn(rng, seen))[0] for _ in range(plan.resamples)]
+        replicates += w * np.array(drawn)
     flags = ("outside_range",) if not 0 <= point <= 1 else ()
     return finished(name, point, replicates, plan, method=method, flags=flags, **counts)
+
+
+def _rogan_gladen_sums(
+    labelled: Labelled, judge: npt.ArrayLike, clusters: Labels | None
+) -> tuple[Floats, Floats]:
+    """Return per cluster what sensitivity and specificity need, and what the judge's share needs."""
+    y, g, f = labelled.truth, labelled.judge, np.asarray(judge, np.float64)
+    if not all(np.isin(values, (0, 1)).all() for values in (y, g, f)):
+        raise ValueError("Rogan-Gladen is for values of 0 and 1")
+    known = _unit_sums(labelled.clusters, np.column_stack([y, y * g, 1 - y, (1 - y) * (1 - g)]))
+    return known, _unit_sums(cluster_codes(clusters, len(f)), np.column_stack([np.ones(len(f)), f]))
+
+
+def _refusal(totals: Floats, seen: Floats) -> tuple[Status, str] | None:
+    """Return why there is no correction, or None."""
+    if not len(seen):
+        return "insufficient", "no unlabelled items"
+    for count, missing in ((totals[0], "positives"), (totals[2], "negatives")):
+        if count == 0:
+            return "undefined", f"no {missing} among the labelled items"
+    if totals[1] / totals[0] + totals[3] / totals[2] <= 1:
+        return "rejected", REFUSED
+    return None
 
 
 def _corrected(known: Floats, seen: Floats) -> Floats:
@@ -149,8 +187,8 @@ def _corrected(known: Floats, seen: Floats) -> Floats:
 
 
 def _unit_sums(units: Ints, rows: Floats) -> Floats:
-    _, local = np.unique(units, return_inverse=True)
-    out = np.zeros((int(local.max()) + 1, rows.shape[1]))
+    found, local = np.unique(units, return_inverse=True)
+    out = np.zeros((len(found), rows.shape[1]))
     np.add.at(out, local.ravel(), rows)
     return out
 
@@ -228,7 +266,7 @@ def cluster_covariance(a: Floats, b: Floats, clusters: Ints) -> float:
 
 
 def stratified(
-    strata: Sequence[tuple[Labelled, npt.ArrayLike, Labels | None]],
+    strata: Sequence[Stratum],
     shares: Sequence[float] | None = None,
     *,
     tuning: float | None = None,

@@ -14,6 +14,7 @@ from calibration.statistics.prevalence import (
     rogan_gladen,
     rogan_gladen_estimated,
     stratified,
+    stratified_rogan_gladen,
 )
 from calibration.statistics.proportions import wilson
 
@@ -86,6 +87,18 @@ def test_strata_are_weighted_by_their_size() -> None:
     result = stratified(strata, tuning=1.0)
     assert result.value == pytest.approx(0.75 * 1 + 0.25 * 0)
     assert stratified(strata, shares=[1, 1], tuning=1.0).value == pytest.approx(0.5)
+
+
+def test_strata_may_have_errors_of_their_own() -> None:
+    easy, hard = _study(1, prevalence=0.05), _study(2, prevalence=0.3)
+    result = stratified_rogan_gladen([easy, hard], plan=PLAN)
+    alone = [rogan_gladen_estimated(*study, PLAN).value for study in (easy, hard)]
+    assert result.value == pytest.approx(np.mean(alone))
+    assert result.low < 0.175 < result.high
+    assert "2 strata" in result.method
+    with pytest.raises(ValueError, match="0 and 1"):
+        rogan_gladen_estimated(Labelled.of([1, 2], [1, 0]), [1, 0])
+    assert rogan_gladen_estimated(Labelled.of([1, 0], [1, 0]), []).status == "insufficient"
 
 
 def test_a_stratum_without_labels_is_insufficient() -> None:
