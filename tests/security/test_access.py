@@ -11,6 +11,7 @@ from tests.security.addresses import Address, addresses
 
 pytestmark = pytest.mark.django_db
 
+
 def _names(*lines: str) -> set[str]:
     return {name for line in lines for name in line.split()}
 
