@@ -80,7 +80,10 @@ def title_of(name: str) -> str:
 
 def number(value: float | None) -> str:
     """Write a value with three decimals, a dash where there is none."""
-    return "–" if value is None else f"{value:.3f}".replace("-", "−")
+    if value is None:
+        return "–"
+    text = f"{value:.3f}"
+    return "0.000" if text == "-0.000" else text.replace("-", "−")
 
 
 def interval(result: Result) -> str:
