@@ -80,10 +80,8 @@ def holds(criterion: Mapping[str, Any], artifact: str) -> bool:
     if kind == "json":
         return _json(artifact) is not None
     if kind == "fields":
-        found = _json(artifact)
-        return isinstance(found, dict) and all(
-            found.get(field) not in (None, "") for field in _list(criterion)
-        )
+        fields, found = _list(criterion), _json(artifact)
+        return isinstance(found, dict) and all(found.get(field) not in (None, "") for field in fields)
     if kind == "matches":
         return _matches(_text(criterion, "pattern"), artifact)
     if kind == "contains":

@@ -1,0 +1,81 @@
+"""The worked examples of docs/metrics are what the metrics give, and every metric has a page.
+
+An example is a fenced block of the kind `example`: turns, then `key = value` or `key: reason`. Lines before
+may declare `profile ID: text`, `agenda ID: text`, `edge ID ID`, `terminal ID` and `reference: text`.
+Embeddings are counts of words.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
+from judges.metrics import METRICS, Scene, instrument_for
+from tests.metrics.helpers import tools
+
+PAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "metrics"
+BLOCK = re.compile(r"^```example\n(.*?)^```", re.DOTALL | re.MULTILINE)
+EXAMPLES = [
+    pytest.param(block, id=f"{page.stem}-{number}")
+    for page in sorted(PAGES.glob("*.md"))
+    for number, block in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+]
+
+
+def scenes(block: str) -> tuple[Scene, Scene]:
+    """Return the turns of an example as a predicted last turn, and as a whole conversation."""
+    turns, people, items, edges, given = [], [], {}, [], {}
+    for line in block.splitlines():
+        head, _, text = line.partition(":")
+        word, _, name = head.strip().partition(" ")
+        if word == "profile":
+            people.append(Participant(name, profile=(text.strip(),)))
+        elif word == "agenda":
+            items[name] = text.strip()
+        elif word == "edge":
+            edges.append(tuple(name.split()))
+        elif word in ("terminal", "reference"):
+            given[word] = text.strip() or name
+        elif not re.match(r"\w+(@\w+)?(:\S+)? =|\w+(@\w+)?(:\S+)? is unscored", line) and text:
+            turns.append(Turn(head.strip(), text.strip()))
+    agenda = Agenda(items, tuple(edges), terminal=given.get("terminal")) if items else None
+    last = Turn(turns[-1].speaker, turns[-1].text, at=len(turns) - 1)
+    reference = (Turn("reference", given["reference"]),) if "reference" in given else ()
+    predicted = Continuation("x", "x", (last,), mode="static")
+    local = Dialogue("d", (*turns[:-1], *reference), tuple(people), (predicted,), agenda=agenda)
+    whole = Dialogue("d", tuple(turns), tuple(people), agenda=agenda)
+    return Scene(local, predicted), Scene(whole, whole.own())
+
+
+@pytest.mark.parametrize("block", EXAMPLES)
+def test_a_worked_example_is_what_the_metric_gives(block: str) -> None:
+    local, whole = scenes(block)
+    checked = 0
+    for line in block.splitlines():
+        if found := re.match(r"([\w@]+(?::\S+)?) (=|is unscored:) (.*)", line):
+            key, kind, expected = found.groups()
+            instrument = instrument_for(key)
+            turn = instrument.metric.kind == "turn"
+            score = instrument.score(local if turn else whole, 0 if turn else None, tools())
+            if kind == "=":
+                assert score.value == pytest.approx(
+                    float(expected), abs=0.5 * 10 ** -len(expected.split(".")[1])
+                )
+            else:
+                assert score.reason == expected.strip()
+            checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize("key", METRICS)
+def test_every_metric_is_explained_on_one_page(key: str) -> None:
+    pages = [page.name for page in PAGES.glob("*.md") if f"`{key}`" in page.read_text(encoding="utf-8")]
+    assert len([page for page in pages if page != "README.md"]) >= 1
+
+
+def test_every_page_is_listed() -> None:
+    listed = (PAGES / "README.md").read_text(encoding="utf-8")
+    assert all(f"({page.name})" in listed for page in PAGES.glob("*.md") if page.name != "README.md")
