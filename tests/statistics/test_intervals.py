@@ -8,6 +8,7 @@ from scipy import stats
 
 from calibration.statistics import Plan, Ratings, analyse, ranks, resampling
 from calibration.statistics.comparison import paired_difference
+from calibration.statistics.icc_intervals import f_interval
 from calibration.statistics.intervals import bounds_of
 
 from .helpers import compute, pair
@@ -130,3 +131,27 @@ def test_bca_is_refused_for_very_many_units(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(resampling, "MOST_FOR_BCA", 10)
     with pytest.raises(ValueError, match="use percentile"):
         compute(_judged(), "cohen_kappa", (0, 1), Plan(50, interval="bca"))
+
+
+def test_f_intervals_of_icc_hold_the_values_known_for_shrout_and_fleiss_data() -> None:
+    """The limits are those that pingouin and psych print for this table, as recalled, to two decimals."""
+    block = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    ratings = Ratings.from_matrix(block, level="interval")
+    known = {
+        (1, False): (-0.13, 0.72),
+        (2, False): (0.02, 0.76),
+        (3, False): (0.34, 0.95),
+        (1, True): (-0.88, 0.91),
+        (2, True): (0.07, 0.93),
+        (3, True): (0.68, 0.99),
+    }
+    for (form, average), wanted in known.items():
+        found = f_interval(ratings, form, average)
+        assert (found.low, found.high) == pytest.approx(wanted, abs=0.006)
+        assert found.low < found.value < found.high
+
+
+def test_f_intervals_need_a_complete_table() -> None:
+    found = f_interval(Ratings.from_matrix([[1, 2], [2, np.nan], [4, 5], [3, 3]], level="interval"), 2)
+    assert found.low is None
+    assert "missing cells" in found.reason
