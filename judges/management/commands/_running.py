@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from config.commands import DatabaseCommand
 from judges import runs
 from judges.driving import Drive, summary
 from judges.models import Run
@@ -18,10 +19,11 @@ from judges.targets import scope_of
 INTERRUPTED = 130
 
 
-class RunCommand(BaseCommand):
+class RunCommand(DatabaseCommand):
     """A command that starts or resumes runs and brings them to their end."""
 
     requires_system_checks = []  # no page is served
+
     def add_scope(self, parser: CommandParser) -> None:
         """Add the options that say what is covered and how the command behaves."""
         where = parser.add_mutually_exclusive_group(required=True)

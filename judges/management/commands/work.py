@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from config.commands import DatabaseCommand
 from judges.models import Run
 from judges.work.loop import Loop
 
 NICE = 10
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Work on one queue until SIGTERM or Ctrl-C."""
 
     requires_system_checks = []  # a worker serves no pages, and starts faster
