@@ -198,7 +198,7 @@ async function skip(event) {
 }
 
 async function back() {
-  const refused = await ask("reopen/", { before: task.revising ? task.assignment : null });
+  const refused = await ask("reopen/", { before: task?.revising ? task.assignment : null });
   if (refused) say(refused.error, true);
 }
 

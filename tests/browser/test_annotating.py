@@ -57,6 +57,8 @@ def test_rating_turns_with_the_keyboard_alone(page_of, ana, corpus):
         page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert values(campaign) == [("overall", 5), ("overall", 2), ("overall", 4)]
+    page.get_by_role("button", name="Revise my last task").press("Enter")
+    expect(page.locator("[data-scale][aria-pressed=true]")).to_contain_text("4")
 
 
 def test_the_context_of_a_static_response_ends_at_its_point(page_of, ana, corpus):
