@@ -153,9 +153,8 @@ def _check_numbers(raters_per_item: int, lease_minutes: int) -> None:
 
 
 def _locked(campaign: Campaign) -> Campaign:
-    return (
-        Campaign.objects.select_for_update(of=("self",), no_key=True).select_related("scheme_version").get(pk=campaign.pk)
-    )
+    locked = Campaign.objects.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("scheme_version").get(pk=campaign.pk)
 
 
 def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:

@@ -7,12 +7,12 @@ import threading
 from datetime import timedelta
 
 from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from config.commands import migrations_wait
 from config.embedded.layout import EmbeddedError
 from config.embedded.programs import QUEUES
 from judges.models import Worker
@@ -52,10 +52,8 @@ def readyz(_request: HttpRequest) -> JsonResponse:
 
 def _pending_migrations() -> bool:
     """Whether a migration of this code waits. Once none does, none will, and it is not looked for again."""
-    if not _all_applied.is_set():
-        executor = MigrationExecutor(connection)
-        if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            _all_applied.set()
+    if not _all_applied.is_set() and not migrations_wait():
+        _all_applied.set()
     return not _all_applied.is_set()
 
 

@@ -10,8 +10,9 @@ from django.db.models import Q
 class Upload(models.Model):
     """One file that was sent through a page, and its import: a job is a row.
 
-    `corpus_name` is the new corpus, or the existing one where `into`. `problem` is {file, line, field, reason}
-    of a refused file; `result` the counts of a finished import. `beat` tells that the import is alive.
+    `corpus_name` is the new corpus, or the existing one where `into`. `problem` is {file, line, field,
+    reason} of a refused file; `result` the counts of a finished import. `beat` tells that the import is
+    alive.
     """
 
     class State(models.TextChoices):

@@ -7,15 +7,16 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from annotation.formats import FORMATS
 from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.importing.engine import Progress
+from config.commands import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """`manage.py import_corpus PATH --format F --name N`"""
 
     requires_system_checks = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration import gold_export
@@ -12,9 +12,10 @@ from calibration.gold import make
 from calibration.gold_rules import RULES, TIES, GoldRuleError
 from calibration.management import exporting, places
 from calibration.models import Gold
+from config.commands import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Write gold labels, with how they were chosen on the last line."""
 
     help = (

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from calibration.exports import labels
 from calibration.management import exporting, places
 from calibration.scope import scope_of
+from config.commands import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Write the live labels of a corpus or campaign, one row a label, in a fixed order."""
 
     help = (

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from calibration import studies
 from calibration.definitions import DefinitionError
 from calibration.management import places
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
+from config.commands import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Compute a study on the labels of now (or reuse the report of the same labels) and print it."""
 
     help = (

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
+from config.commands import migrations_wait
 from config.embedded import programs
 from config.embedded.layout import layout
 from config.embedded.supervisor import Stopped, Supervisor
@@ -70,8 +70,7 @@ class Command(BaseCommand):
 
     def _migrate(self) -> None:
         """Bring the tables up to date; a look at what is applied is all it takes when they are."""
-        executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        if migrations_wait():
             self._say("Preparing the database...")
             call_command("migrate", interactive=False, verbosity=0)
 

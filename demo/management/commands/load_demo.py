@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotation.errors import CampaignRefused
 from annotation.importing import ImportProblem
 from calibration.studies import StudyError
+from config.commands import DatabaseCommand
 from demo import accounts, loading
 from judges.errors import JudgeError
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Loads what is missing of the demo and prints its accounts."""
 
     help = (

@@ -1,0 +1,50 @@
+"""The base of commands that need the database's tables."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+LOCK = 0x636F6E636F7264
+"""The advisory lock under which tables are prepared: "concord" in ASCII."""
+
+
+class DatabaseCommand(BaseCommand):
+    """Makes sure before anything else that the database has this release's tables.
+
+    The embedded database is prepared where it is not; an outside one is its administrator's to migrate.
+    """
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Prepare the database, then run the command."""
+        prepare_tables()
+        return super().execute(*args, **options)
+
+
+def migrations_wait() -> bool:
+    """Whether a migration of this release has not been applied."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+@cache
+def prepare_tables() -> None:
+    """Apply what waits to the embedded database; raise CommandError where it waits in an outside one.
+
+    Looked at once per process: what is applied stays applied.
+    """
+    if not migrations_wait():
+        return
+    if settings.DATABASE_URL:
+        raise CommandError("The database lacks this release's tables. Run `manage.py migrate` first.")
+    with connection.cursor() as cursor:  # two commands at once: one prepares, the other waits
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        try:
+            call_command("migrate", interactive=False, verbosity=0)
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
