@@ -60,9 +60,12 @@ class Instrument:
         """Return it fitted on a corpus; itself where the metric learns nothing."""
         if not self.learns or self.metric.fit is None:
             return self
-        corpus = sorted(dialogues, key=lambda dialogue: dialogue.id)
-        learned = self.metric.fit(corpus, self.settings, tools)
-        return replace(self, fitted=learned, fitted_on=corpus_hash(corpus))
+        digests: list[bytes] = []
+        watched = _watched(dialogues, digests)
+        learned = self.metric.fit(watched, self.settings, tools)
+        for _ in watched:
+            pass
+        return replace(self, fitted=learned, fitted_on=_combined(digests))
 
     def texts(self, scene: Scene) -> Iterable[str]:
         """Return what scoring a scene will embed."""
@@ -94,15 +97,27 @@ def score_continuation(
 
 
 def corpus_hash(dialogues: Iterable[Dialogue]) -> str:
-    """Return the SHA-256 of what metrics may learn from: ids, speakers and texts, in the order of ids."""
-    digest = hashlib.sha256()
-    for dialogue in sorted(dialogues, key=lambda dialogue: dialogue.id):
-        rows = [
-            [continuation.id, [[turn.speaker, turn.text, turn.at] for turn in continuation.turns]]
-            for continuation in dialogue.all_continuations()
-        ]
-        digest.update(json.dumps([dialogue.id, rows], ensure_ascii=True).encode())
-    return digest.hexdigest()
+    """Return the SHA-256 of what metrics may learn from: ids, speakers and texts, in whatever order."""
+    return _combined(map(_digest, dialogues))
+
+
+def _digest(dialogue: Dialogue) -> bytes:
+    rows = [
+        [continuation.id, [[turn.speaker, turn.text, turn.at] for turn in continuation.turns]]
+        for continuation in dialogue.all_continuations()
+    ]
+    return hashlib.sha256(json.dumps([dialogue.id, rows], ensure_ascii=True).encode()).digest()
+
+
+def _combined(digests: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()
+
+
+def _watched(dialogues: Iterable[Dialogue], digests: list[bytes]) -> Iterator[Dialogue]:
+    """Yield dialogues and note their digests, so that a corpus is read once and never held."""
+    for dialogue in dialogues:
+        digests.append(_digest(dialogue))
+        yield dialogue
 
 
 def _shown(value: Value) -> str:

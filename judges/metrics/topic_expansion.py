@@ -63,6 +63,7 @@ def _reference(scene: Scene, turn: int, settings: Settings, model: TopicModel) -
         return scored(0.0)
 
     def mixture(size: int) -> Mixture:
+        """The mixture of the last `size` turns as one text."""
         return model.mixtures(["\n".join(said[-size:])])[0]
 
     size = _stable(len(said), settings, mixture) or len(said) // step * step
@@ -103,14 +104,10 @@ def dominant(mixture: Mixture, mass: float) -> list[int]:
 
 
 def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> TopicModel:
-    if settings.text("model") == topics.BERTOPIC:
-        found = (
-            [_history(dialogue) for dialogue in dialogues]
-            if settings.is_reference
-            else topics.documents(dialogues)
-        )
-        return topics.fit_bertopic([text for text in found if text], settings.integer("topic_size"), tools)
-    return topics.fit_lda(topics.documents(dialogues), settings.integer("topics"))
+    if settings.text("model") == topics.LDA:
+        return topics.fit_lda(topics.documents(dialogues), settings.integer("topics"))
+    found = topics.documents(dialogues) if not settings.is_reference else sorted(map(_history, dialogues))
+    return topics.fit_bertopic(list(filter(None, found)), settings.integer("topic_size"), tools)
 
 
 def _history(dialogue: Dialogue) -> str:

@@ -97,13 +97,14 @@ def fit_bertopic(texts: Sequence[str], smallest: int, tools: Tools) -> Bertopic:
 
 
 def documents(dialogues: Iterable[Dialogue], size: int = BLOCK) -> list[str]:
-    """Return a corpus as documents of `size` turns in a row, in the order of dialogue ids."""
-    found: list[str] = []
-    for dialogue in sorted(dialogues, key=lambda one: one.id):
-        for continuation in dialogue.all_continuations():
-            texts = [turn.text for turn in continuation.turns if turn.text.strip()]
-            found.extend("\n".join(texts[at : at + size]) for at in range(0, len(texts), size))
-    return found
+    """Return a corpus as documents of `size` turns in a row, in an order that does not depend on its own."""
+    found: list[tuple[str, str, int, str]] = []
+    for dialogue in dialogues:
+        for one in dialogue.all_continuations():
+            texts = [turn.text for turn in one.turns if turn.text.strip()]
+            blocks = range(0, len(texts), size)
+            found.extend((dialogue.id, one.id, at, "\n".join(texts[at : at + size])) for at in blocks)
+    return [text for _, _, _, text in sorted(found)]
 
 
 class Turns:
