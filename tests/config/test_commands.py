@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.management import CommandError
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from config import commands
 
@@ -26,7 +26,7 @@ def migrated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_an_outside_database_without_this_releases_tables_is_one_clear_line(
-    settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch, migrated: list[str]
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, migrated: list[str]
 ) -> None:
     settings.DATABASE_URL = "postgres://elsewhere/concord"
     monkeypatch.setattr(commands, "migrations_wait", lambda: True)
@@ -36,7 +36,7 @@ def test_an_outside_database_without_this_releases_tables_is_one_clear_line(
 
 
 def test_the_embedded_database_is_prepared(
-    settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch, migrated: list[str]
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, migrated: list[str]
 ) -> None:
     settings.DATABASE_URL = ""
     monkeypatch.setattr(commands, "migrations_wait", lambda: True)
