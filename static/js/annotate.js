@@ -202,7 +202,7 @@ async function back() {
   if (refused) say(refused.error, true);
 }
 
-const ACTIONS = { submit, undo, flag, back };
+const ACTIONS = { submit, undo, flag, back, before: () => move(-1), after: () => move(1) };
 const COMMANDS = { u: undo, m: flag, p: back, v: () => document.querySelector("[data-toggles-marks]")?.click(),
   g: () => $("guidelines-button").click() };
 const DIALOGS = { "?": "keys", c: "comment", x: "skip" };
