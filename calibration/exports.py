@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from django.contrib.auth.models import User
@@ -22,14 +23,9 @@ JOIN annotation_continuation c ON c.id = i.continuation_id
 JOIN annotation_dialogue d ON d.id = c.dialogue_id
 JOIN annotation_system y ON y.id = c.system_id
 LEFT JOIN annotation_turn t ON t.id = i.turn_id
-JOIN annotation_question q ON q.id = l.question_id
-JOIN annotation_schemeversion v ON v.id = q.version_id
-JOIN annotation_scheme s ON s.id = v.scheme_id
 """
-"""What a row l with an item and a question stands for."""
-IN_ORDER = (
-    'd.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST, s.key COLLATE "C", v.version, q.position'
-)
+"""Where the item of a row l is."""
+IN_ORDER = 'd.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST'
 PLACE_COLUMNS = (
     Column("dialogue", "d.key"),
     Column("continuation", "c.key"),
@@ -40,19 +36,19 @@ LABEL_COLUMNS = (
     Column("item", f"({ITEM})"),
     Column("rater", "named.name"),
     Column("value", "l.number", "value", "l.text"),
-    Column("question", "q.key"),
-    Column("scheme", "(s.key || '@' || v.version)"),
+    Column("question", "asked.key"),
+    Column("scheme", "asked.scheme"),
     Column("sample", "l.sample", "integer"),
     Column("cluster", "d.cluster"),
-    Column("kind", "r.kind", "plain"),
-    Column("identified", "r.identified", "boolean"),
+    Column("kind", "named.kind", "plain"),
+    Column("identified", "named.identified", "boolean"),
     *PLACE_COLUMNS,
     Column("occasion", "l.occasion", "plain"),
     Column("campaign", "g.name"),
     Column("missing", "l.missing"),
     Column("explanation", "l.explanation"),
-    Column("level", "q.level", "plain"),
-    Column("values", "q.values", "json"),
+    Column("level", "asked.level", "plain"),
+    Column("values", "asked.values_text::json", "json"),
 )
 LABEL_FIELDS = (
     "id",
@@ -68,23 +64,39 @@ LABEL_FIELDS = (
     "explanation",
 )
 LABEL_TABLES = f"""{PLACES}
-JOIN annotation_rater r ON r.id = l.rater_id
-JOIN unnest(%s::bigint[], %s::text[]) WITH ORDINALITY AS named(id, name, n) ON named.id = l.rater_id
+JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY
+  AS asked(id, key, scheme, level, values_text, n) ON asked.id = l.question_id
+JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::boolean[]) WITH ORDINALITY
+  AS named(id, name, kind, identified, n) ON named.id = l.rater_id
 LEFT JOIN annotation_campaign g ON g.id = l.campaign_id
-ORDER BY {IN_ORDER}, named.n, l.sample, l.id
+ORDER BY {IN_ORDER}, asked.n, named.n, l.sample, l.id
 """
 
 
 def labels(scope: Scope) -> Selection:
     """Return the live labels of a scope, one row a label, in an order that the labels alone decide.
 
-    Raters are named as in reports: where two share a name, their kind (and number) is added.
+    Raters are named as in reports: where two share a name, their kind (and number) is added. Questions and
+    raters are few, so what is written of them is sent along instead of being put together row by row.
     """
-    raters = sorted(census(scope).raters.values(), key=lambda info: info.name)
+    counted = census(scope)
+    raters = sorted(counted.raters.values(), key=lambda info: info.name)
+    questions = sorted(counted.questions.values(), key=lambda info: (info.scheme, info.position))
     chosen, params = scope.labels().order_by().values(*LABEL_FIELDS).query.sql_with_params()
-    ids, names = [info.id for info in raters], [info.name for info in raters]
-    rest = f"FROM ({chosen}) AS l {LABEL_TABLES}"
-    return Selection(LABEL_COLUMNS, rest, (*params, ids, names))
+    asked = [
+        [q.id for q in questions],
+        [q.key for q in questions],
+        [q.scheme for q in questions],
+        [q.level for q in questions],
+        [json.dumps(q.values, ensure_ascii=False) for q in questions],
+    ]
+    named = [
+        [r.id for r in raters],
+        [r.name for r in raters],
+        [r.kind for r in raters],
+        [r.identified for r in raters],
+    ]
+    return Selection(LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named))
 
 
 def stream(

@@ -25,8 +25,11 @@ GOLD_COLUMNS = (
 GOLD_TABLES = f"""FROM calibration_goldlabel l
 JOIN calibration_gold o ON o.id = l.gold_id
 {PLACES}
+JOIN annotation_question q ON q.id = l.question_id
+JOIN annotation_schemeversion v ON v.id = q.version_id
+JOIN annotation_scheme s ON s.id = v.scheme_id
 WHERE l.gold_id = %s
-ORDER BY {IN_ORDER}
+ORDER BY {IN_ORDER}, q.position
 """
 
 
