@@ -1,4 +1,4 @@
-"""A worker's heartbeat: a thread that renews its leases and says that it lives."""
+"""A worker's heartbeat: a thread that renews its leases, says that it lives, and sweeps up after others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Iterable
 from datetime import timedelta
 from types import TracebackType
@@ -21,6 +22,7 @@ from judges.work import claiming
 logger = logging.getLogger(__name__)
 BEAT = 5.0
 FORGOTTEN_AFTER = 3600
+SWEEP_EVERY = 15.0
 
 
 class Heart:
@@ -67,10 +69,14 @@ class Heart:
 
     def _beat(self) -> None:
         wait = min(BEAT, settings.LEASE_SECONDS / 4)
+        swept = 0.0
         while not self._stop.wait(wait):
             close_old_connections()
             try:
                 self._say()
+                if time.monotonic() - swept > SWEEP_EVERY:
+                    claiming.sweep()
+                    swept = time.monotonic()
             except Error as error:
                 # The next beat tries again; if the database stays away, the leases expire and come back.
                 logger.warning("no heartbeat: %s", error)
