@@ -78,7 +78,10 @@ def components(totals: Floats, raters: int) -> dict[str, Floats]:
 
 
 def icc(draw: Draw, form: Form, average: bool) -> Floats:
-    """ICC of one form, for a single rater or the average of all."""
+    """ICC of one form, for a single rater or the average of all.
+
+    Undefined where the total variance is estimated as nothing or less, as missing cells can make it.
+    """
     raters = draw.sample.n_raters
     part = components(draw.totals("anova"), raters)
     if form == 1:
@@ -88,9 +91,9 @@ def icc(draw: Draw, form: Form, average: bool) -> Floats:
     else:
         signal, noise = part["item"], part["error"]
     bottom = signal + noise / (raters if average else 1)
-    tiny = np.abs(bottom) < 1e-12
     with np.errstate(invalid="ignore"):
-        value = np.where(tiny, np.nan, signal / np.where(tiny, 1.0, bottom))
+        nothing = ~(bottom > 1e-12)
+        value = np.where(nothing, np.nan, signal / np.where(nothing, 1.0, bottom))
     return np.where(np.isfinite(value), value, np.nan)
 
 
