@@ -39,7 +39,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     """Run the simulation; the docs' table is that of the default options."""
     parser = argparse.ArgumentParser(prog="benchmarks coverage", description=__doc__)
     parser.add_argument("--studies", type=int, default=400, help="simulated studies per cell (400)")
-    parser.add_argument("--resamples", type=int, default=2000, help="resamples per study (2000)")
+    parser.add_argument("--resamples", type=int, default=1000, help="resamples per study (1000)")
     parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
     options = parser.parse_args(list(argv))
     started = time.perf_counter()
