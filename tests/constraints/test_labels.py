@@ -167,7 +167,7 @@ def test_a_used_scheme_version_is_frozen_with_its_questions(world, label, refuse
     refused("frozen", "DELETE FROM annotation_question WHERE version_id = %s", version)
     copy = (
         "INSERT INTO annotation_question (version_id, key, position, wording, level, values, anchors,"
-        " \"group\", help, shortcut, required)"
+        ' "group", help, shortcut, required)'
         " VALUES (%s, 'new', 9, 'x', 'text', '[]', '{}', '', '{}', '', false)"
     )
     refused("frozen", copy, version)
