@@ -20,6 +20,7 @@ from annotation import cells
 Kind = Literal["text", "plain", "number", "integer", "boolean", "value", "json"]
 BLOCK = 1 << 18
 RISKY = ", ".join(str(ord(character)) for character in cells.RISKY)
+LAST_RISKY = max(ord(character) for character in cells.RISKY)
 APOSTROPHE = "''''"
 WORK_MEM = "64MB"
 """What sorting the rows may take before PostgreSQL turns to temporary files."""
@@ -161,7 +162,9 @@ def _cell(column: Column) -> str:
 
 
 def _guarded(sql: str) -> str:
-    return f"CASE WHEN ascii({sql}) IN ({RISKY}) THEN {APOSTROPHE} || {sql} ELSE {sql} END"
+    """Return a guarded text; most begin with a letter, which is past all characters that need it."""
+    plain = f"CASE WHEN ascii({sql}) > {LAST_RISKY} THEN {sql}"
+    return f"{plain} WHEN ascii({sql}) IN ({RISKY}) THEN {APOSTROPHE} || {sql} ELSE {sql} END"
 
 
 def _json(column: Column) -> str:
