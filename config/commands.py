@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 LOCK = 0x636F6E636F7264
@@ -38,7 +38,12 @@ def prepare_tables() -> None:
 
     Looked at once per process: what is applied stays applied.
     """
-    if not migrations_wait():
+    try:
+        waiting = migrations_wait()
+    except OperationalError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CommandError(f"The database cannot be reached: {reason}. Check DATABASE_URL.") from None
+    if not waiting:
         return
     if settings.DATABASE_URL:
         raise CommandError("The database lacks this release's tables. Run `manage.py migrate` first.")

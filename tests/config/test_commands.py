@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.management import CommandError
+from django.db import OperationalError
 from pytest_django import Settings
 
 from config import commands
@@ -48,3 +49,12 @@ def test_a_prepared_database_is_left_alone(migrated: list[str]) -> None:
     assert not commands.migrations_wait()
     commands.prepare_tables()
     assert migrated == []
+
+
+def test_a_database_that_cannot_be_reached_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> bool:
+        raise OperationalError("connection refused\nIs the server running?")
+
+    monkeypatch.setattr(commands, "migrations_wait", refused)
+    with pytest.raises(CommandError, match=r"cannot be reached: connection refused. Check DATABASE_URL"):
+        commands.prepare_tables()
