@@ -180,7 +180,9 @@ def headline_question(result: dict[str, Any]) -> str:
         return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the people?"
     if metrics and people:
         return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the people?"
-    return "Do the people agree with each other?" if people else "Do the judges agree with each other?"
+    if people:
+        return "Do the people agree with each other?"
+    return "Do the judges agree with each other?" if judges else str(result["study"])
 
 
 def _units(question: QuestionFigures, entry: Entry) -> str:
