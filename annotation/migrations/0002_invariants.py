@@ -192,6 +192,18 @@ CREATE TRIGGER split_clusters_fixed BEFORE INSERT OR UPDATE OR DELETE ON annotat
 """
 
 SLOTS = """
+CREATE FUNCTION concord_check_slot() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM annotation_campaign WHERE id = NEW.campaign_id AND NEW.number BETWEEN 1 AND raters_per_item;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'slot % of task %: the campaign has fewer raters per item', NEW.number, NEW.task_id
+      USING ERRCODE = '23514';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER slots_within_raters BEFORE INSERT OR UPDATE OF number, campaign_id ON annotation_slot
+  FOR EACH ROW EXECUTE FUNCTION concord_check_slot();
+
 CREATE FUNCTION concord_mark_slot() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' AND OLD.state IN ('leased', 'submitted')
@@ -221,9 +233,10 @@ DROP TRIGGER raters_frozen ON annotation_rater;
 DROP TRIGGER splits_fixed ON annotation_split;
 DROP TRIGGER split_clusters_fixed ON annotation_splitcluster;
 DROP TRIGGER assignments_mark_slots ON annotation_assignment;
+DROP TRIGGER slots_within_raters ON annotation_slot;
 DROP FUNCTION concord_check_items, concord_check_labels, concord_keep_labels, concord_check_successor,
   concord_refuse_frozen_version, concord_refuse_frozen_question, concord_refuse_used_rater,
-  concord_refuse_fixed_split, concord_refuse_fixed_cluster, concord_mark_slot;
+  concord_refuse_fixed_split, concord_refuse_fixed_cluster, concord_mark_slot, concord_check_slot;
 """
 
 

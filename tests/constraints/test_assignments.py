@@ -63,6 +63,11 @@ def test_a_task_has_no_more_holders_than_slots(world, slots, refused):
     refused("slot_number_once", SLOT, slots[0].task_id, 1, slots[0].campaign_id, slots[0].position)
 
 
+def test_a_task_never_has_more_slots_than_raters_per_item(world, slots, refused):
+    for number in (0, 3):
+        refused("fewer raters", SLOT, slots[0].task_id, number, slots[0].campaign_id, slots[0].position)
+
+
 def test_an_assignment_is_to_a_slot_of_its_own_task(world, slots, refused):
     refused("assignment_slot_of_task", ASSIGN, *assign(slots[0], world.ana, task=slots[2].task_id))
 
