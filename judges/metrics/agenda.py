@@ -11,7 +11,7 @@ import numpy as np
 from annotation.records import Agenda
 from judges.metrics.base import Parameter, Settings
 from judges.metrics.scene import Scene
-from judges.metrics.tools import Matrix, Tools, cosine
+from judges.metrics.tools import Matrix, Tools, cosine, rows_at
 
 NO_AGENDA = "the dialogue has no agenda"
 
@@ -77,7 +77,7 @@ def cover(scene: Scene, positions: Sequence[int], settings: Settings, tools: Too
     )
     unit = tools.unit(scene)
     similar = scene.once(("agenda similarity", tools.embed.name), lambda: cosine(unit, items))
-    return Coverage(agenda, keys, list(positions), unit, similar[list(positions)], items, settings)
+    return Coverage(agenda, keys, list(positions), unit, rows_at(similar, positions), items, settings)
 
 
 def next_item(agenda: Agenda, start: str, saturated: Callable[[str], bool]) -> str | None:

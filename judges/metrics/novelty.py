@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
 from judges.metrics.scene import Scene
 from judges.metrics.text import without_punctuation
-from judges.metrics.tools import Tools, cosine
+from judges.metrics.tools import Tools, cosine, rows_at
 
 Distances = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ def _distances(
     if not positions:
         return unscored("there is no context"), []
     unit = tools.unit(scene)
-    return 1.0 - cosine(unit[positions], unit[scene.position(turn)]), positions
+    return 1.0 - cosine(rows_at(unit, positions), unit[scene.position(turn)]), positions
 
 
 def _reference_distances(

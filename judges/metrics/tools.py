@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -67,3 +67,10 @@ def normalised(rows: Matrix) -> Matrix:
 def cosine(left: Matrix, right: Matrix) -> Matrix:
     """Return the cosine similarities of unit rows, held within -1 and 1 against rounding."""
     return np.clip(left @ right.T, -1.0, 1.0)
+
+
+def rows_at(rows: Matrix, positions: Sequence[int]) -> Matrix:
+    """Return some rows: a view where they stand together, so that long contexts are not copied."""
+    if positions and positions[-1] - positions[0] + 1 == len(positions):
+        return rows[positions[0] : positions[-1] + 1]
+    return rows[list(positions)]
