@@ -73,9 +73,9 @@ def test_a_worked_example_is_what_the_metric_gives(block: str) -> None:
 @pytest.mark.parametrize("key", METRICS)
 def test_every_metric_is_explained_on_one_page(key: str) -> None:
     pages = [page.name for page in PAGES.glob("*.md") if f"`{key}`" in page.read_text(encoding="utf-8")]
-    assert len([page for page in pages if page != "README.md"]) >= 1
+    assert len([page for page in pages if page != "index.md"]) >= 1
 
 
 def test_every_page_is_listed() -> None:
-    listed = (PAGES / "README.md").read_text(encoding="utf-8")
-    assert all(f"({page.name})" in listed for page in PAGES.glob("*.md") if page.name != "README.md")
+    listed = (PAGES / "index.md").read_text(encoding="utf-8")
+    assert all(f"({page.name})" in listed for page in PAGES.glob("*.md") if page.name != "index.md")
