@@ -78,7 +78,7 @@ def same(left: list[Score], right: list[Score]) -> None:
         assert one.value == pytest.approx(other.value, abs=1e-9)
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=str)
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 def test_a_metric_declares_what_it_is(metric: Metric) -> None:
     assert METRICS[metric.key] is metric
     assert metric.documentation.strip().endswith((".", ")"))
