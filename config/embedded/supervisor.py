@@ -21,7 +21,7 @@ ASKS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(BaseException):
-    """The supervisor was asked to end. No `except Exception` in between may swallow it."""
+    """The supervisor was asked to end. Nothing in between may swallow it."""
 
 
 class Supervisor:
