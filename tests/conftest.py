@@ -37,8 +37,16 @@ _choose_home()
 def pytest_configure(config: pytest.Config) -> None:
     """Load the project now that the environment is right."""
     import django
+    from django.conf import settings
 
     django.setup()
+    # Accounts are made by the hundred, and none of them needs a hash that resists guessing.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Longest first, browser journeys last: the browser keeps an event loop in its process from then on."""
+    items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), "platform" not in item.nodeid))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
