@@ -15,7 +15,7 @@ from config.permissions import is_researcher
 from demo import accounts, loading, truth
 from judges.models import Run
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # the worker's heart beats on a connection of its own
 
 
 def load() -> str:
