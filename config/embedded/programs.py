@@ -8,13 +8,26 @@ from pathlib import Path
 
 from config.embedded.children import Program
 
-WEB_THREADS = 8
+WEB_PROCESSES, WEB_THREADS = 2, 2
 QUEUES = ("calls", "metrics")
 
 
 def web(host: str, port: int) -> Program:
-    """The web server: one process, a few threads, each with its own database connection."""
-    options = ["--interface", "wsgi", "--http", "1", "--no-ws", "--workers", "1", "--host", host]
+    """The web server: two processes with two threads each, every one with its own database connection.
+
+    Threads of one process take turns, so more of them only lengthen the slowest answers.
+    """
+    options = [
+        "--interface",
+        "wsgi",
+        "--http",
+        "1",
+        "--no-ws",
+        "--workers",
+        str(WEB_PROCESSES),
+        "--host",
+        host,
+    ]
     threads = ["--blocking-threads", str(WEB_THREADS), "--workers-kill-timeout", "4"]
     address = ["--port", str(port), "--log-level", "warning", "config.wsgi:application"]
     # Killed outright with the supervisor, because a slow end would hold the port.
