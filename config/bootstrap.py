@@ -50,7 +50,7 @@ def test() -> None:
     install_test_programs()
     cores = min(os.cpu_count() or 1, 4)
     say("Running the tests...")
-    spread = ["-n", str(cores), "--dist", "loadfile"] if cores > 1 else []
+    spread = ["-n", str(cores), "--dist", "loadfile", "--no-loadscope-reorder"] if cores > 1 else []
     become(["-m", "pytest", *spread, *os.environ.get("ARGS", "").split()])
 
 

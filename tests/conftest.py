@@ -29,6 +29,7 @@ def _choose_home() -> None:
     for name in ("DATABASE_URL", "CELERY_BROKER_URL", "CONCORD_DEBUG"):
         os.environ.pop(name, None)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    os.environ.setdefault("MKL_CBWR", "AUTO")  # as the metrics ask for, before another test loads torch
 
 
 _choose_home()

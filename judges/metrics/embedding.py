@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -148,6 +149,7 @@ def _load_model(name: str) -> Any:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Run torch on one thread, as sums over several would come out in another order."""
+    os.environ.setdefault("MKL_CBWR", "AUTO")  # else where memory lies decides the order of MKL's sums
     import torch
 
     before = torch.get_num_threads()
