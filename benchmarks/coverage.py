@@ -9,8 +9,10 @@ quality with a dialogue effect, cut at fixed points.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,18 +40,23 @@ ORDINAL_PANEL = ("krippendorff_alpha", "gwet_ac2_quadratic", "icc_1_1", "icc_2_1
 def run(argv: Sequence[str]) -> dict[str, Any]:
     """Run the simulation; the docs' table is that of the default options."""
     parser = argparse.ArgumentParser(prog="benchmarks coverage", description=__doc__)
-    parser.add_argument("--studies", type=int, default=400, help="simulated studies per cell (400)")
+    parser.add_argument("--studies", type=int, default=1000, help="simulated studies per cell (1000)")
     parser.add_argument("--resamples", type=int, default=1000, help="resamples per study (1000)")
     parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="cells computed at a time")
     options = parser.parse_args(list(argv))
     started = time.perf_counter()
-    plan = Plan(options.resamples, interval=options.interval)
-    cells = [c for p in PREVALENCES for n in DIALOGUES for c in binary_cells(p, n, options.studies, plan)]
-    cells += [c for n in DIALOGUES for c in ordinal_cells(n, options.studies, plan)]
-    cells += [
-        c for p in PREVALENCES for n in DIALOGUES for c in prevalence_cells(p, n, options.studies, plan)
-    ]
-    called = [equal_judges(0.2, n, options.studies, plan) for n in DIALOGUES]
+    own = (options.studies, Plan(options.resamples, interval=options.interval))
+    with ProcessPoolExecutor(options.processes) as pool:
+        sizes = sorted(DIALOGUES, reverse=True)  # the longest first, so that no process ends alone
+        parts: list[Future[list[Cell]]] = [
+            *(pool.submit(binary_cells, p, n, *own) for n in sizes for p in PREVALENCES),
+            *(pool.submit(ordinal_cells, n, *own) for n in sizes),
+            *(pool.submit(prevalence_cells, p, n, *own) for n in sizes for p in PREVALENCES),
+        ]
+        equal = [pool.submit(equal_judges, 0.2, n, *own) for n in DIALOGUES]
+        cells = [cell for part in parts for cell in part.result()]
+        called = [part.result() for part in equal]
     reached = [c for c in cells if c.n_dialogues >= 150 and c.expected_positives >= 30]
     good = sum(0.93 <= c.coverage <= 0.97 for c in reached) / len(reached)
     return {

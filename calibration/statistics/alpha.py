@@ -11,7 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.statistics.base import Statistic, Verdict, constant_flag, no_variation, prevalence
+from calibration.statistics.base import (
+    Statistic,
+    Verdict,
+    constant_flag,
+    few_of_either,
+    no_variation,
+    prevalence,
+)
 from calibration.statistics.data import Floats, Level
 from calibration.statistics.samples import Draw, Sample
 
@@ -90,6 +97,6 @@ ALPHA = Statistic(
     compute=krippendorff_alpha,
     raters="panel",
     exchangeable=True,
-    checks=(no_variation, too_many_values, constant_flag, prevalence),
+    checks=(no_variation, too_many_values, constant_flag, prevalence, few_of_either),
     source="Krippendorff (2011)",
 )

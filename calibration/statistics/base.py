@@ -111,6 +111,29 @@ def prevalence(sample: Sample) -> Verdict | None:
     return Verdict(flags=("prevalence",)) if sample.common_share() >= 0.9 else None
 
 
+FEW_EVENTS = 30
+
+
+def few_events(sample: Sample) -> Verdict | None:
+    """Flag binary ratings with fewer than 30 positives: by either rater of two, by a panel's mean rater."""
+    return _few(sample, sample.values == sample.ratings.positive)
+
+
+def few_of_either(sample: Sample) -> Verdict | None:
+    """Flag binary ratings whose rarer class has fewer than 30, for figures that rest on both classes."""
+    given = sample.values == sample.values
+    positive = given & (sample.values == sample.ratings.positive)
+    return _few(sample, positive) or _few(sample, given & ~positive)
+
+
+def _few(sample: Sample, marked: npt.NDArray[np.bool_]) -> Verdict | None:
+    if sample.ratings.level != "binary" or sample.ratings.positive is None:
+        return None
+    by_rater = marked.sum(axis=0)
+    events = by_rater.min() if sample.n_raters == 2 else by_rater.mean()
+    return Verdict(flags=("few_events",)) if events < FEW_EVENTS else None
+
+
 def constant_flag(sample: Sample) -> Verdict | None:
     """Flag a rater who gave one value throughout."""
     return Verdict(flags=("constant_rater",)) if any(sample.constant) else None

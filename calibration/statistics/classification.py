@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibration.statistics.base import Statistic, Verdict
+from calibration.statistics.base import Check, Statistic, Verdict, few_events, few_of_either
 from calibration.statistics.data import Floats
 from calibration.statistics.samples import Draw, Sample
 
 BINARY = frozenset({"binary"})
-FEW_EVENTS = 30
 
 
 def counts_of(draw: Draw) -> tuple[Floats, Floats, Floats, Floats]:
@@ -81,14 +80,6 @@ def negative_agreement(draw: Draw) -> Floats:
     return _ratio(2 * tn, 2 * tn + fp + fn)
 
 
-def few_events(sample: Sample) -> Verdict | None:
-    """Flag a binary sample with fewer than 30 positives of the first rater: the interval is optimistic."""
-    if sample.ratings.level != "binary" or sample.ratings.positive is None:
-        return None
-    events = int((sample.x == sample.ratings.positive).sum())
-    return Verdict(flags=("few_events",)) if events < FEW_EVENTS else None
-
-
 def _positive_position(sample: Sample) -> int:
     return int(np.searchsorted(sample.grids[0], sample.ratings.positive or 0.0))
 
@@ -122,6 +113,16 @@ def _need_negatives(reference: bool, reason: str) -> Callable[[Sample], Verdict 
         return None if found else Verdict("undefined", reason)
 
     return check
+
+
+OF_POSITIVES = ("precision", "recall", "f1", "positive_agreement")
+
+
+def _events(key: str) -> tuple[Check, ...]:
+    """Return the check of how few events a figure rests on; PABAK hardly looks at the rarer class."""
+    if key == "pabak":
+        return ()
+    return (few_events,) if key in OF_POSITIVES else (few_of_either,)
 
 
 NONE_ANYWHERE = "no positives: neither rater marks one (0 in the reference)"
@@ -169,7 +170,7 @@ CLASSIFICATION: tuple[Statistic, ...] = tuple(
         levels=BINARY,
         symmetric=symmetric,
         bounds=(-1.0, 1.0) if key in ("prevalence_index", "bias_index", "pabak") else (0.0, 1.0),
-        checks=(_known_positive, *checks, few_events),
+        checks=(_known_positive, *checks, *_events(key)),
     )
     for key, title, compute, symmetric, checks in _FORMULAS
 )

@@ -17,10 +17,10 @@ from calibration.statistics.base import (
     Statistic,
     constant_flag,
     constant_undefined,
+    few_of_either,
     no_variation,
     prevalence,
 )
-from calibration.statistics.classification import few_events
 from calibration.statistics.data import Floats
 from calibration.statistics.samples import Draw
 
@@ -65,7 +65,7 @@ def _kappa(weights: Weights) -> Statistic:
         title="Cohen's kappa" if not suffix else f"Cohen's kappa, {weights} weights",
         compute=compute,
         levels=frozenset({"binary", "nominal", "ordinal", "interval", "ratio"}) if not suffix else _ORDERED,
-        checks=(no_variation, constant_flag, prevalence, few_events),
+        checks=(no_variation, constant_flag, prevalence, few_of_either),
         source="Cohen (1960)" if not suffix else "Cohen (1968)",
     )
 
@@ -89,7 +89,7 @@ def with_weights(weights: Floats, key: str = "cohen_kappa_custom") -> Statistic:
         key=key,
         title="Cohen's kappa, own weights",
         compute=lambda draw: kappa_of(draw.totals("joint"), table),
-        checks=(no_variation, constant_flag, prevalence, few_events),
+        checks=(no_variation, constant_flag, prevalence, few_of_either),
         source="Cohen (1968)",
     )
 
@@ -145,7 +145,7 @@ PAIRWISE: tuple[Statistic, ...] = (
         key="scott_pi",
         title="Scott's pi",
         compute=scott_pi,
-        checks=(no_variation, constant_flag, prevalence),
+        checks=(no_variation, constant_flag, prevalence, few_of_either),
         source="Scott (1955)",
     ),
     Statistic(
@@ -153,7 +153,7 @@ PAIRWISE: tuple[Statistic, ...] = (
         title="Matthews correlation",
         compute=mcc,
         levels=CATEGORIES,
-        checks=(constant_undefined, prevalence, few_events),
+        checks=(constant_undefined, prevalence, few_of_either),
         source="Matthews (1975), Gorodkin (2004)",
     ),
 )

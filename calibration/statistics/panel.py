@@ -17,6 +17,7 @@ from calibration.statistics.base import (
     Statistic,
     Verdict,
     constant_flag,
+    few_of_either,
     no_variation,
     prevalence,
 )
@@ -105,7 +106,7 @@ PANEL: tuple[Statistic, ...] = (
         levels=ALL,
         raters="panel",
         exchangeable=True,
-        checks=(no_variation, unequal_counts, prevalence),
+        checks=(no_variation, unequal_counts, prevalence, few_of_either),
         source="Fleiss (1971)",
         used=usual_items,
     ),

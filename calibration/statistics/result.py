@@ -37,7 +37,7 @@ FLAGS = {
     "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
     "outside_range": "the corrected value lies outside 0 to 1: few labelled items, or a judge that changed",
     "few_raters": "fewer than three people: a test against the remaining people has little power",
-    "few_events": "fewer than 30 expected events: the interval may cover less than it says",
+    "few_events": "fewer than 30 of the rarer class: the interval may hold the truth less often than it says",
 }
 
 

@@ -127,6 +127,35 @@ def test_few_clusters_are_flagged_below_fifty() -> None:
     assert "few_clusters" not in compute(_judged(n=200), "cohen_kappa", (0, 1), Plan(50)).flags
 
 
+def _with_positives(first: int, second: int) -> Ratings:
+    rows = np.arange(1000)
+    block = np.column_stack([rows < first, rows < second, rows < first]).astype(float)
+    return Ratings.from_matrix(block, level="binary", clusters=rows % 100)
+
+
+@pytest.mark.parametrize("statistic", ["cohen_kappa", "scott_pi", "mcc", "precision", "recall", "f1"])
+def test_few_events_are_flagged_whichever_rater_marks_few(statistic: str) -> None:
+    for first, second, few in ((30, 30, False), (29, 40, True), (40, 29, True)):
+        flags = compute(_with_positives(first, second), statistic, (0, 1), Plan(50)).flags
+        assert ("few_events" in flags) == few
+
+
+@pytest.mark.parametrize("statistic", ["krippendorff_alpha", "fleiss_kappa"])
+def test_a_panel_with_few_events_on_average_is_flagged(statistic: str) -> None:
+    for first, second, few in ((31, 28, False), (29, 30, True)):
+        assert (
+            "few_events" in compute(_with_positives(first, second), statistic, plan=Plan(50)).flags
+        ) == few
+
+
+def test_few_negatives_are_few_events_for_what_rests_on_them() -> None:
+    ratings = _with_positives(975, 980)
+    flagged = {
+        key: "few_events" in compute(ratings, key, (0, 1), Plan(50)).flags for key in ("mcc", "recall")
+    }
+    assert flagged == {"mcc": True, "recall": False}
+
+
 def test_bca_is_refused_for_very_many_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resampling, "MOST_FOR_BCA", 10)
     with pytest.raises(ValueError, match="use percentile"):
