@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from calibration.statistics.base import FEW_EVENTS
 from calibration.statistics.data import Floats, Ints
 from calibration.statistics.intervals import FEW_CLUSTERS
 from calibration.statistics.proportions import wilson_bounds
@@ -151,8 +152,14 @@ def stratified_rogan_gladen(
     for w, (known, seen) in zip(weights, sums, strict=True):
         drawn = [_corrected(_redrawn(rng, known), _redrawn(rng, seen))[0] for _ in range(plan.resamples)]
         replicates += w * np.array(drawn)
-    flags = ("outside_range",) if not 0 <= point <= 1 else ()
+    events = min(min(known[:, 0].sum(), known[:, 2].sum()) for known, _ in sums)
+    flags = (("outside_range",) if not 0 <= point <= 1 else ()) + few_labelled(events)
     return finished(name, point, replicates, plan, method=method, flags=flags, **counts)
+
+
+def few_labelled(events: float) -> tuple[str, ...]:
+    """Return the flag of fewer than 30 labelled items of the rarer class, or none."""
+    return ("few_events",) if events < FEW_EVENTS else ()
 
 
 def _rogan_gladen_sums(
@@ -226,8 +233,7 @@ def prediction_powered(
     method = (
         f"prediction-powered mean, lambda {estimate.tuning:.3f}, standard error over clusters, {level:.0%}"
     )
-    share = bool(np.isin(labelled.truth, (0, 1)).all())
-    return _normal(name, estimate, level, method, counts, share)
+    return _normal(name, estimate, level, method, counts, [labelled.truth])
 
 
 @dataclass(frozen=True)
@@ -300,15 +306,19 @@ def stratified(
         tuning=float("nan"),
         smallest=sum(e.smallest - 1 for e in good) + 1,
     )
-    share = all(bool(np.isin(s[0].truth, (0, 1)).all()) for s in strata)
     method = f"stratified prediction-powered mean over {len(good)} strata, {level:.0%}"
-    return _normal(name, whole, level, method, counts, share)
+    return _normal(name, whole, level, method, counts, [s[0].truth for s in strata])
 
 
-def _normal(name: str, estimate: _Estimate, level: float, method: str, counts: Counts, share: bool) -> Result:
+def _normal(
+    name: str, estimate: _Estimate, level: float, method: str, counts: Counts, truths: Sequence[Floats]
+) -> Result:
     """Return the estimate with its t interval, on the logit scale for a share strictly between 0 and 1."""
     value, spread = estimate.value, estimate.variance**0.5
-    flags = ("few_clusters",) if estimate.smallest < FEW_CLUSTERS else ()
+    share = all(bool(np.isin(truth, (0, 1)).all()) for truth in truths)
+    flags: tuple[str, ...] = ("few_clusters",) if estimate.smallest < FEW_CLUSTERS else ()
+    if share:
+        flags += few_labelled(min(sum(int((t == side).sum()) for t in truths) for side in (0, 1)))
     if not np.isfinite(spread):
         reason = "no interval: fewer than two clusters"
         return Result(name, value, method=method, reason=reason, flags=flags, **counts)

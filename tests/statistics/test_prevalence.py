@@ -105,6 +105,18 @@ def test_a_stratum_without_labels_is_insufficient() -> None:
     assert stratified([(Labelled.of([], []), np.ones(3), None)]).status == "insufficient"
 
 
+def test_few_labelled_positives_are_flagged_whatever_corrects_the_prevalence() -> None:
+    rows = np.arange(1200)
+    for positives, few in ((30, False), (29, True)):
+        truth = (rows < positives).astype(float)
+        labelled = Labelled.of(truth, truth, rows // 10)
+        for result in (
+            rogan_gladen_estimated(labelled, truth, rows // 10, Plan(50)),
+            prediction_powered(labelled, truth, rows // 10),
+        ):
+            assert ("few_events" in result.flags) == few
+
+
 def test_a_mean_score_is_corrected_as_a_share_is() -> None:
     known = Labelled.of([3.0, 4.0, 5.0], [4.0, 5.0, 6.0])
     assert prediction_powered(known, [4.0, 4.0], tuning=1).value == pytest.approx(3.0)
