@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from annotation import splits
 from annotation.models import Event
 from judges import selection
 from judges.errors import JudgeError
@@ -31,6 +32,8 @@ def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
     """
     if not 1 <= scope.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    if scope.split is not None:
+        splits.fix(split=scope.split, by=by)
     run, created = Run.objects.get_or_create(
         rater=plan.rater,
         scope_hash=scope.digest(),

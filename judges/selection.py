@@ -9,29 +9,35 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Campaign, Continuation, Corpus, Item
+from annotation.models import Campaign, Continuation, Corpus, Item, Split
 from annotation.records import SELF
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A selection. No `systems` means all; own turns count where there is nothing else, or when asked."""
+    """A selection. No `systems` means all; own turns count where there is nothing else, or when asked.
+
+    `part` (dev or test, of `split`) leaves out the clusters of the other part.
+    """
 
     corpus: Corpus
     campaign: Campaign | None = None
     systems: tuple[str, ...] = ()
     include_self: bool = False
     samples: int = 1
+    split: Split | None = None
+    part: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the selection as plain data."""
-        return {
+        whole = {
             "corpus": self.corpus.pk,
             "campaign": self.campaign.pk if self.campaign else None,
             "systems": sorted(self.systems),
             "include_self": self.include_self,
             "samples": self.samples,
         }
+        return whole if self.split is None else whole | {"split": self.split.pk, "part": self.part}
 
     def digest(self) -> str:
         """Return the SHA-256 of the selection: the same hash is the same run of a rater."""
@@ -42,7 +48,7 @@ def continuations(scope: Scope) -> QuerySet[Continuation]:
     """Return the continuations that a scope covers."""
     if scope.campaign and scope.campaign.tasks.exists():
         chosen = scope.campaign.tasks.values("continuation")
-        return _of_systems(Continuation.objects.filter(pk__in=chosen), scope.systems)
+        return _of_part(_of_systems(Continuation.objects.filter(pk__in=chosen), scope.systems), scope)
     systems, include_self = scope.systems, scope.include_self
     if scope.campaign:
         systems = systems or tuple(scope.campaign.systems.values_list("name", flat=True))
@@ -51,7 +57,7 @@ def continuations(scope: Scope) -> QuerySet[Continuation]:
     if not include_self:
         others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
         rows = rows.filter(~Q(key=SELF) | ~Exists(others))
-    return _of_systems(rows, systems)
+    return _of_part(_of_systems(rows, systems), scope)
 
 
 def items(scope: Scope, kind: str) -> QuerySet[Item]:
@@ -66,3 +72,10 @@ def items(scope: Scope, kind: str) -> QuerySet[Item]:
 
 def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> QuerySet[Continuation]:
     return rows.filter(system__name__in=systems) if systems else rows
+
+
+def _of_part(rows: QuerySet[Continuation], scope: Scope) -> QuerySet[Continuation]:
+    if scope.split is None:
+        return rows
+    clusters = scope.split.clusters.filter(part=scope.part).values("cluster")
+    return rows.filter(dialogue__cluster__in=clusters)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.models import Campaign, Corpus, System
+from annotation.models import Campaign, Corpus, Split, System
 from judges.errors import JudgeError
 from judges.models import Endpoint
 from judges.selection import Scope
+
+PARTS = ("dev", "test")
 
 
 def scope_of(
@@ -17,8 +19,12 @@ def scope_of(
     systems: Sequence[str] = (),
     include_self: bool = False,
     samples: int = 1,
+    part: str = "",
 ) -> Scope:
-    """Return the scope that names describe: exactly one of corpus and campaign, and systems of it."""
+    """Return the scope that names describe: exactly one of corpus and campaign, and systems of it.
+
+    `part` is dev or test of the corpus's split, or empty for all of it.
+    """
     if bool(corpus) == bool(campaign):
         raise JudgeError("Name either a corpus or a campaign.")
     chosen = _campaign(campaign) if campaign else None
@@ -26,7 +32,20 @@ def scope_of(
     known = set(System.objects.filter(corpus=found, name__in=systems).values_list("name", flat=True))
     if unknown := sorted(set(systems) - known):
         raise JudgeError(f"The corpus {found.name} has no system {', '.join(unknown)}.")
-    return Scope(found, chosen, tuple(systems), include_self, samples)
+    split = split_for(found, part)
+    return Scope(found, chosen, tuple(systems), include_self, samples, split, part)
+
+
+def split_for(corpus: Corpus, part: str) -> Split | None:
+    """Return the split that a part is of, the corpus's first; None where no part is named."""
+    if not part:
+        return None
+    if part not in PARTS:
+        raise JudgeError(f"There is no part {part!r}: a corpus is split into {' and '.join(PARTS)}.")
+    split = corpus.splits.order_by("pk").first()
+    if split is None:
+        raise JudgeError(f"The corpus {corpus.name} has no split: draw one on its page.")
+    return split
 
 
 def endpoint_named(name: str) -> Endpoint:

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from judges.models import Call, Endpoint, Run
 from judges.plans import MOST_SAMPLES
 from judges.progress import progress
+from judges.targets import PARTS
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -57,6 +58,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
     systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     include_self = serializers.BooleanField(required=False, default=False)
     samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
+    part = serializers.ChoiceField(choices=PARTS, required=False, default="", allow_blank=True)
     metric = serializers.CharField(required=False, default="", allow_blank=True)
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)

@@ -65,6 +65,7 @@ def _start(by: User, data: dict[str, Any]) -> Run:
         systems=data["systems"],
         include_self=data["include_self"],
         samples=data["samples"],
+        part=data["part"],
     )
     if data["metric"]:
         return runs.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)

@@ -12,6 +12,7 @@ from judges.models import Endpoint
 from judges.plans import MOST_SAMPLES, Judge
 from judges.protocols import PROTOCOLS
 from judges.selection import Scope
+from judges.targets import split_for
 
 
 def judge_choices() -> list[tuple[str, str]]:
@@ -41,6 +42,13 @@ class ScopeForm(forms.Form):
         help_text="Dialogues without continuations are covered by their own turns anyway.",
     )
 
+    part = forms.ChoiceField(
+        required=False,
+        choices=[("", "dev and test"), ("dev", "dev only"), ("test", "test only")],
+        label="Dev and test",
+        help_text="Which part of the corpus's split. A judge is developed on dev and measured on test.",
+    )
+
     def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.corpus, self.campaign = corpus, campaign
@@ -48,12 +56,17 @@ class ScopeForm(forms.Form):
         field = self.fields["systems"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(name, name) for name in names]
+        if not corpus.splits.exists():
+            del self.fields["part"]
 
     def scope(self) -> Scope:
         """Return the chosen scope."""
         data = self.cleaned_data
         samples = data.get("samples") or 1
-        return Scope(self.corpus, self.campaign, tuple(data["systems"]), data["include_self"], samples)
+        part = data.get("part", "")
+        split = split_for(self.corpus, part)
+        systems = tuple(data["systems"])
+        return Scope(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
 
 
 class JudgeForm(ScopeForm):

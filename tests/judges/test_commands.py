@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation import splits
 from annotation.models import Label
 from judges.models import Endpoint, Run
 from tests import factories
@@ -44,6 +45,13 @@ def test_run_judge_ends_with_its_counts_and_resumes(fake: FakeLLM) -> None:
     assert (first["state"], first["total"], first["done"], first["labels"]) == ("done", 12, 12, 72)
     again = command(*arguments)
     assert (again["run"], again["labels"], fake.requests.total()) == (first["run"], 72, 12)
+
+
+def test_run_judge_keeps_to_a_part_of_the_split() -> None:
+    corpus = small_corpus(dialogues=4)
+    splits.draw(corpus=corpus, by=None)
+    only = ("run_judge", "--protocol", "rules_baseline", "--corpus", corpus.name, "--part")
+    assert [command(*only, part)["total"] for part in ("dev", "test")] == [2, 2]
 
 
 def test_a_failed_call_is_a_failed_command_with_its_counts(fake: FakeLLM) -> None:

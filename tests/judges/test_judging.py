@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from annotation import splits
 from annotation.models import Label
 from judges import runs
+from judges.errors import JudgeError
 from judges.models import Call, CallLabel, Run
 from judges.plans import Judge
 from judges.progress import progress
+from judges.targets import scope_of
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
@@ -98,6 +101,31 @@ def test_another_scope_of_the_same_judge_pays_only_for_what_is_new(fake: FakeLLM
     wider.refresh_from_db()
     assert (wider.reused, wider.calls.count()) == (12, 4)
     assert fake.requests.total() == 16
+
+
+def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM) -> None:
+    corpus, judge = small_corpus(dialogues=4), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
+    split = splits.draw(corpus=corpus, by=None)
+    run = runs.start(by=None, plan=judge.plan(), scope=scope_of(corpus=corpus.name, part="dev"))
+    finish()
+    dev = splits.clusters(split=split, part="dev")
+    asked = run.calls.values_list("continuation__dialogue__cluster", flat=True)
+    assert set(asked) == dev
+    assert fake.requests.total() == 6 * len(dev)
+    with pytest.raises(splits.SplitRefused, match="it is fixed"):
+        splits.draw(corpus=corpus, by=None, seed=1)
+    both = begin(corpus, judge)
+    finish()
+    assert both.pk != run.pk
+    assert fake.requests.total() == 6 * 4
+
+
+def test_a_part_of_a_corpus_without_a_split_is_refused(fake: FakeLLM) -> None:
+    corpus = small_corpus()
+    with pytest.raises(JudgeError, match="has no split: draw one on its page"):
+        scope_of(corpus=corpus.name, part="dev")
+    with pytest.raises(JudgeError, match="There is no part 'train': a corpus is split into dev and test"):
+        scope_of(corpus=corpus.name, part="train")
 
 
 def test_more_samples_add_to_those_that_are_there(fake: FakeLLM) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation import splits
 from annotation.models import Label
 from judges import runs
 from judges.models import Call, Endpoint, Run
@@ -97,6 +98,19 @@ def test_metrics_start_one_run_each(researcher: Client) -> None:
     assert Run.objects.filter(queue="metrics").count() == 2
 
 
+def test_a_run_may_be_limited_to_dev_where_the_corpus_is_split(researcher: Client) -> None:
+    corpus = small_corpus(dialogues=4)
+    page = f"{reverse('new-run')}?corpus={corpus.pk}"
+    assert b"Dev and test" not in researcher.get(page).content
+    splits.draw(corpus=corpus, by=None)
+    assert b"Dev and test" in researcher.get(page).content
+    form = {"kind": "judge", "judge-judge": "rules_baseline:", "judge-samples": "1", "judge-part": "dev"}
+    run = Run.objects.get(pk=int(researcher.post(page, form).headers["Location"].strip("/").split("/")[-1]))
+    assert run.calls.count() == 2
+    shown = researcher.get(reverse("run", args=[run.pk])).content.decode()
+    assert "<dt>Part</dt><dd>dev</dd>" in shown
+
+
 def test_a_run_is_cancelled_and_resumed_from_its_page(researcher: Client) -> None:
     run = rules_run()
     researcher.post(reverse("cancel-run", args=[run.pk]))
@@ -140,6 +154,9 @@ def test_the_api_starts_shows_cancels_and_lists(researcher: Client, fake: FakeLL
     calls = researcher.get(reverse("api-calls", args=[run]), {"state": "done"}).json()
     assert calls["count"] == 12
     assert "Humanness" in calls["results"][0]["reply"]
+    splits.draw(corpus=corpus, by=None)
+    made = researcher.post(reverse("api-runs"), body | {"part": "dev"}, content_type="application/json")
+    assert made.json()["scope"]["part"] == "dev"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from judges import runs
 from judges.driving import Drive, summary
 from judges.models import Run
 from judges.selection import Scope
-from judges.targets import scope_of
+from judges.targets import PARTS, scope_of
 
 INTERRUPTED = 130
 
@@ -35,6 +35,7 @@ class RunCommand(DatabaseCommand):
             action="store_true",
             help="the dialogues' own turns too, even where there are other continuations",
         )
+        parser.add_argument("--part", choices=PARTS, default="", help="only this part of the corpus's split")
         parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
         parser.add_argument(
             "--wait", action="store_true", help="leave the work to the running workers and wait for them"
@@ -50,6 +51,7 @@ class RunCommand(DatabaseCommand):
             systems=systems,
             include_self=options["include_self"],
             samples=samples,
+            part=options["part"],
         )
 
     def drive(self, started: Sequence[Run], options: dict[str, Any]) -> list[dict[str, Any]]:
