@@ -168,8 +168,8 @@ class Ratings:
         on_scale = tuple(kind not in OFF_SCALE_KINDS for kind in rater_kinds)
         rated = matrix[:, list(on_scale)]
         observed = tuple(float(v) for v in np.unique(rated[np.isfinite(rated)]))
-        given = tuple(sorted(float(v) for v in scale)) if scale is not None else None
-        if level == "binary" and set(observed) <= {0.0, 1.0}:
+        given = tuple(sorted({float(v) for v in scale})) if scale is not None else None
+        if given is None and level == "binary" and set(observed) <= {0.0, 1.0}:
             observed = (0.0, 1.0)
         return Ratings(
             values=matrix,

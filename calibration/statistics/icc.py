@@ -61,20 +61,31 @@ def components(totals: Floats, raters: int) -> dict[str, Floats]:
     items, n, n_squared, total, within, item_squares = totals[:, :6].T
     per_rater, rater_sums, reduced = (totals[:, 6 + i * k : 6 + (i + 1) * k] for i in range(3))
     matrix = totals[:, 6 + 3 * k :].reshape(-1, k, k)
-    effects = np.einsum("bij,bj->bi", np.linalg.pinv(matrix, hermitian=True, rcond=1e-10), reduced)
-    raters_after_items = (effects * reduced).sum(axis=1)
+    raters_after_items, links = _explained(matrix, reduced)
     seen = (per_rater > 0).sum(axis=1)
     rater_squares = (rater_sums**2 / np.where(per_rater > 0, per_rater, 1.0)).sum(axis=1)
     items_after_raters = item_squares + raters_after_items - rater_squares
-    error_df = n - items - seen + 1
+    error_df = n - items - links
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = (within - raters_after_items) / error_df
-        item = (items_after_raters - (items - 1) * error) / (n - seen)
-        rater = (raters_after_items - (seen - 1) * error) / (n - items)
+        error = np.where(error_df > 0, (within - raters_after_items) / error_df, np.nan)
+        item = (items_after_raters - (items + links - seen) * error) / (n - seen)
+        rater = (raters_after_items - links * error) / (n - items)
         one_within = within / (n - items)
         effective = (n - n_squared / n) / (items - 1)
         one_item = ((item_squares - total**2 / n) / (items - 1) - one_within) / effective
     return {"item": item, "rater": rater, "error": error, "one_item": one_item, "one_within": one_within}
+
+
+def _explained(matrix: Floats, reduced: Floats) -> tuple[Floats, Floats]:
+    """Return the sum of squares of raters after items, and its degrees of freedom.
+
+    These are the raters seen less the groups of raters that no item joins: two groups who share no item
+    cannot be compared, and each uses up a degree of its own.
+    """
+    sizes, axes = np.linalg.eigh(matrix)
+    real = sizes > 1e-10 * np.maximum(sizes.max(axis=1, keepdims=True), 1e-300)
+    along = np.einsum("bij,bi->bj", axes, reduced)
+    return np.where(real, along**2 / np.where(real, sizes, 1.0), 0.0).sum(axis=1), real.sum(axis=1)
 
 
 def icc(draw: Draw, form: Form, average: bool) -> Floats:
@@ -82,8 +93,8 @@ def icc(draw: Draw, form: Form, average: bool) -> Floats:
 
     Undefined where the total variance is estimated as nothing or less, as missing cells can make it.
     """
-    raters = draw.sample.n_raters
-    part = components(draw.totals("anova"), raters)
+    part = components(draw.totals("anova"), draw.sample.n_raters)
+    raters = int((~np.isnan(draw.sample.values)).any(axis=0).sum())
     if form == 1:
         signal, noise = part["one_item"], part["one_within"]
     elif form == 2:
@@ -108,13 +119,18 @@ def enough_items(sample: Sample) -> Verdict | None:
 
 
 def missing_cells(sample: Sample) -> Verdict | None:
-    """Flag a table with holes, refuse one with too few cells left for an error term."""
-    given = ~np.isnan(sample.values)
-    if given.all():
-        return None
-    if given.sum() - sample.n_items - sample.n_raters + 1 <= 0:
+    """Flag a table with holes."""
+    return Verdict(flags=("missing_cells",)) if np.isnan(sample.values).any() else None
+
+
+def enough_cells(sample: Sample) -> Verdict | None:
+    """Refuse a table with too few ratings to tell raters from error."""
+    given = (~np.isnan(sample.values)).astype(np.float64)
+    matrix = np.diag(given.sum(axis=0)) - given.T @ (given / given.sum(axis=1)[:, None])
+    _, links = _explained(matrix[None], np.zeros((1, sample.n_raters)))
+    if given.sum() - sample.n_items - links[0] <= 0:
         return Verdict("insufficient", "too few ratings for an error term")
-    return Verdict(flags=("missing_cells",))
+    return None
 
 
 def _form(form: Form, average: bool) -> Statistic:
@@ -131,7 +147,11 @@ def _form(form: Form, average: bool) -> Statistic:
         raters="panel",
         exchangeable=form == 1,
         bounds=(-np.inf, 1.0),
-        checks=(enough_items, missing_cells, constant_flag, as_numbers),
+        checks=(
+            enough_items,
+            *(() if form == 1 else (enough_cells,)),
+            *(missing_cells, constant_flag, as_numbers),
+        ),
         source="Shrout and Fleiss (1979)",
     )
 

@@ -248,3 +248,18 @@ def test_fleiss_kappa_counts_only_the_items_it_rests_on() -> None:
     assert "dropped_items" in result.flags
     complete = compute(Ratings.from_matrix(block[:4], level="nominal"), "fleiss_kappa")
     assert result.value == complete.value
+
+
+def test_a_declared_binary_scale_may_have_any_two_values() -> None:
+    ratings = Ratings.from_matrix([[1, 1], [1, 1]], level="binary", scale=(1, 2))
+    assert compute(ratings, "percent_agreement").value == 1.0
+    assert compute(ratings, "cohen_kappa").status == "undefined"
+
+
+def test_a_value_declared_twice_counts_once() -> None:
+    block = [[1, 2], [2, 3], [3, 3], [1, 1]]
+    once, twice = (
+        compute(Ratings.from_matrix(block, level="ordinal", scale=s), "cohen_kappa_quadratic").value
+        for s in ((1, 2, 3), (1, 1, 2, 3, 3))
+    )
+    assert once == twice
