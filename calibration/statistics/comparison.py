@@ -25,6 +25,7 @@ from calibration.statistics.samples import Sample
 from calibration.statistics.sums import Labels, cluster_codes, finished
 from calibration.statistics.table import STATISTICS
 
+ROUNDING = 1e-12  # what counts as equal, relative to the largest value
 Correction = Literal["holm", "benjamini_hochberg", "benjamini_yekutieli", "bonferroni"]
 
 
@@ -38,10 +39,18 @@ class Test:
 
 
 def williams(r12: float, r13: float, r23: float, n: int) -> Test:
-    """Two-sided Williams test of r12 = r13, correlations of 1 with 2 and with 3 over the same n > 3 items."""
+    """Two-sided Williams test of r12 = r13, correlations of 1 with 2 and with 3 over the same n > 3 items.
+
+    ValueError for three correlations that no data can have, and where 2 and 3 are the same.
+    """
     if n <= 3:
         raise ValueError(f"Williams' test needs more than three items, not {n}")
     determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    if not max(abs(r12), abs(r13), abs(r23)) <= 1 or determinant < -ROUNDING:
+        raise ValueError(f"no data have the correlations {r12:g}, {r13:g} and {r23:g} together")
+    if 1 - r23 <= ROUNDING:
+        raise ValueError("the two raters compared correlate 1 with each other: no difference to test")
+    determinant = max(determinant, 0.0)
     mean = (r12 + r13) / 2
     spread = 2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - r23) ** 3
     t = (r12 - r13) * ((n - 1) * (1 + r23) / spread) ** 0.5
@@ -90,18 +99,18 @@ def permutation_by_cluster(
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     units = cluster_codes(clusters, len(a))
     n = int(units.max()) + 1 if len(units) else 0
-    observed = abs(statistic(a, b))
     exact = 2**n <= permutations
     swaps: npt.NDArray[np.bool_]
     if exact:
         swaps = np.array(list(product([False, True], repeat=n)))
     else:
         swaps = np.asarray(np.random.default_rng(seed).random((permutations, n)) < 0.5)
-    extreme = 0
+    values = np.empty(len(swaps))
     for row in range(len(swaps)):
         chosen = swaps[row, units]
-        value = abs(statistic(np.where(chosen, b, a), np.where(chosen, a, b)))
-        extreme += value >= observed - 1e-12
+        values[row] = abs(statistic(np.where(chosen, b, a), np.where(chosen, a, b)))
+    observed = abs(statistic(a, b))
+    extreme = int((values >= observed - ROUNDING * max(observed, values.max(initial=0.0))).sum())
     p = extreme / len(swaps) if exact else (extreme + 1) / (len(swaps) + 1)
     how = "all swaps" if exact else f"{permutations} random swaps, seed {seed}"
     return Test(statistic(a, b), float(p), f"permutation of whole clusters, {how}")
@@ -117,6 +126,7 @@ def two_sample_permutation(
     a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)
     pooled, k = np.concatenate([a, b]), len(a)
     observed = float(a.mean() - b.mean())
+    pooled -= pooled.mean()  # so that nothing large cancels
     total, n = pooled.sum(), len(pooled)
     if comb(n, k) <= most:
         sums = np.array([pooled[list(chosen)].sum() for chosen in combinations(range(n), k)])
@@ -126,7 +136,8 @@ def two_sample_permutation(
         sums = np.array([rng.permutation(pooled)[:k].sum() for _ in range(most)])
         how, extra = f"{most} random splits, seed {seed}", 1
     differences = sums / k - (total - sums) / (n - k)
-    p = ((differences >= observed - 1e-9).sum() + extra) / (len(sums) + extra)
+    tolerance = ROUNDING * np.abs(differences).max(initial=abs(observed))
+    p = ((differences >= observed - tolerance).sum() + extra) / (len(sums) + extra)
     return Test(observed, float(p), f"permutation, one-sided, {how}")
 
 

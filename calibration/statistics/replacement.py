@@ -11,7 +11,7 @@ A winning rate of 0.5 or more is the authors' bar for replacing annotators.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,7 +21,7 @@ from calibration.statistics.data import Floats, Ints, Ratings
 from calibration.statistics.engine import interval_of
 from calibration.statistics.intervals import FEW_CLUSTERS
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.result import Counts, Result
+from calibration.statistics.result import Counts, Result, Status
 from calibration.statistics.samples import additive
 
 Score = Literal["accuracy", "neg_rmse", "similarity"]
@@ -29,6 +29,7 @@ Similarity = Callable[[Floats, Floats], Floats]
 EPSILON_BY_KIND = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 MIN_ITEMS = 30
 TIE = 1e-12
+NAMES = ("alt_test_winning_rate", "alt_test_advantage")
 
 
 @dataclass(frozen=True)
@@ -77,24 +78,41 @@ def alternative_annotator_test(
     ``epsilon`` is one margin or one per annotator (the authors suggest 0.2 for experts, 0.15 for skilled
     annotators, 0.1 for crowd workers). ``score`` is accuracy for binary and nominal scales and negative RMSE
     otherwise. ``similarity`` compares two arrays of values elementwise and is needed for that score.
-    ``clustered`` tests with a standard error over clusters, since items of one dialogue are not independent.
-    Annotators with fewer than ``min_items`` shared items are left out and named.
+    ``clustered`` tests with a standard error over the plan's units (dialogues unless told), since items of
+    one dialogue are not independent. Annotators with fewer than ``min_items`` shared items are left out and
+    named. ValueError for fewer than 2 items.
     """
     plan = plan or Plan()
+    if min_items < 2:
+        raise ValueError(f"a test needs two items of an annotator at least, not {min_items}")
+    if clustered and plan.scheme == "crossed":
+        raise ValueError("the test over clusters needs one kind of unit, not clusters and systems crossed")
     chosen: Score = score or ("accuracy" if ratings.level in ("binary", "nominal") else "neg_rmse")
     if chosen == "similarity" and similarity is None:
         raise ValueError("the similarity score needs a similarity function")
     resampling = resampling_of(ratings, plan)
     contests = contests_of(ratings, judge, people, chosen, similarity, resampling)
-    kept = [c for c in contests if len(c.units) >= min_items]
-    left_out = tuple(c.annotator for c in contests if len(c.units) < min_items)
-    margins = np.array([_margin(epsilon, c.annotator) for c in kept])
-    sums = (
-        np.concatenate([_sums(c, resampling) for c in kept], axis=1)
-        if kept
-        else np.empty((resampling.n_units, 0))
+    kept = [c for c in contests if len(c.units) >= min_items and (not clustered or np.ptp(c.units) > 0)]
+    names = {c.annotator for c in kept}
+    left_out = tuple(c.annotator for c in contests if c.annotator not in names)
+    setting = _Setting(
+        ratings,
+        kept,
+        left_out,
+        np.array([_margin(epsilon, c.annotator) for c in kept]),
+        q,
+        clustered,
+        resampling,
+        _method(chosen, epsilon, q, clustered, plan),
+        _counts(ratings, judge, people, kept),
     )
-    return _finish(ratings, kept, left_out, margins, sums, q, clustered, resampling, f"score {chosen}")
+    if ratings.problem:
+        return setting.nothing("rejected", ratings.problem)
+    if not kept:
+        where = " in two clusters or more" if clustered else ""
+        reason = f"no annotator shares {min_items} items{where} with another annotator and the judge"
+        return setting.nothing("insufficient", reason)
+    return setting.tested()
 
 
 def contests_of(
@@ -146,12 +164,6 @@ def _margin(epsilon: float | Mapping[str, float], annotator: str) -> float:
     return float(epsilon[annotator]) if isinstance(epsilon, Mapping) else float(epsilon)
 
 
-def _sums(contest: Contest, resampling: Resampling) -> Floats:
-    d = contest.difference
-    rows = np.column_stack([np.ones_like(d), d, d * d, contest.judge_wins])
-    return additive(contest.units, resampling.n_units, rows).sums
-
-
 def p_values(n: Floats, total: Floats, squares: Floats, margins: Floats) -> Floats:
     """One-sided t-test p-values of mean < margin; without variation 0 or 1 by the side the mean lies on."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -164,21 +176,20 @@ def p_values(n: Floats, total: Floats, squares: Floats, margins: Floats) -> Floa
     return np.where(n < 2, np.nan, np.where(flat, certain, tested))
 
 
-def clustered_p_values(contests: Sequence[Contest], margins: Floats) -> Floats:
-    """As above, with the standard error of the mean taken over clusters (linearised ratio)."""
-    out = []
-    for contest, margin in zip(contests, margins, strict=True):
-        _, codes = np.unique(contest.clusters, return_inverse=True)
-        sizes = np.bincount(codes).astype(np.float64)
-        mean = contest.difference.mean()
-        residual = np.bincount(codes, weights=contest.difference) - mean * sizes
-        c = len(sizes)
-        error = np.sqrt(c / (c - 1) * (residual**2).sum()) / sizes.sum() if c > 1 else np.nan
-        flat = not error > 0
-        out.append(
-            (0.0 if mean < margin else 1.0) if flat else float(special.stdtr(c - 1, (mean - margin) / error))
-        )
-    return np.array(out)
+def clustered_p_values(totals: Floats, margins: Floats) -> Floats:
+    """As above, with the standard error of the mean taken over clusters (linearised ratio).
+
+    ``totals`` (rows x annotators x 8) are those of ``_sums``. One cluster has no such error, and no p-value.
+    """
+    n, total, _, _, sizes_squared, size_by_sum, sums_squared, clusters = np.moveaxis(totals, 2, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = total / n
+        raw = sums_squared + mean**2 * sizes_squared
+        residual = np.maximum(raw - 2 * mean * size_by_sum, 0)
+        error = np.sqrt(clusters / (clusters - 1) * residual) / n
+        tested = special.stdtr(clusters - 1, (mean - margins) / error)
+    certain = np.where(mean < margins, 0.0, 1.0)
+    return np.where(clusters < 2, np.nan, np.where(residual <= 1e-12 * raw, certain, tested))
 
 
 def by_rejected(p: Floats, q: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
@@ -194,88 +205,99 @@ def by_rejected(p: Floats, q: float) -> np.ndarray[tuple[int, ...], np.dtype[np.
     return out
 
 
-def _figures(totals: Floats, margins: Floats, q: float) -> tuple[Floats, Floats, Floats]:
-    """Return winning rate, advantage and p-values per row of totals (rows x annotators x 4)."""
-    n, total, squares, wins = np.moveaxis(totals, 2, 0)
-    p = p_values(n, total, squares, margins)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        advantage = (wins / n).mean(axis=1)
-    return by_rejected(p, q).mean(axis=1), advantage, p
+@dataclass(frozen=True)
+class _Setting:
+    """What a test rests on, and how its results are described."""
+
+    ratings: Ratings
+    kept: Sequence[Contest]
+    left_out: tuple[str, ...]
+    margins: Floats
+    q: float
+    clustered: bool
+    resampling: Resampling
+    method: str
+    counts: Counts
+
+    def nothing(self, status: Status, reason: str) -> AltTest:
+        """Return a test without figures, and why."""
+        rate, advantage = (
+            Result(name, status=status, reason=reason, method=self.method, **self.counts) for name in NAMES
+        )
+        return AltTest(rate, advantage, {}, {}, (), self.left_out)
+
+    def tested(self) -> AltTest:
+        """Return the test, its two figures resampled."""
+        sums = np.concatenate([self._sums(c) for c in self.kept], axis=1)
+        rate, advantage, p = self._figures(sums.sum(axis=0)[None, :])
+        parts = [self._figures(w @ sums)[:2] for w in self.resampling.chunks()]
+        rates, advantages = (
+            np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(2)
+        )
+        names = [c.annotator for c in self.kept]
+        return AltTest(
+            self._result(NAMES[0], float(rate[0]), rates),
+            self._result(NAMES[1], float(advantage[0]), advantages),
+            dict(zip(names, p[0].tolist(), strict=True)),
+            {c.annotator: float(c.judge_wins.mean()) for c in self.kept},
+            tuple(name for name, w in zip(names, by_rejected(p, self.q)[0], strict=True) if w),
+            self.left_out,
+        )
+
+    def _sums(self, contest: Contest) -> Floats:
+        """Sum per unit: items, differences, their squares, the judge's wins; over clusters, also products."""
+        d = contest.difference
+        rows = np.column_stack([np.ones_like(d), d, d * d, contest.judge_wins])
+        sums = additive(contest.units, self.resampling.n_units, rows).sums
+        if not self.clustered:
+            return sums
+        n, total = sums[:, 0], sums[:, 1]
+        return np.column_stack([sums, n * n, n * total, total * total, n > 0])
+
+    def _figures(self, flat: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return winning rate, advantage and p-values per row of totals."""
+        totals = flat.reshape(len(flat), len(self.kept), -1)
+        n, total, squares, wins = np.moveaxis(totals[:, :, :4], 2, 0)
+        if self.clustered:
+            p = clustered_p_values(totals, self.margins)
+        else:
+            p = p_values(n, total, squares, self.margins)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            advantage = (wins / n).mean(axis=1)
+        return by_rejected(p, self.q).mean(axis=1), advantage, p
+
+    def _result(self, name: str, value: float, replicates: Floats) -> Result:
+        counts = self.counts
+        plan = replace(self.resampling.plan, interval="percentile")
+        bounds = interval_of(value, replicates, counts["n_clusters"], plan)
+        flags = bounds.flags + (("few_clusters",) if counts["n_clusters"] < FEW_CLUSTERS else ())
+        flags += ("dropped_raters",) if self.left_out else ()
+        flags += ("few_raters",) if counts["n_raters"] < 4 else ()
+        return Result(
+            name,
+            value,
+            bounds.low,
+            bounds.high,
+            method=self.method,
+            reason=bounds.reason,
+            flags=flags,
+            **counts,
+        )
 
 
-def _finish(
-    ratings: Ratings,
-    kept: Sequence[Contest],
-    left_out: tuple[str, ...],
-    margins: Floats,
-    sums: Floats,
-    q: float,
-    clustered: bool,
-    resampling: Resampling,
-    scored: str,
-) -> AltTest:
-    plan, m = resampling.plan, len(kept)
-    margin = f"epsilon {margins[0]:g}" if m and (margins == margins[0]).all() else "epsilon per annotator"
+def _method(score: Score, epsilon: float | Mapping[str, float], q: float, clustered: bool, plan: Plan) -> str:
+    """Say how the test was made; its interval is percentile, since a winning rate moves in steps."""
+    margin = "epsilon per annotator" if isinstance(epsilon, Mapping) else f"epsilon {epsilon:g}"
     test = "t-test over clusters" if clustered else "t-test"
-    method = (
-        f"alternative annotator test, {scored}, {margin}, {test}, Benjamini-Yekutieli q {q:g}; {plan.method}"
-    )
-    counts = _counts(ratings, kept)
-    if m == 0:
-        reason = f"no annotator shares {MIN_ITEMS} items with another annotator and the judge"
-        none = [
-            Result(name, status="insufficient", reason=reason, method=method, **counts)
-            for name in ("alt_test_winning_rate", "alt_test_advantage")
-        ]
-        return AltTest(none[0], none[1], {}, {}, (), left_out)
-    rate, advantage, p = _figures(sums.sum(axis=0).reshape(1, m, 4), margins, q)
-    won = by_rejected(p, q)[0]
-    if clustered:
-        p = clustered_p_values(kept, margins)[None, :]
-        won = by_rejected(p, q)[0]
-        rate = np.array([won.mean()])
-    parts = [_figures((w @ sums).reshape(-1, m, 4), margins, q)[:2] for w in resampling.chunks()]
-    rates, advantages = (
-        np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(2)
-    )
-    results = [
-        _result("alt_test_winning_rate", float(rate[0]), rates, counts, method, plan, left_out),
-        _result("alt_test_advantage", float(advantage[0]), advantages, counts, method, plan, left_out),
-    ]
-    names = [c.annotator for c in kept]
-    return AltTest(
-        results[0],
-        results[1],
-        dict(zip(names, p[0].tolist(), strict=True)),
-        {c.annotator: float(c.judge_wins.mean()) for c in kept},
-        tuple(name for name, w in zip(names, won, strict=True) if w),
-        left_out,
-    )
+    said = f"alternative annotator test, score {score}, {margin}, {test}, Benjamini-Yekutieli q {q:g}"
+    return f"{said}; {replace(plan, interval='percentile').method}"
 
 
-def _counts(ratings: Ratings, kept: Sequence[Contest]) -> Counts:
+def _counts(ratings: Ratings, judge: int, people: Sequence[int], kept: Sequence[Contest]) -> Counts:
     clusters = np.unique(np.concatenate([c.clusters for c in kept])) if kept else np.empty(0)
     return {
         "n_items": max((len(c.units) for c in kept), default=0),
         "n_clusters": len(clusters),
         "n_raters": len(kept) + 1,
+        "n_missing": int(np.isnan(ratings.values[:, [judge, *people]]).sum()),
     }
-
-
-def _result(
-    name: str,
-    value: float,
-    replicates: Floats,
-    counts: Counts,
-    method: str,
-    plan: Plan,
-    left_out: tuple[str, ...],
-) -> Result:
-    percentile = Plan(plan.resamples, plan.seed, plan.level, "percentile", plan.scheme, plan.max_undefined)
-    bounds = interval_of(value, replicates, counts["n_clusters"], percentile)
-    flags = bounds.flags + (("few_clusters",) if counts["n_clusters"] < FEW_CLUSTERS else ())
-    flags += ("dropped_raters",) if left_out else ()
-    flags += ("few_raters",) if counts["n_raters"] < 4 else ()
-    return Result(
-        name, value, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts
-    )
