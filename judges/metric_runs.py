@@ -114,8 +114,7 @@ def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material:
 def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
     question = call.run.questions[instrument.metric.key]
     answers = []
-    for turn in scene.items(instrument.metric.kind):
-        score = instrument.score(scene, turn, tools())
+    for turn, score in instrument.scores(scene, tools()):
         answers.append(
             Answer(
                 material.items[turn],

@@ -6,13 +6,18 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from annotation.records import Continuation, Dialogue
 from judges.metrics.base import Metric, Score, Settings, Value
 from judges.metrics.errors import MetricError
 from judges.metrics.scene import Scene
+from judges.metrics.threads import one_thread
 from judges.metrics.tools import Tools
+
+AT_ONCE = 64
+"""Items scored before the caller gets them."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,8 @@ class Instrument:
             return self
         digests: list[bytes] = []
         watched = _watched(dialogues, digests)
-        learned = self.metric.fit(watched, self.settings, tools)
+        with one_thread():
+            learned = self.metric.fit(watched, self.settings, tools)
         for _ in watched:
             pass
         return replace(self, fitted=learned, fitted_on=_combined(digests))
@@ -84,6 +90,14 @@ class Instrument:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
         return self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
 
+    def scores(self, scene: Scene, tools: Tools) -> Iterator[tuple[int | None, Score]]:
+        """Yield the score of every item of a scene, in order, computed on one thread."""
+        items = iter(scene.items(self.metric.kind))
+        while part := list(islice(items, AT_ONCE)):
+            with one_thread():
+                found = [(turn, self.score(scene, turn, tools)) for turn in part]
+            yield from found
+
 
 def score_continuation(
     instruments: Sequence[Instrument], dialogue: Dialogue, continuation: Continuation, tools: Tools
@@ -92,8 +106,8 @@ def score_continuation(
     scene = Scene(dialogue, continuation)
     tools.embed.prepare(text for instrument in instruments for text in instrument.texts(scene))
     for instrument in instruments:
-        for turn in scene.items(instrument.metric.kind):
-            yield instrument, turn, instrument.score(scene, turn, tools)
+        for turn, score in instrument.scores(scene, tools):
+            yield instrument, turn, score
 
 
 def corpus_hash(dialogues: Iterable[Dialogue]) -> str:

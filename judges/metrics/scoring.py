@@ -41,8 +41,8 @@ def lines(
 
 def _scored(scene: Scene, instruments: Sequence[Instrument], tools: Tools) -> Iterator[Line]:
     for one in instruments:
-        for turn in scene.items(one.metric.kind):
-            yield as_line(scene, turn, one, one.score(scene, turn, tools))
+        for turn, score in one.scores(scene, tools):
+            yield as_line(scene, turn, one, score)
 
 
 def as_line(scene: Scene, turn: int | None, one: Instrument, score: Score) -> Line:
