@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -30,23 +31,22 @@ ANY = ""
 
 @dataclass
 class ActModel:
-    """How often each act followed each history: over all dialogues, and in each dialogue by itself."""
+    """How often each act followed each history over all dialogues, and the acts of each dialogue.
+
+    A dialogue's own counts are made from its acts when they are asked for: kept for all of a large corpus
+    they would fill the memory.
+    """
 
     order: int
     total: Counts = field(default_factory=Counter)
-    own: dict[str, Counts] = field(default_factory=dict)
+    sequences: dict[str, list[tuple[int, History]]] = field(default_factory=dict)
+    _last: tuple[str, Counts] = ("", Counter())
 
     def learn(self, dialogue: str, found: list[str], first: int) -> None:
         """Count the acts of one sequence from its position `first`, after histories of up to `order` acts."""
-        counts = self.own.setdefault(dialogue, Counter())
-        new: Counts = Counter()
-        for index in range(first, len(found)):
-            for length in range(min(index, self.order) + 1):
-                history = tuple(found[index - length : index])
-                new[history, found[index]] += 1
-                new[history, ANY] += 1
-        counts.update(new)
-        self.total.update(new)
+        acts = tuple(map(sys.intern, found))
+        self.sequences.setdefault(dialogue, []).append((first, acts))
+        self._count(acts, first, self.total)
 
     def probability(
         self, act: str, before: list[str], dialogue: str, alpha: float, size: int
@@ -55,7 +55,7 @@ class ActModel:
 
         Add-alpha over `size` acts, with the dialogue's own counts left out.
         """
-        own: Counts = self.own.get(dialogue, Counter())
+        own = self._own(dialogue)
         for length in range(min(self.order, len(before)), -1, -1):
             history = tuple(before[len(before) - length :])
             seen = self.total[history, ANY] - own[history, ANY]
@@ -63,6 +63,23 @@ class ActModel:
                 count = self.total[history, act] - own[history, act]
                 return (count + alpha) / (seen + alpha * size)
         return None
+
+    def _own(self, dialogue: str) -> Counts:
+        if dialogue not in self.sequences:
+            return Counter()
+        if self._last[0] != dialogue or not self._last[1]:
+            own: Counts = Counter()
+            for first, acts in self.sequences[dialogue]:
+                self._count(acts, first, own)
+            self._last = dialogue, own
+        return self._last[1]
+
+    def _count(self, acts: History, first: int, counts: Counts) -> None:
+        for index in range(first, len(acts)):
+            for length in range(min(index, self.order) + 1):
+                history = acts[index - length : index]
+                counts[history, acts[index]] += 1
+                counts[history, ANY] += 1
 
 
 def daf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:

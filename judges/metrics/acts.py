@@ -10,6 +10,7 @@ from judges.metrics.tokens import words
 from judges.metrics.tools import Tools
 
 RULES = "rules"
+KEPT = 100_000
 QUESTION_MARKS = "?？؟"
 
 ACTS = (
@@ -105,7 +106,7 @@ def tagger(name: str, tools: Tools) -> tuple[Callable[[str], str], int]:
 
 
 class Classifier:
-    """A sequence classifier of transformers as tagger; each distinct text is tagged once."""
+    """A sequence classifier of transformers as tagger; the tags of `KEPT` distinct texts are kept."""
 
     def __init__(self, name: str) -> None:
         self._encoder: Encoder = load_classifier(name)
@@ -115,6 +116,8 @@ class Classifier:
 
     def __call__(self, text: str) -> str:
         """Return the label with the greatest logit."""
+        if len(self._known) >= KEPT:
+            self._known.clear()
         if text not in self._known:
             logits = self._encoder.run(text).logits[0]
             self._known[text] = str(self._labels[int(logits.argmax())])

@@ -23,33 +23,48 @@ PARAMETERS = {
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """An agenda against some turns. `similar` has a row per turn and a column per item, in agenda order."""
+class Theme:
+    """Where the turns about an agenda item stand, and the sums of cosines over pairs of the first of them."""
 
+    at: list[int]
+    pairs: list[float]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """An agenda against some turns, which stand at `positions`; `items` has a unit row per key."""
+
+    scene: Scene
     agenda: Agenda
     keys: list[str]
     positions: list[int]
     unit: Matrix
-    similar: Matrix
     items: Matrix
+    every: Matrix
     settings: Settings
+
+    @property
+    def similar(self) -> Matrix:
+        """The cosines of the turns, a row each, to the items, in agenda order."""
+        return rows_at(self.every, self.positions)
 
     def about(self, key: str) -> list[int]:
         """Return the positions of the turns about an item: cosine above `relevance`."""
-        column = self.similar[:, self.keys.index(key)]
-        return [p for p, value in zip(self.positions, column, strict=True) if value > self._relevance]
+        return list(self.scene.among(self._theme(key).at, self.positions))
 
     def covered(self, key: str) -> float | None:
         """Return InfoCov, None with fewer than two turns about the item.
 
         (1 - e^(-n/gamma)) times the mean of 1 - cosine over pairs of the n turns: MPCEval eq. 9.
         """
-        rows = self.unit[self.about(key)]
-        count = len(rows)
+        about, theme = self.about(key), self._theme(key)
+        count = len(about)
         if count < 2:
             return None
-        pairs = cosine(rows, rows)[np.triu_indices(count, 1)]
-        return (1 - math.exp(-count / self.settings.number("gamma"))) * float(np.mean(1 - pairs))
+        first = theme.at[count - 1] == about[-1]
+        pairs = theme.pairs[count - 1] if first else pair_sums(self.unit, about)[-1]
+        apart = max(0.0, 1 - pairs / (count * (count - 1) / 2))
+        return (1 - math.exp(-count / self.settings.number("gamma"))) * apart
 
     def saturated(self, key: str) -> bool:
         """Whether an item's coverage is above `coverage`: MPCEval eq. 26."""
@@ -58,16 +73,22 @@ class Coverage:
 
     def current(self) -> str | None:
         """Return the item that most turns are about (the first among equals), None where no turn is."""
-        counts = [len(self.about(key)) for key in self.keys]
+        counts = [len(self.scene.among(self._theme(key).at, self.positions)) for key in self.keys]
         return self.keys[counts.index(max(counts))] if any(counts) else None
 
-    @property
-    def _relevance(self) -> float:
-        return self.settings.number("relevance")
+    def _theme(self, key: str) -> Theme:
+        relevance = self.settings.number("relevance")
+        return self.scene.once(("theme", id(self.every), key, relevance), lambda: self._find(key, relevance))
+
+    def _find(self, key: str, relevance: float) -> Theme:
+        column = self.every[:, self.keys.index(key)]
+        found = np.flatnonzero(column > relevance).tolist()
+        at = [p for p in found if self.scene.turns[p].text.strip()]
+        return Theme(at, pair_sums(self.unit, at))
 
 
-def cover(scene: Scene, positions: Sequence[int], settings: Settings, tools: Tools) -> Coverage | None:
-    """Return the dialogue's agenda against some turns, None where it has no agenda item with text."""
+def cover(scene: Scene, positions: list[int], settings: Settings, tools: Tools) -> Coverage | None:
+    """Return the dialogue's agenda against turns with text, None where it has no agenda item with text."""
     agenda = scene.dialogue.agenda
     keys = [key for key, text in agenda.items.items() if text.strip()] if agenda else []
     if agenda is None or not keys:
@@ -77,7 +98,18 @@ def cover(scene: Scene, positions: Sequence[int], settings: Settings, tools: Too
     )
     unit = tools.unit(scene)
     similar = scene.once(("agenda similarity", tools.embed.name), lambda: cosine(unit, items))
-    return Coverage(agenda, keys, list(positions), unit, rows_at(similar, positions), items, settings)
+    return Coverage(scene, agenda, keys, positions, unit, items, similar, settings)
+
+
+def pair_sums(unit: Matrix, positions: Sequence[int]) -> list[float]:
+    """Return the sum of cosines over the pairs of the first turn, the first two, and so on."""
+    together = np.zeros(unit.shape[1])
+    total, found = 0.0, list[float]()
+    for position in positions:
+        total += float(together @ unit[position])
+        together += unit[position]
+        found.append(total)
+    return found
 
 
 def next_item(agenda: Agenda, start: str, saturated: Callable[[str], bool]) -> str | None:

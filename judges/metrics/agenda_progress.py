@@ -7,6 +7,7 @@ import numpy as np
 from judges.metrics import agenda
 from judges.metrics.agenda import Coverage
 from judges.metrics.base import HIGHER, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.blocks import likeness
 from judges.metrics.scene import Scene
 from judges.metrics.tools import Tools, cosine
 from judges.metrics.turn_taking import NO_CONTEXT
@@ -87,8 +88,7 @@ def _gain(scene: Scene, turn: int | None, coverage: Coverage, item: str, tools: 
     about = coverage.about(item)
     if not about:
         return unscored("no turn of the context is about the next agenda item", item=item)
-    unit = tools.unit(scene)
-    distances = 1 - cosine(unit[about], unit[scene.position(turn)])
+    distances = 1 - likeness(scene, turn, tools)[about]
     return scored(float(np.mean(distances)), item=item, about=about)
 
 

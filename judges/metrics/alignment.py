@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,9 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
+from judges.metrics.blocks import RunningBest
 from judges.metrics.scene import Scene
-from judges.metrics.tools import Matrix, Tools, cosine, normalised
+from judges.metrics.tools import Matrix, Tools, cosine, first_greatest
 from judges.metrics.turn_taking import NO_SPEAKER
 
 Best = NDArray[np.float64]
@@ -44,7 +45,7 @@ def ls_es_max(scene: Scene, turn: int | None, settings: Settings, tools: Tools) 
     best = _best(scene, turn, settings, tools)
     if isinstance(best, Score):
         return best
-    at = int(best[0].argmax())
+    at = first_greatest(best[0])
     return _rounded(settings, float(best[0][at]), nearest=best[1][at])
 
 
@@ -63,87 +64,63 @@ def ls_es_max_aug(scene: Scene, turn: int | None, settings: Settings, tools: Too
     best = _augmented(scene, turn, settings, tools)
     if isinstance(best, Score):
         return best
-    at = int(best[0].argmax())
+    at = first_greatest(best[0])
     return scored(best[0][at], nearest=best[1][at])
 
 
 def _best(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> tuple[Best, list[int]] | Score:
     """Return, for each of the others' turns, its best similarity to the speaker's, and where it stands."""
-    own, others = _sides(scene, turn, settings)
-    if settings.is_reference:
-        if not own or not others:
-            return scored(0.0)
-        left, right = _said(scene, others, tools), _said(scene, own, tools)
-        return cosine(left, right).max(axis=1), others
-    reason = _missing(scene, turn, others) or ("" if own else "the speaker has no turn in the context")
-    if reason:
-        return unscored(reason)
     assert turn is not None
-    running = scene.once(
-        ("running best", tools.embed.name, scene.target(turn).speaker),
-        lambda: _running_best(scene, scene.target(turn).speaker, tools),
-    )
-    if running.own[len(own) - 1] == own[-1]:
-        return running.best[others, len(own) - 1], others
-    unit = tools.unit(scene)
+    own, others = _sides(scene, turn, settings)
+    if settings.is_reference and not (own and others):
+        return scored(0.0)
+    reason = _missing(scene, turn, others) or ("" if own else "the speaker has no turn in the context")
+    if reason and not settings.is_reference:
+        return unscored(reason)
+    unit = _unit(scene, settings, tools)
+    every = scene.said_by(scene.target(turn).speaker, keep_blank=settings.is_reference)
+    if every[len(own) - 1] == own[-1]:
+        name = ("running best", tools.embed.name, settings.is_reference, scene.target(turn).speaker)
+        speakers = len({one.speaker for one in scene.turns})
+        running = scene.once(name, lambda: RunningBest(unit, every, speakers))
+        return running.row(len(own))[others], others
     return cosine(unit[others], unit[own]).max(axis=1), others
-
-
-@dataclass(frozen=True)
-class RunningBest:
-    """Where a speaker's turns stand, and each turn's best similarity to the first of them, the first two ...
-
-    One row a position, one column a turn of the speaker: a context that begins with the scene needs a single
-    column, so that a whole conversation takes as many numbers as it has pairs of turns.
-    """
-
-    own: list[int]
-    best: Matrix
-
-
-def _running_best(scene: Scene, speaker: str, tools: Tools) -> RunningBest:
-    unit = tools.unit(scene)
-    own = [p for p, one in enumerate(scene.turns) if one.speaker == speaker and one.text.strip()]
-    found = cosine(unit, unit[own])
-    return RunningBest(own, np.maximum.accumulate(found, axis=1, out=found))
 
 
 def _augmented(
     scene: Scene, turn: int | None, settings: Settings, tools: Tools
 ) -> tuple[Best, list[int]] | Score:
-    own, others = _sides(scene, turn, settings)
+    assert turn is not None
+    others = _sides(scene, turn, settings)[1]
     if reason := _missing(scene, turn, others):
         return unscored(reason)
-    assert turn is not None
-    size = settings.integer("window") or len(own) + len(others)
-    speaker = background.augmented(scene, scene.target(turn).speaker, own, size, tools)
-    if speaker is None:
+    if not scene.profile(scene.target(turn).speaker):
         return unscored(background.NO_PROFILE)
-    return cosine(tools.unit(scene)[others], normalised(speaker)), others
+    return background.likeness(scene, turn, settings.integer("window"), tools)[others], others
 
 
-def _missing(scene: Scene, turn: int | None, others: list[int]) -> str:
+def _missing(scene: Scene, turn: int, others: list[int]) -> str:
     """Return why there is nothing to compare, empty where there is."""
-    assert turn is not None
     if not scene.target(turn).speaker.strip():
         return NO_SPEAKER
     return "" if others else "nobody else has a turn in the context"
 
 
-def _sides(scene: Scene, turn: int | None, settings: Settings) -> tuple[list[int], list[int]]:
+def _sides(scene: Scene, turn: int, settings: Settings) -> tuple[Sequence[int], list[int]]:
     """Return the positions of the speaker's turns and of the others' in the context."""
-    assert turn is not None
-    speaker = scene.target(turn).speaker
-    context = scene.context(turn, settings.integer("window"), keep_blank=settings.is_reference)
-    own = [p for p in context if scene.turns[p].speaker == speaker]
+    speaker, blank = scene.target(turn).speaker, settings.is_reference
+    context = scene.context(turn, settings.integer("window"), keep_blank=blank)
+    own = scene.among(scene.said_by(speaker, keep_blank=blank), context, keep_blank=blank)
     return own, [p for p in context if scene.turns[p].speaker != speaker]
 
 
-def _said(scene: Scene, positions: list[int], tools: Tools) -> Matrix:
-    """Return the unit vectors of turns, those without text included, as the published code has them."""
-    if all(scene.turns[p].text.strip() for p in positions):
-        return tools.unit(scene)[positions]
-    return tools.unit_texts([scene.turns[p].text for p in positions])
+def _unit(scene: Scene, settings: Settings, tools: Tools) -> Matrix:
+    """Return the unit vectors of turns; in `reference` with those of turns without text, as the published
+    code has them."""
+    if not settings.is_reference or all(turn.text.strip() for turn in scene.turns):
+        return tools.unit(scene)
+    name = ("unit with blanks", tools.embed.name)
+    return scene.once(name, lambda: tools.unit_texts([turn.text for turn in scene.turns]))
 
 
 def _rounded(settings: Settings, value: float, **details: int) -> Score:

@@ -109,9 +109,14 @@ def _lexicon(scene: Scene, settings: Settings, tools: Tools) -> Lexicon:
         name = ("lexicon", settings.variant, settings.text("pipeline"))
         return scene.once(name, lambda: Lexicon(scene, extract))
     name = ("lexicon", settings.variant, settings.text("vectors"))
-    return scene.once(
-        name, lambda: Lexicon(scene, lambda text: units.known(units.without_particles(text), settings, tools))
-    )
+
+    def of_context(text: str) -> frozenset[str]:
+        return units.known(units.without_particles(text), settings, tools)
+
+    def of_message(text: str) -> frozenset[str]:
+        return units.known(units.plain(text), settings, tools)
+
+    return scene.once(name, lambda: Lexicon(scene, of_context, of_message))
 
 
 def _new(found: Case, settings: Settings, tools: Tools) -> set[str]:
@@ -119,8 +124,7 @@ def _new(found: Case, settings: Settings, tools: Tools) -> set[str]:
     fresh = found.new()
     if not fresh or not found.lexicon.documents(found.context):
         return set(fresh)
-    best = found.lexicon.nearest(fresh, found.context, settings, tools)
-    return {unit for unit, value in zip(fresh, best, strict=True) if value < settings.number("threshold")}
+    return set(fresh) - found.lexicon.near(fresh, found.context, settings, tools)
 
 
 def _weights(found: Case, settings: Settings, tools: Tools) -> dict[str, float]:

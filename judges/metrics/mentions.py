@@ -10,6 +10,7 @@ from annotation.records import Participant
 from judges.metrics.tokens import folded, is_unspaced
 
 MARKS = ("@", "#")
+Name = tuple[str, str, bool]
 
 
 def mentioned(text: str, people: Iterable[Participant]) -> set[str]:
@@ -19,10 +20,15 @@ def mentioned(text: str, people: Iterable[Participant]) -> set[str]:
     name or alias does. Where names overlap in the text, the longest counts alone: `Ann Marie` does not name
     Ann. In Han, kana and Thai a name needs no space around it.
     """
+    return named(text, names(people))
+
+
+def named(text: str, known: Iterable[Name]) -> set[str]:
+    """Return the ids of the people whom a text names, from the names that `names` returned."""
     text = folded(text)
     found: set[str] = set()
     taken: list[tuple[int, int]] = []
-    for name, person, plain in _names(people):
+    for name, person, plain in known:
         for start in _places(text, name):
             span = (start, start + len(name))
             if any(start < end and first < span[1] for first, end in taken if (first, end) != span):
@@ -33,16 +39,16 @@ def mentioned(text: str, people: Iterable[Participant]) -> set[str]:
     return found
 
 
-def _names(people: Iterable[Participant]) -> list[tuple[str, str, bool]]:
+def names(people: Iterable[Participant]) -> list[Name]:
     """Return (folded name, id, whether it counts without a mark), the longest names first."""
-    names: dict[tuple[str, str], bool] = {}
+    found: dict[tuple[str, str], bool] = {}
     for person in people:
         plain = [name for name in (person.name or person.id, *person.aliases) if name.strip()]
         for name in plain:
-            names[folded(name.strip()), person.id] = True
+            found[folded(name.strip()), person.id] = True
         for name in (person.id, *("".join(name.split()) for name in plain)):
-            names.setdefault((folded(name.strip()), person.id), False)
-    ordered = sorted(names.items(), key=lambda entry: (-len(entry[0][0]), entry[0]))
+            found.setdefault((folded(name.strip()), person.id), False)
+    ordered = sorted(found.items(), key=lambda entry: (-len(entry[0][0]), entry[0]))
     return [(name, person, plain) for (name, person), plain in ordered if name]
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.blocks import Blocks, between, likeness
 from judges.metrics.scene import Scene
 from judges.metrics.text import without_punctuation
-from judges.metrics.tools import Tools, cosine, rows_at
+from judges.metrics.tools import Tools, first_greatest, rows_at
 
 Distances = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ def m_sns_min(scene: Scene, turn: int | None, settings: Settings, tools: Tools) 
     distances, positions = _distances(scene, turn, settings, tools)
     if isinstance(distances, Score):
         return distances
-    nearest = int(distances.argmin())
+    nearest = first_greatest(-distances)
     return scored(distances[nearest], nearest=positions[nearest])
 
 
@@ -52,22 +53,33 @@ def _distances(
         return unscored("the message has no text"), []
     if not positions:
         return unscored("there is no context"), []
-    unit = tools.unit(scene)
-    return 1.0 - cosine(rows_at(unit, positions), unit[scene.position(turn)]), positions
+    return 1.0 - rows_at(likeness(scene, turn, tools), positions), positions
 
 
 def _reference_distances(
     scene: Scene, turn: int, settings: Settings, tools: Tools
 ) -> tuple[Distances | Score, list[int]]:
-    message = without_punctuation(scene.target(turn).text)
-    found = [
-        (without_punctuation(scene.turns[p].text), p) for p in scene.context(turn, settings.integer("window"))
-    ]
-    kept = [(text, p) for text, p in found if text]
-    if not message or not kept:
+    texts, positions = scene.once("without punctuation", lambda: _cleaned(scene))
+    kept = list(scene.among(positions, scene.context(turn, settings.integer("window"))))
+    if not texts[scene.position(turn)] or not kept:
         return scored(0.0), []
-    unit = tools.unit_texts([message, *(text for text, _ in kept)])
-    return 1.0 - unit[1:] @ unit[0], [p for _, p in kept]
+    rows = scene.once(
+        ("likeness without punctuation", tools.embed.name), lambda: _between(scene, texts, positions, tools)
+    )
+    return 1.0 - rows.row(turn)[kept], kept
+
+
+def _cleaned(scene: Scene) -> tuple[list[str], list[int]]:
+    """Return every turn's text without punctuation, and where something is left of it."""
+    texts = [without_punctuation(turn.text) for turn in scene.turns]
+    return texts, [position for position, text in enumerate(texts) if text]
+
+
+def _between(scene: Scene, texts: list[str], positions: list[int], tools: Tools) -> Blocks:
+    found = tools.unit_texts([texts[position] for position in positions])
+    unit = np.zeros((len(texts), found.shape[1]))
+    unit[positions] = found
+    return between(scene, unit)
 
 
 def _texts(scene: Scene, settings: Settings) -> Iterable[str]:

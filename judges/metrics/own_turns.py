@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from judges.metrics import background
 from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.blocks import likeness
 from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools, cosine, normalised
+from judges.metrics.tools import Tools, cosine, first_greatest, normalised
 
 Similarities = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ def lscc_es_max(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     found, positions = _similarities(scene, turn, settings, tools)
     if isinstance(found, Score):
         return found
-    at = int(found.argmax())
+    at = first_greatest(found)
     return _rounded(settings, float(found[at]), nearest=positions[at])
 
 
@@ -37,7 +38,7 @@ def lscc_es_min(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     found, positions = _similarities(scene, turn, settings, tools)
     if isinstance(found, Score):
         return found
-    at = int(found.argmin())
+    at = first_greatest(-found)
     return _rounded(settings, float(found[at]), farthest=positions[at])
 
 
@@ -50,10 +51,7 @@ def lscc_es_aug(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     target = scene.target(turn)
     if not target.text.strip():
         return unscored("the message has no text")
-    context = scene.context(turn, settings.integer("window"))
-    own = [p for p in context if scene.turns[p].speaker == target.speaker]
-    size = settings.integer("window") or max(len(context), 1)
-    speaker = background.augmented(scene, target.speaker, own, size, tools)
+    speaker = background.augmented(scene, turn, settings.integer("window"), tools)
     if speaker is None:
         return unscored(background.NO_PROFILE)
     return scored(float(cosine(tools.unit(scene)[scene.position(turn)], normalised(speaker))))
@@ -68,11 +66,10 @@ def _similarities(
     if not target.text.strip():
         return unscored("the message has no text"), []
     context = scene.context(turn, settings.integer("window"))
-    own = [p for p in context if scene.turns[p].speaker == target.speaker]
+    own = list(scene.among(scene.said_by(target.speaker), context))
     if not own:
         return unscored("the speaker has no turn in the context"), []
-    unit = tools.unit(scene)
-    return cosine(unit[own], unit[scene.position(turn)]), own
+    return likeness(scene, turn, tools)[own], own
 
 
 def _rounded(settings: Settings, value: float, **details: int) -> Score:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 from annotation.records import SELF, Continuation, Dialogue, ItemKind, Participant, Turn
@@ -48,27 +50,52 @@ class Scene:
 
     def before(self, turn: int) -> Sequence[int]:
         """Return the positions of the turns that precede a turn, as `Dialogue.context` defines it."""
-        if self.continuation.mode == "rollout":
-            return range(self.position(turn))
-        at = self.target(turn).at
-        first = turn
-        while first and self._given_at(first - 1, at):
-            first -= 1
-        seen = self.offset if at is None else min(at, self.offset)
-        return [*range(seen), *range(self.position(first), self.position(turn))]
+        return list(chain.from_iterable(range(*run) for run in self._runs(turn)))
 
     def context(self, turn: int, window: int = 0, *, keep_blank: bool = False) -> list[int]:
         """Return the positions of a turn's context: all that precedes it, or the last `window` of it.
 
         Turns without text (silence) are not counted, unless `keep_blank` says so.
         """
-        positions = [p for p in self.before(turn) if keep_blank or self.turns[p].text.strip()]
+        if keep_blank:
+            positions = list(self.before(turn))
+        else:
+            spoken, upto = self._spoken()
+            parts = (spoken[upto[start] : upto[stop]] for start, stop in self._runs(turn))
+            positions = list(chain.from_iterable(parts))
         return positions[-window:] if window else positions
+
+    def span(self, context: Sequence[int], *, keep_blank: bool = False) -> tuple[int, int] | None:
+        """Return where a context begins and ends, None where turns are missing in between.
+
+        Without `keep_blank` only turns with text can be missing.
+        """
+        if not context:
+            return 0, 0
+        start, stop = context[0], context[-1] + 1
+        upto = self._spoken()[1]
+        length = stop - start if keep_blank else upto[stop] - upto[start]
+        return (start, stop) if length == len(context) else None
+
+    def among(
+        self, positions: Sequence[int], context: Sequence[int], *, keep_blank: bool = False
+    ) -> Sequence[int]:
+        """Return those of some ascending positions that are in a context; without `keep_blank` they have
+        text, as the context's have."""
+        if (span := self.span(context, keep_blank=keep_blank)) is not None:
+            return positions[bisect_left(positions, span[0]) : bisect_left(positions, span[1])]
+        members = set(context)
+        return [p for p in positions if p in members]
+
+    def said_by(self, speaker: str, *, keep_blank: bool = False) -> list[int]:
+        """Return the positions of a speaker's turns, those with text unless `keep_blank` says otherwise."""
+        found = self.once(("said by", keep_blank), lambda: self._by_speaker(keep_blank=keep_blank))
+        return found.get(speaker, [])
 
     def conversation(self, *, history: bool) -> list[int]:
         """Return the positions of a whole conversation's turns with text, with or without the history."""
-        first = 0 if history else self.offset
-        return [p for p in range(first, len(self.turns)) if self.turns[p].text.strip()]
+        spoken, upto = self._spoken()
+        return spoken if history else spoken[upto[self.offset] :]
 
     def participant(self, speaker: str) -> Participant:
         """Return who a speaker id is; a speaker that is not declared has the id as name."""
@@ -96,3 +123,28 @@ class Scene:
     def _given_at(self, index: int, at: int | None) -> bool:
         turn = self.continuation.turns[index]
         return turn.given and turn.at == at
+
+    def _runs(self, turn: int) -> list[tuple[int, int]]:
+        """Return what precedes a turn as runs of positions: begin and end."""
+        if self.continuation.mode == "rollout":
+            return [(0, self.position(turn))]
+        at = self.target(turn).at
+        first = turn
+        while first and self._given_at(first - 1, at):
+            first -= 1
+        seen = self.offset if at is None else min(at, self.offset)
+        return [(0, seen), (self.position(first), self.position(turn))]
+
+    def _spoken(self) -> tuple[list[int], list[int]]:
+        """Return the positions of turns with text, and how many there are before each position."""
+        return self.once("spoken", self._find_spoken)
+
+    def _find_spoken(self) -> tuple[list[int], list[int]]:
+        has_text = [bool(turn.text.strip()) for turn in self.turns]
+        return [p for p, one in enumerate(has_text) if one], [0, *accumulate(has_text)]
+
+    def _by_speaker(self, *, keep_blank: bool) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for position in range(len(self.turns)) if keep_blank else self._spoken()[0]:
+            found.setdefault(self.turns[position].speaker, []).append(position)
+        return found

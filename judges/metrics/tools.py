@@ -14,6 +14,8 @@ from judges.metrics.scene import Scene
 
 T = TypeVar("T")
 Matrix = NDArray[np.float64]
+NOISE = 1e-12
+"""Cosines that differ by less are equal."""
 
 
 class Models:
@@ -66,7 +68,13 @@ def normalised(rows: Matrix) -> Matrix:
 
 def cosine(left: Matrix, right: Matrix) -> Matrix:
     """Return the cosine similarities of unit rows, held within -1 and 1 against rounding."""
-    return np.clip(left @ right.T, -1.0, 1.0)
+    found: Matrix = np.asarray(left @ right.T)
+    return np.clip(found, -1.0, 1.0, out=found)
+
+
+def first_greatest(values: Matrix) -> int:
+    """Return the index of the greatest value, the first among those that only rounding tells apart."""
+    return int((values >= values.max() - NOISE).argmax())
 
 
 def rows_at(rows: Matrix, positions: Sequence[int]) -> Matrix:

@@ -27,8 +27,9 @@ def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
     """
     assert turn is not None
     target = scene.target(turn)
-    context = scene.context(turn, settings.integer("window"), keep_blank=settings.is_reference)
-    own = [p for p in context if scene.turns[p].speaker == target.speaker]
+    blank = settings.is_reference
+    context = scene.context(turn, settings.integer("window"), keep_blank=blank)
+    own = scene.among(scene.said_by(target.speaker, keep_blank=blank), context, keep_blank=blank)
     if settings.is_reference:
         said = [scene.turns[p].text for p in context]
         return scored(_reference(said, [scene.turns[p].text for p in own], settings.integer("topics")))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Sequence
 
 from annotation.records import Participant
 from judges.metrics.base import (
@@ -18,7 +20,7 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.mentions import mentioned, reference_mentioned
+from judges.metrics.mentions import named, names, reference_mentioned
 from judges.metrics.scene import Scene
 from judges.metrics.tools import Tools
 
@@ -38,12 +40,14 @@ def dnr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     context = scene.context(turn, settings.integer("window"), keep_blank=settings.is_reference)
     if settings.is_reference:
         name = scene.participant(speaker).name or speaker
-        return scored(any(reference_mentioned(scene.turns[p].text, name) for p in context))
+        places = scene.once(("named in reference", name), lambda: _naming(scene, name))
+        return scored(bool(scene.among(places, context, keep_blank=True)))
     if not speaker.strip():
         return unscored(NO_SPEAKER)
     if not context:
         return unscored(NO_CONTEXT)
-    at = [p for p in context if scene.turns[p].speaker != speaker and speaker in _addressed(scene, p)]
+    addressed = scene.once("addressed", lambda: _addressed(scene))
+    at = list(scene.among(addressed.get(speaker, []), context))
     return scored(bool(at), addressed_at=at)
 
 
@@ -62,11 +66,12 @@ def ir(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
             return unscored(NO_SPEAKER)
         if len(context) < 2:
             return unscored("the context has fewer than two turns")
-    for distance, position in enumerate(reversed(context[:-1])):
-        if scene.turns[position].speaker == speaker:
-            value = decayed(distance, settings.text("decay"), settings.number("rate"))
-            return scored(round(value, 4) if settings.is_reference else value, spoke_at=position)
-    return scored(0.0)
+    own = _own(scene, speaker, context[:-1], settings)
+    if not own:
+        return scored(0.0)
+    distance = len(context) - 2 - bisect_left(context, own[-1])
+    value = decayed(distance, settings.text("decay"), settings.number("rate"))
+    return scored(round(value, 4) if settings.is_reference else value, spoke_at=own[-1])
 
 
 def decayed(distance: int, decay: str, rate: float) -> float:
@@ -86,7 +91,7 @@ def pf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
     assert turn is not None
     speaker, window = scene.target(turn).speaker, settings.integer("window")
     context = scene.context(turn, window, keep_blank=settings.is_reference)
-    own = sum(scene.turns[p].speaker == speaker for p in context)
+    own = len(_own(scene, speaker, context, settings))
     if settings.is_reference:
         return scored(round(own / len(context), 4) if context else 0.0)
     if not speaker.strip():
@@ -94,10 +99,26 @@ def pf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
     return scored(own / (window or len(context))) if context else unscored(NO_CONTEXT)
 
 
-def _addressed(scene: Scene, position: int) -> set[str]:
-    turn = scene.turns[position]
-    named = scene.once(("named", position), lambda: mentioned(turn.text, _people(scene)))
-    return named | set(turn.addressees)
+def _own(scene: Scene, speaker: str, context: list[int], settings: Settings) -> Sequence[int]:
+    """Return the positions of the speaker's turns in a context."""
+    blank = settings.is_reference
+    return scene.among(scene.said_by(speaker, keep_blank=blank), context, keep_blank=blank)
+
+
+def _addressed(scene: Scene) -> dict[str, list[int]]:
+    """Return the positions of the turns with text in which somebody else addresses each person."""
+    known = names(_people(scene))
+    found: dict[str, list[int]] = {}
+    for position in scene.conversation(history=True):
+        turn = scene.turns[position]
+        for person in (named(turn.text, known) | set(turn.addressees)) - {turn.speaker}:
+            found.setdefault(person, []).append(position)
+    return found
+
+
+def _naming(scene: Scene, name: str) -> list[int]:
+    """Return the positions of the turns that the published code takes to name a speaker."""
+    return [p for p, turn in enumerate(scene.turns) if reference_mentioned(turn.text, name)]
 
 
 def _people(scene: Scene) -> list[Participant]:
