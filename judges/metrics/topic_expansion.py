@@ -33,9 +33,10 @@ def tes(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     MPCEval eq. 19. The context is widened by `step` turns until the next step would move its topic mixture by
     more than `shift` (JSD, base 2); topics that together hold `mass` of that mixture are dominant; the
     message is read with the `support` turns before it; the mixture of several turns is the mean of theirs.
-    Range 0 (redundant) to 1 (off topic). Undefined where no step passes the threshold. `reference` reads
-    several turns as one text, takes the widest context where no step passes, repeats a short message until
-    it is as long as the turns before it, and gives 0 where anything is missing.
+    Where no step would, the whole context is stable and is taken. Range 0 (redundant) to 1 (off topic).
+    Undefined with a context of fewer than two steps. `reference` reads several turns as one text, takes the
+    greatest multiple of `step` where no step passes, repeats a short message until it is as long as the turns
+    before it, and gives 0 where anything is missing.
     """
     assert turn is not None
     if settings.is_reference:
@@ -46,14 +47,17 @@ def tes(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     if len(context) < 2 * settings.integer("step"):
         return unscored("the context is too short for two windows")
     turns = topics.of_turns(scene, tools.fitted)
-    size = _stable(len(context), settings, lambda size: turns.mixture(context[-size:]))
-    if size is None:
-        return unscored("the topics of the context never shift")
+    most = turns.reach(context, settings.integer("step"), settings.number("shift"))
+    size = _stable(most, settings, lambda size: turns.mixture(context[-size:]))
+    established = turns.mixture(context if size is None else context[-size:])
+    if not established.any():
+        return unscored("the topic model knows no word of the context")
     shown = turns.mixture([*context[-settings.integer("support") :], scene.position(turn)])
     if not shown.any():
         return unscored("the topic model knows no word of the message")
-    main = dominant(turns.mixture(context[-size:]), settings.number("mass"))
-    return scored(float(np.delete(shown, main).sum()), stable_turns=size, dominant=main)
+    main = dominant(established, settings.number("mass"))
+    value = float(np.delete(shown, main).sum())
+    return scored(value, stable_turns=size or len(context), shifts=size is not None, dominant=main)
 
 
 def _reference(scene: Scene, turn: int, settings: Settings, model: TopicModel) -> Score:

@@ -113,6 +113,7 @@ class Turns:
     def __init__(self, scene: Scene, model: TopicModel) -> None:
         rows = model.mixtures([turn.text for turn in scene.turns])
         self.rows = rows
+        self._known: list[bool] = [bool(row.any()) for row in rows]
         self._sums = np.vstack([np.zeros(rows.shape[1]), np.cumsum(rows, axis=0)])
 
     def mixture(self, positions: Sequence[int]) -> Mixture:
@@ -121,6 +122,20 @@ class Turns:
             found = self._sums[positions[-1] + 1] - self._sums[positions[0]]
             return renormalised(np.where(found > NOISE, found, 0.0))
         return renormalised(self.rows[list(positions)].sum(axis=0))
+
+    def reach(self, context: Sequence[int], step: int, shift: float) -> int:
+        """Return how many of a context's last turns can hold a step that moves their mixture by `shift`.
+
+        The mean of k mixtures moves by at most step / (k + step) in total variation when `step` more come
+        in, and the Jensen-Shannon divergence (base 2) of two distributions is never above that. Turns without
+        a known word do not count.
+        """
+        counted = 0
+        for size, position in enumerate(reversed(context), start=1):
+            if step <= shift * (counted + step):
+                return min(len(context), size - 1 + step)
+            counted += self._known[position]
+        return len(context)
 
 
 def of_turns(scene: Scene, model: TopicModel) -> Turns:
