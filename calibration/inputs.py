@@ -75,14 +75,15 @@ def read(study: Study, part: str) -> Inputs:
     stamp = scope.stamp()
     counted = census(scope)
     subjects = subjects_of(definition, counted)
-    where = places(scope, {s.question.item_kind for s in subjects}, _clusters(split, part))
+    where = places(scope, {s.question.item_kind for s in subjects}, clusters_of(split, part))
     only = frozenset(definition.raters)
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
     return Inputs(study, scope, definition, part, split, loaded, _calls(scope, judges), stamp)
 
 
-def _clusters(split: Split | None, part: str) -> frozenset[str] | None:
+def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:
+    """Return the clusters of a part of a split, None where all are read."""
     if split is None or part == "all":
         return None
     return splits.clusters(split=split, part=part)

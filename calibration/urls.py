@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from calibration.pages import exports, golds, profiles, reports, studies
+from calibration.pages import disagreements, exports, golds, profiles, reports, studies
 
 urlpatterns = [
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
@@ -15,6 +15,7 @@ urlpatterns = [
     path("studies/new/", studies.new, name="new-study"),
     path("studies/<int:pk>/", studies.show, name="study"),
     path("studies/<int:pk>/report/", reports.report, name="report"),
+    path("studies/<int:pk>/items/", disagreements.disagreements, name="report-items"),
     path("studies/<int:pk>/recompute/", reports.recompute, name="recompute"),
     path("studies/<int:pk>/progress/<int:computation>/", reports.progress, name="report-progress"),
     path("studies/<int:pk>/test/", reports.open_test, name="open-test"),

@@ -29,7 +29,11 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     own = next((part for part in parts if part.key == SELF), None)
     shown = _chosen(parts, request.GET.get("continuation"), own)
     own_turns = Turn.objects.filter(continuation=own).order_by("position")
-    page = Paginator(own_turns, TURNS_SHOWN).get_page(request.GET.get("page"))
+    rated = _asked_turn(request)
+    number = request.GET.get("page")
+    if shown is own and rated is not None and number is None:
+        number = str(rated // TURNS_SHOWN + 1)
+    page = Paginator(own_turns, TURNS_SHOWN).get_page(number)
     turns = [] if shown is own else list(shown.turns.order_by("position"))
     who = dialogue_view.speakers(found, [*page, *turns])
     history, lines = dialogue_view.lines(list(page), who), dialogue_view.lines(turns, who)
@@ -40,6 +44,9 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "parts": parts,
         "shown": shown,
         "page": page,
+        "own_shown": shown is own,
+        "rated": rated,
+        "rated_own": rated if shown is own else None,
         "history": history,
         "lines": lines,
         "people": _people(found, who),
@@ -51,6 +58,12 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "active_room": "corpora",
     }
     return render(request, "corpora/dialogue.html", context)
+
+
+def _asked_turn(request: HttpRequest) -> int | None:
+    """Return the position of the turn that a link names (`turn`, from 1), None where it names none."""
+    asked = request.GET.get("turn", "")
+    return int(asked) - 1 if asked.isascii() and asked.isdecimal() and 0 < int(asked) < 10**6 else None
 
 
 def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation:

@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Campaign, Corpus
+from calibration import studies
 from calibration.models import Gold, Report, Study
 
 
@@ -20,6 +21,13 @@ def snapshot_of(study: Study, request: HttpRequest) -> Report | None:
     if not number.isascii() or not number.isdigit():
         return None
     return get_object_or_404(study.reports, pk=int(number))
+
+
+def part_of(request: HttpRequest, study: Study) -> str | None:
+    """Return the part of the split that a request asks for; None for a test part that was not yet shown."""
+    if request.GET.get("part") != "test":
+        return studies.default_part(study)
+    return "test" if studies.latest(study, "test") else None
 
 
 def gold_of(pk: int) -> Gold:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlencode
 
+from calibration.disagreements.measure import PEOPLE
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -36,7 +38,10 @@ CATEGORIES = ("binary", "nominal")
 
 @dataclass(frozen=True)
 class Row:
-    """One line: a question, who is compared with whom, what from, and an entry or None per column."""
+    """One line: a question, who is compared with whom, what from, and an entry or None per column.
+
+    `items` are the parameters that lead to the items behind it, empty where only judges are compared.
+    """
 
     question: str
     who: str
@@ -45,6 +50,7 @@ class Row:
     cells: list[Entry | None]
     first: bool = False
     pooled: bool = False
+    items: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Matrix:
     question: str
     statistic: str
     names: list[str]
-    rows: list[tuple[str, list[Entry | None]]]
+    rows: list[tuple[str, list[tuple[Entry | None, str]]]]
 
 
 def agreement(result: dict[str, Any]) -> list[Table]:
@@ -104,11 +110,14 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     found = []
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
-        found.append(_row(title, question, counted(len(question.people), "person", "people"), cells))
+        who = counted(len(question.people), "person", "people")
+        found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
     for judge in question.names(JUDGE):
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
-            found.append(_row(title, question, f"{judge} with people", cells))
+            found.append(
+                _row(title, question, f"{judge} with people", cells, behind(question, judge, PEOPLE))
+            )
     if not question.people and len(question.names(JUDGE)) > 1:
         cells = [question.among(column, JUDGE) if column in TITLES else None for column in columns]
         found.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
@@ -116,14 +125,19 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
 
 
 def _first(row: Row) -> Row:
-    return Row(row.question, row.who, row.n_items, row.n_clusters, row.cells, True, row.pooled)
+    return replace(row, first=True)
 
 
-def _row(title: str, question: QuestionFigures, who: str, cells: list[Entry | None]) -> Row:
+def behind(question: QuestionFigures, a: str, b: str) -> str:
+    """Return the parameters of the page with the items on which two raters (or PEOPLE) differ."""
+    return urlencode({"question": question.data["ref"], "a": a, "b": b})
+
+
+def _row(title: str, question: QuestionFigures, who: str, cells: list[Entry | None], items: str = "") -> Row:
     given = [cell for cell in cells if cell]
-    items = max((cell["n_items"] for cell in given), default=0)
+    n_items = max((cell["n_items"] for cell in given), default=0)
     clusters = max((cell["n_clusters"] for cell in given), default=0)
-    return Row(title, who, items, clusters, cells, pooled=bool(question.data["pooled"]))
+    return Row(title, who, n_items, clusters, cells, pooled=bool(question.data["pooled"]), items=items)
 
 
 def _people_cell(question: QuestionFigures, column: str) -> Entry | None:
@@ -138,14 +152,14 @@ def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Entry | N
     return question.with_people(column, judge)
 
 
-def metrics(result: dict[str, Any]) -> list[tuple[str, str, Entry]]:
-    """Return (question, metric, rank correlation with the people's mean), question by question."""
+def metrics(result: dict[str, Any]) -> list[tuple[str, str, Entry, str]]:
+    """Return (question, metric, rank correlation with the people's mean, where its items are) by question."""
     found = []
     for title, question in label(figures(result)):
         for name in question.names(METRIC):
             entry = question.with_mean(name)
             if entry is not None:
-                found.append((title, name, entry))
+                found.append((title, name, entry, behind(question, name, PEOPLE)))
     return found
 
 
@@ -167,7 +181,13 @@ def _matrix(title: str, question: QuestionFigures, names: list[str]) -> Matrix:
         if e["name"] == statistic and MEAN_OF_PEOPLE not in e["raters"]
     }
     rows = [
-        (a, [entries.get(frozenset((a, b))) if j > i else None for j, b in enumerate(names)])
+        (
+            a,
+            [
+                (entries.get(frozenset((a, b))) if j > i else None, behind(question, a, b))
+                for j, b in enumerate(names)
+            ],
+        )
         for i, a in enumerate(names)
     ]
     return Matrix(title, TITLES[statistic], names, rows[:-1])

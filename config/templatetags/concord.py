@@ -6,6 +6,8 @@ from typing import Any
 
 from django import template
 
+from annotation import direction
+
 register = template.Library()
 
 MISSING = "–"
@@ -38,6 +40,12 @@ def get(mapping: Any, key: Any) -> Any:
 def share(part: Any, whole: Any) -> int:
     """Return part of whole in per cent, 0 where whole is 0, for meters."""
     return round(100 * float(part or 0) / float(whole)) if whole else 0
+
+
+@register.filter
+def runs(text: Any) -> str:
+    """Return the value of `dir` for a text, or for the pieces that make it up."""
+    return direction.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
 
 
 @register.filter

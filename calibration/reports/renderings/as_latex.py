@@ -34,7 +34,7 @@ def write(report: Report) -> str:
         rows = [[r.question, r.who, f"{r.n_items:,}", *(cell(c) for c in r.cells)] for r in table.rows]
         lines += [f"% {table.title}", *_tabular(head, rows, text_columns=2)]
     if found := tables.metrics(result):
-        rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e in found]
+        rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e, _ in found]
         lines += _tabular(["Question", "Metric", "Items", "ρ"], rows, text_columns=2)
     return "\n".join([*lines, ""])
 

@@ -26,7 +26,7 @@ def write(report: Report) -> str:
         ]
         lines += [f"## {table.title}", "", *_table(head, rows), ""]
     if found := tables.metrics(result):
-        rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e in found]
+        rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e, _ in found]
         lines += ["## Metrics with people", "", *_table(["Question", "Metric", "Items", "ρ"], rows), ""]
     lines += [
         *(f"- {_plain(text)}" for text in links(result)),

@@ -1,0 +1,73 @@
+"""The items behind a figure, over HTTP. Researchers only, as by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from calibration.definitions import DefinitionError
+from calibration.disagreements import measure
+from calibration.disagreements.listing import Listing, listing
+from calibration.pages.access import part_of, study_of
+from calibration.statistics import RatingError
+
+PARAMETERS = [
+    OpenApiParameter("question", str, required=True, description="scheme@version/key, or scheme@version/all"),
+    OpenApiParameter("a", str, description=f"a rater, or {measure.PEOPLE} (the default)"),
+    OpenApiParameter("b", str, description=f"a rater, or {measure.PEOPLE} (the default)"),
+    OpenApiParameter("cell", str, description="row,column of `table`: only these items"),
+    OpenApiParameter("part", str, enum=["dev", "test", "all"]),
+    OpenApiParameter("limit", int),
+    OpenApiParameter("offset", int),
+]
+
+
+@extend_schema(parameters=PARAMETERS, responses=OpenApiTypes.OBJECT)
+@api_view(["GET"])
+def disagreements(request: Request, pk: int) -> Response:
+    """List the items of a question on which two raters differ, farthest apart first, with all answers."""
+    study = study_of(pk)
+    part = part_of(request._request, study)
+    if part is None:
+        raise ValidationError(
+            {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
+        )
+    try:
+        found = listing(study, part, request.query_params.dict())
+    except (DefinitionError, RatingError) as error:
+        raise ValidationError({"question": [str(error)]}) from error
+    except KeyError as error:
+        raise NotFound(str(error.args[0])) from error
+    pager = LimitOffsetPagination()
+    rows: list[Any] = pager.paginate_queryset(found.rows, request) or []
+    answer = pager.get_paginated_response([_row(found, row) for row in rows])
+    ratings = found.compared.ratings
+    answer.data |= {
+        "both": found.both,
+        "differ": found.differ,
+        "scale": ratings.names or ratings.scale,
+        "table": measure.table(found.compared),
+    }
+    return answer
+
+
+def _row(found: Listing, row: int) -> dict[str, Any]:
+    """Return an item with its distance and the answers of those compared; a category by its name."""
+    ratings = found.compared.ratings
+    answers = {ratings.raters[column]: ratings.values[row, column] for column in found.compared.columns}
+    return {
+        "item": ratings.items[row],
+        "distance": found.apart[row],
+        "answers": {
+            rater: ratings.names[int(value)] if ratings.names else float(value)
+            for rater, value in answers.items()
+            if value == value
+        },
+    }

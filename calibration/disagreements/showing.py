@@ -1,0 +1,133 @@
+"""Items with what was said before them and what each rater answered, ready for a page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
+
+from annotation import dialogue_view
+from annotation.models import Item, Turn
+from calibration.disagreements.measure import Comparison
+from calibration.disagreements.reading import Asked
+
+BEFORE = 2
+BEGINNING = 3
+LONGEST = 280
+WORDS = {"0": "no", "1": "yes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer, who gave it, and the reason a judge wrote down, each rater with theirs."""
+
+    value: str
+    raters: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An item that raters answered: `lines` are its turn with those just before it, or how it begins."""
+
+    item: Item
+    tag: str
+    distance: float
+    said: tuple[Said, ...]
+    lines: list[dialogue_view.Line] = field(default_factory=list)
+
+
+def value_name(asked: Asked, value: float) -> str:
+    """Return an answer in words: its category, its anchor where it is yes or no, else the number."""
+    question, names = asked.data.subject.question, asked.ratings.names
+    if names is not None and value == int(value):
+        return names[int(value)]
+    if asked.ratings.level == "binary":
+        return question.anchors.get(f"{value:g}") or WORDS.get(f"{value:g}", f"{value:g}")
+    return f"{value:.3g}"
+
+
+def shown(asked: Asked, compared: Comparison, rows: Sequence[int], apart: Sequence[float]) -> list[Shown]:
+    """Return some rows of the ratings as items with text, answers and reasons: four queries in all."""
+    ids = [asked.items[row] for row in rows]
+    related = ("continuation__dialogue", "continuation__system", "turn")
+    items = Item.objects.select_related(*related).in_bulk(ids)
+    reasons = _reasons(asked, ids)
+    lines = _lines([items[pk] for pk in dict.fromkeys(ids)])
+    return [
+        Shown(
+            items[pk],
+            asked.tags[row].replace("_", " ").capitalize(),
+            distance,
+            _said(asked, compared, row, reasons),
+            lines[pk],
+        )
+        for pk, row, distance in zip(ids, rows, apart, strict=True)
+    ]
+
+
+def _said(
+    asked: Asked, compared: Comparison, row: int, reasons: dict[tuple[int, str, str], str]
+) -> tuple[Said, ...]:
+    """Return the answers to one row, highest first, with the raters who gave each."""
+    by_value: dict[float, list[tuple[str, str]]] = {}
+    for column in compared.columns:
+        value, name = float(asked.ratings.values[row, column]), asked.ratings.raters[column]
+        if not math.isnan(value):
+            reason = reasons.get((asked.items[row], asked.tags[row], name), "")
+            by_value.setdefault(value, []).append((name, reason))
+    return tuple(Said(value_name(asked, v), tuple(by_value[v])) for v in sorted(by_value, reverse=True))
+
+
+def _reasons(asked: Asked, ids: Sequence[int]) -> dict[tuple[int, str, str], str]:
+    """Return what judges (and people) wrote down, by item, tag and rater: of the first sample that has any.
+
+    A rater who answers through two questions is left out: which answer the reason belongs to is not told.
+    """
+    names: dict[int, list[str]] = {}
+    for info in asked.data.raters:
+        if info.kind != "metric":
+            names.setdefault(info.id, []).append(info.name)
+    rows = (
+        asked.scope.labels()
+        .filter(item__in=set(ids), question__in=asked.questions, rater__in=names)
+        .exclude(explanation="")
+        .order_by("sample", "pk")
+        .values_list("item_id", "question__key", "rater_id", "explanation")
+    )
+    pooled = any(asked.tags)
+    found: dict[tuple[int, str, str], str] = {}
+    for item, key, rater, explanation in rows:
+        if len(names[rater]) == 1:
+            found.setdefault((item, key if pooled else "", names[rater][0]), explanation)
+    return found
+
+
+def _lines(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
+    """Return each item's turn with the BEFORE turns before it, or the first turns of a whole continuation."""
+    spans = {item.pk: _span(item) for item in items}
+    wanted = [
+        Q(continuation=item.continuation_id, position__gte=spans[item.pk][0], position__lte=spans[item.pk][1])
+        for item in items
+    ]
+    turns: dict[int, list[Turn]] = {}
+    for turn in Turn.objects.filter(reduce(or_, wanted)).order_by("position") if wanted else ():
+        turns.setdefault(turn.continuation_id, []).append(turn)
+    found = {}
+    for item in items:
+        low, high = spans[item.pk]
+        around = [turn for turn in turns.get(item.continuation_id, []) if low <= turn.position <= high]
+        who = dialogue_view.speakers(item.continuation.dialogue, around)
+        found[item.pk] = dialogue_view.lines(around, who)
+    return found
+
+
+def _span(item: Item) -> tuple[int, int]:
+    """Return the first and last position shown. Static turns answer fixed points: none leads to the next."""
+    if item.turn is None:
+        return 0, BEGINNING - 1
+    last = item.turn.position
+    return (last if item.continuation.mode == "static" else max(0, last - BEFORE)), last

@@ -1,0 +1,87 @@
+"""The items behind a figure of a report, those on which raters differ most first. Researchers only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET
+
+from calibration.definitions import DefinitionError
+from calibration.disagreements import measure
+from calibration.disagreements.listing import Listing, listing
+from calibration.disagreements.measure import PEOPLE
+from calibration.disagreements.showing import shown, value_name
+from calibration.pages.access import part_of, study_of
+from calibration.statistics import RatingError
+from config.permissions import researcher_only
+
+PAGE = 20
+NOBODY = {PEOPLE: "the people"}
+
+
+@require_GET
+@researcher_only
+def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: the items of one question where two raters differ, with the turns and all answers.
+
+    The part of the split is that of the report; test is shown once it was opened for this study.
+    """
+    study = study_of(pk)
+    part = part_of(request, study)
+    if part is None:
+        return redirect("open-test", pk)
+    frame = {"study": study, "part": part, "active_room": "studies"}
+    try:
+        found = listing(study, part, request.GET.dict())
+    except (DefinitionError, RatingError) as error:
+        context = frame | {"reason": str(error)}
+        return render(request, "calibration/report_refused.html", context, status=422)
+    except KeyError as error:
+        raise Http404 from error
+    page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
+    context = frame | {
+        "found": found,
+        "page": page,
+        "items": shown(found.asked, found.compared, list(page), [found.apart[row] for row in page]),
+        "question": found.asked.data.subject.question,
+        "choices": _choices(found),
+        "who": [NOBODY.get(name, name) for name in (found.first, found.second)],
+        "table": _table(found, part),
+        "query": f"{urlencode(found.named(part))}&",
+    }
+    return render(request, "calibration/disagreements.html", context)
+
+
+def _choices(found: Listing) -> list[tuple[str, str]]:
+    """Return who can be chosen: all people, then each identified rater, people first."""
+    ratings = found.asked.ratings
+    single = [
+        (name, name)
+        for kind in ("human", "judge", "key", "metric")
+        for name, its, identified in zip(ratings.raters, ratings.kinds, ratings.identified, strict=True)
+        if its == kind and identified
+    ]
+    return [*NOBODY.items(), *single]
+
+
+def _table(found: Listing, part: str) -> dict[str, Any] | None:
+    """Return the counts of answers that met, each with the parameters that list its items."""
+    counts = measure.table(found.compared)
+    if counts is None:
+        return None
+    names = [value_name(found.asked, value) for value in found.asked.ratings.scale or ()]
+    rows = [
+        (
+            name,
+            [
+                (n, urlencode(found.named(part) | {"cell": f"{i},{j}"}), i == j, (i, j) == found.cell)
+                for j, n in enumerate(line)
+            ],
+        )
+        for i, (name, line) in enumerate(zip(names, counts, strict=True))
+    ]
+    return {"names": names, "rows": rows}
