@@ -7,7 +7,8 @@
   a correction from the judge on unlabelled ones. Valid if the labelled items are a random sample of the same
   items (by cluster); a bad judge only widens the interval.
 
-Intervals over clusters treat the labelled and the unlabelled clusters as two independent samples.
+Intervals over clusters treat the labelled and the unlabelled clusters as two independent samples: a dialogue
+is labelled as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -56,6 +57,22 @@ class Labelled:
         return len(np.unique(self.clusters))
 
 
+def _judged(judge: npt.ArrayLike) -> Floats:
+    """Return the judge's values; ValueError where one is missing."""
+    f = np.asarray(judge, np.float64)
+    if np.isnan(f).any():
+        raise ValueError(f"the judge has no value for {int(np.isnan(f).sum())} items; leave those items out")
+    return f
+
+
+def _weights(shares: Sequence[float] | None, sizes: Sequence[float]) -> Floats:
+    """Return the strata's weights, which sum to 1: shares as given, or sizes."""
+    weights = np.array(shares if shares is not None else sizes, np.float64)
+    if len(weights) != len(sizes) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+        raise ValueError(f"{len(sizes)} strata need as many shares, none negative and not all 0")
+    return np.asarray(weights / weights.sum())
+
+
 Stratum = tuple[Labelled, npt.ArrayLike, Labels | None]
 """A stratum's labelled items, the judge's values of its unlabelled ones, and the clusters of those."""
 
@@ -63,10 +80,13 @@ Stratum = tuple[Labelled, npt.ArrayLike, Labels | None]
 def naive(judge: npt.ArrayLike, clusters: Labels | None = None, plan: Plan | None = None) -> Result:
     """The judge's mean over all items, uncorrected."""
     plan = plan or Plan()
-    f = np.asarray(judge, np.float64)
+    f = _judged(judge)
+    method = "judge alone, uncorrected"
+    if not len(f):
+        return Result("prevalence_naive", status="insufficient", reason="no items", method=method)
     units = cluster_codes(clusters, len(f))
     rows = np.column_stack([np.ones(len(f)), f])
-    point, replicates = resampled(units, rows, lambda t: t[:, 1] / np.maximum(t[:, 0], 1e-300), plan)
+    point, replicates = resampled(units, rows, lambda t: t[:, 1] / t[:, 0], plan)
     return finished(
         "prevalence_naive",
         point,
@@ -75,8 +95,7 @@ def naive(judge: npt.ArrayLike, clusters: Labels | None = None, plan: Plan | Non
         n_items=len(f),
         n_clusters=len(np.unique(units)),
         n_raters=1,
-        method="judge alone, uncorrected",
-        undefined="no items",
+        method=method,
     )
 
 
@@ -90,22 +109,32 @@ def rogan_gladen(
     method = (
         f"Rogan-Gladen, sensitivity {sensitivity:g} and specificity {specificity:g} taken as known, Wilson"
     )
+    name = "prevalence_rogan_gladen"
     if n <= 0:
-        return Result("prevalence_rogan_gladen", status="insufficient", reason="no items", method=method)
-    if sensitivity + specificity <= 1:
-        return Result(
-            "prevalence_rogan_gladen",
-            status="rejected",
-            reason=REFUSED,
-            method=method,
-            n_items=n,
-            n_clusters=n,
-        )
+        return Result(name, status="insufficient", reason="no items", method=method)
+    counts: Counts = {"n_items": n, "n_clusters": n, "n_raters": 1}
+    refused = _refused(positive, n, sensitivity, specificity)
+    if refused:
+        return Result(name, status="rejected", reason=refused, method=method, **counts)
     ends = [positive / n, *wilson_bounds(positive, n, level)]
     corrected = [(p + specificity - 1) / (sensitivity + specificity - 1) for p in ends]
     value, low, high = (float(np.clip(p, 0, 1)) for p in corrected)
     flags = ("clipped",) if value != corrected[0] else ()
-    return Result("prevalence_rogan_gladen", value, low, high, n, n, 1, 0, method, flags=flags)
+    if low == high:
+        reason = (
+            "no interval: all of it lies outside 0 to 1, so the judge does not err here as it was measured"
+        )
+        return Result(name, value, method=method, reason=reason, flags=flags, **counts)
+    return Result(name, value, low, high, method=method, flags=flags, **counts)
+
+
+def _refused(positive: int, n: int, sensitivity: float, specificity: float) -> str:
+    """Return why there is no correction with these figures, or nothing."""
+    if not 0 <= positive <= n:
+        return f"{positive} of {n} is not a share"
+    if not (0 <= sensitivity <= 1 and 0 <= specificity <= 1):
+        return f"sensitivity {sensitivity:g} and specificity {specificity:g} must lie between 0 and 1"
+    return REFUSED if sensitivity + specificity <= 1 else ""
 
 
 def rogan_gladen_estimated(
@@ -124,7 +153,7 @@ def stratified_rogan_gladen(
 ) -> Result:
     """Corrected prevalence over strata, each with a sensitivity and specificity of its own.
 
-    Strata weigh ``shares``, or their numbers of unlabelled items.
+    Strata weigh ``shares``, or their numbers of items, labelled or not.
     """
     plan = plan or Plan()
     name = "prevalence_rogan_gladen"
@@ -140,8 +169,7 @@ def stratified_rogan_gladen(
     if refusal is not None or not sums:
         status, reason = refusal or ("insufficient", "no strata")
         return Result(name, status=status, reason=reason, method=method, **counts)
-    weights = np.array(shares if shares is not None else [seen[:, 0].sum() for _, seen in sums], np.float64)
-    weights /= weights.sum()
+    weights = _weights(shares, [known[:, [0, 2]].sum() + seen[:, 0].sum() for known, seen in sums])
     point = float(
         sum(
             w * _corrected(k.sum(0)[None], s.sum(0)[None])[0] for w, (k, s) in zip(weights, sums, strict=True)
@@ -166,7 +194,7 @@ def _rogan_gladen_sums(
     labelled: Labelled, judge: npt.ArrayLike, clusters: Labels | None
 ) -> tuple[Floats, Floats]:
     """Return per cluster what sensitivity and specificity need, and what the judge's share needs."""
-    y, g, f = labelled.truth, labelled.judge, np.asarray(judge, np.float64)
+    y, g, f = labelled.truth, labelled.judge, _judged(judge)
     if not all(np.isin(values, (0, 1)).all() for values in (y, g, f)):
         raise ValueError("Rogan-Gladen is for values of 0 and 1")
     known = _unit_sums(labelled.clusters, np.column_stack([y, y * g, 1 - y, (1 - y) * (1 - g)]))
@@ -219,7 +247,7 @@ def prediction_powered(
     variance over clusters. The interval uses Student's t by the smaller number of clusters; for a truth of
     0 and 1 it is made on the logit scale, since a rare share is skewed.
     """
-    f = np.asarray(judge, np.float64)
+    f = _judged(judge)
     units = cluster_codes(clusters, len(f))
     estimate = _powered(labelled, f, units, tuning)
     name = "prevalence_prediction_powered"
@@ -280,25 +308,26 @@ def stratified(
 ) -> Result:
     """Prediction-powered mean over strata, each corrected by itself, weighted by ``shares``.
 
-    Shares default to the strata's numbers of unlabelled items. Valid if labelled clusters were drawn at
+    Shares default to the strata's numbers of items, labelled or not. Valid if labelled clusters were drawn at
     random within each stratum.
     """
     found = []
     sizes = []
+    n_clusters = 0
     for labelled, judge, clusters in strata:
-        f = np.asarray(judge, np.float64)
-        found.append(_powered(labelled, f, cluster_codes(clusters, len(f)), tuning))
-        sizes.append(len(f))
+        f = _judged(judge)
+        units = cluster_codes(clusters, len(f))
+        found.append(_powered(labelled, f, units, tuning))
+        n_clusters += labelled.n_clusters + len(np.unique(units))
+        sizes.append(len(labelled.truth) + len(f))
     name = "prevalence_stratified"
-    n_items = sum(sizes) + sum(len(s[0].truth) for s in strata)
-    n_clusters = sum(s[0].n_clusters for s in strata)
+    n_items = sum(sizes)
     counts: Counts = {"n_items": n_items, "n_clusters": n_clusters, "n_raters": 2}
     if not found or any(e is None for e in found):
         return Result(
             name, status="insufficient", reason="a stratum has no labelled or no unlabelled items", **counts
         )
-    weights = np.array(shares if shares is not None else sizes, np.float64)
-    weights /= weights.sum()
+    weights = _weights(shares, sizes)
     good = [e for e in found if e is not None]
     whole = _Estimate(
         value=float(sum(w * e.value for w, e in zip(weights, good, strict=True))),
@@ -319,8 +348,12 @@ def _normal(
     flags: tuple[str, ...] = ("few_clusters",) if estimate.smallest < FEW_CLUSTERS else ()
     if share:
         flags += few_labelled(min(sum(int((t == side).sum()) for t in truths) for side in (0, 1)))
+        flags += ("outside_range",) if not 0 <= value <= 1 else ()
     if not np.isfinite(spread):
         reason = "no interval: fewer than two clusters"
+        return Result(name, value, method=method, reason=reason, flags=flags, **counts)
+    if spread == 0:
+        reason = "no interval: labels and judge do not vary"
         return Result(name, value, method=method, reason=reason, flags=flags, **counts)
     half = float(special.stdtrit(estimate.smallest - 1, (1 + level) / 2)) * spread
     if share and 0 < value < 1:

@@ -85,7 +85,7 @@ def test_strata_are_weighted_by_their_size() -> None:
         (Labelled.of([0, 0, 1], [0, 0, 1]), np.zeros(10), None),
     ]
     result = stratified(strata, tuning=1.0)
-    assert result.value == pytest.approx(0.75 * 1 + 0.25 * 0)
+    assert result.value == pytest.approx(34 / 47)
     assert stratified(strata, shares=[1, 1], tuning=1.0).value == pytest.approx(0.5)
 
 
@@ -127,3 +127,44 @@ def test_wilson_at_the_ends_stays_within_zero_and_one() -> None:
     assert wilson(20, 20).high == 1.0
     assert wilson(0, 0).status == "insufficient"
     assert wilson(5, 4).status == "rejected"
+
+
+def test_labelling_one_stratum_more_than_another_does_not_shift_the_estimate() -> None:
+    rare, common = np.zeros(500), np.ones(500)
+    strata = [(Labelled.of(rare[:450], rare[:450]), rare[450:], None)]
+    strata += [(Labelled.of(common[:50], common[:50]), common[50:], None)]
+    assert stratified(strata, tuning=1.0).value == pytest.approx(0.5)
+
+
+def test_a_sample_without_variation_has_no_interval() -> None:
+    result = prediction_powered(Labelled.of([0, 0, 0], [0, 0, 0]), [0, 0])
+    assert (result.value, result.low) == (0.0, None)
+    assert "do not vary" in result.reason
+    clipped = rogan_gladen(2, 150, 0.9, 0.9)
+    assert (clipped.value, clipped.low, clipped.flags) == (0.0, None, ("clipped",))
+
+
+def test_a_corrected_share_outside_zero_to_one_is_flagged() -> None:
+    result = prediction_powered(Labelled.of([0, 0, 0, 1], [1, 1, 1, 1]), [0, 0, 0], tuning=1)
+    assert result.value == pytest.approx(-0.75)
+    assert "outside_range" in result.flags
+
+
+def test_figures_that_are_no_shares_are_rejected() -> None:
+    for figures in ((200, 150, 0.9, 0.9), (-1, 150, 0.9, 0.9), (20, 150, 1.9, 0.9), (20, 150, np.nan, 0.9)):
+        assert rogan_gladen(*figures).status == "rejected"
+    assert naive([]).status == "insufficient"
+
+
+def test_a_missing_judgement_and_shares_that_do_not_fit_are_refused() -> None:
+    known = Labelled.of([0, 1, 1], [0, 1, 0])
+    for estimate in (
+        naive,
+        lambda f: prediction_powered(known, f),
+        lambda f: rogan_gladen_estimated(known, f),
+    ):
+        with pytest.raises(ValueError, match="no value for 1 items"):
+            estimate([0, np.nan, 1])
+    for shares in ([1], [0, 0], [2, -1]):
+        with pytest.raises(ValueError, match="2 strata need"):
+            stratified([(known, [0, 1], None)] * 2, shares=shares)
