@@ -50,17 +50,23 @@ def table(
 ) -> tuple[Row, ...]:
     """Return a row per behaviour and an overall row.
 
-    ``judge`` and each of ``people`` are marks (turns x behaviours, 0 or 1). Figures are shares, not percent.
+    ``judge`` and each of ``people`` are marks (turns x behaviours, 0 or 1; ValueError for anything else, also
+    for a missing one: leave that turn out). Figures are shares, not percent.
     Precision, recall and the rest compare the judge with each person as reference; ``people`` compares each
     pair of people, the first as reference.
     """
     plan = plan or Plan()
-    marks = [np.asarray(m) == 1 for m in (judge, *people)]
+    given = [np.asarray(m, np.float64) for m in (judge, *people)]
+    if not all(np.isin(m, (0, 1)).all() for m in given):
+        raise ValueError("marks are 0 or 1; leave out turns that a rater did not mark")
+    marks = [m == 1 for m in given]
     shape = marks[0].shape
     if any(m.shape != shape for m in marks) or len(shape) != 2 or shape[1] != len(behaviours):
         raise ValueError(f"marks are turns x {len(behaviours)} behaviours, alike for all raters")
     if not people:
         raise ValueError("the table needs at least one person")
+    if not shape[0]:
+        raise ValueError("the table needs at least one turn")
     units = cluster_codes(clusters, shape[0])
     tables = _Tables(marks, units, plan, policy)
     return tuple(tables.row(i, name) for i, name in enumerate((*behaviours, OVERALL)))

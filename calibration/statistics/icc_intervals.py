@@ -37,8 +37,13 @@ def f_interval(ratings: Ratings, form: Form, average: bool = False, level: float
     if np.isnan(sample.values).any() or sample.n_items < len(ratings.values):
         return replace(plain, method=method, reason="no F interval with missing cells; use the bootstrap")
     low, high = _bounds(sample.values, form, average, (1 + level) / 2)
-    if not np.isfinite([low, high]).all():
+    if np.isinf(low):
         return replace(plain, method=method, reason="no F interval: the raters agree without error")
+    if not low <= (plain.value or 0.0) <= high:
+        reason = (
+            "no F interval: its approximation fails on so little variation between items; use the bootstrap"
+        )
+        return replace(plain, method=method, reason=reason)
     return replace(plain, low=low, high=high, method=method, reason="")
 
 
@@ -47,10 +52,10 @@ def _bounds(block: Floats, form: Form, average: bool, tail: float) -> tuple[floa
     between, within, raters, error = mean_squares(block)
     if form == 2:
         low, high = _two_way_random(between, raters, error, n, k, tail)
-        return (low * k / (1 + low * (k - 1)), high * k / (1 + high * (k - 1))) if average else (low, high)
+        return (_of_average(low, k), _of_average(high, k)) if average else (low, high)
     noise, df = (within, n * (k - 1)) if form == 1 else (error, (n - 1) * (k - 1))
     if noise <= 0:
-        return np.nan, np.nan
+        return np.inf, np.inf
     ratio = between / noise
     low, high = ratio / _f(tail, n - 1, df), ratio * _f(tail, df, n - 1)
     if average:
@@ -63,7 +68,7 @@ def _two_way_random(
 ) -> tuple[float, float]:
     """Limits of ICC(2,1), with Satterthwaite's degrees of freedom for its noise."""
     if error <= 0:
-        return np.nan, np.nan
+        return np.inf, np.inf
     icc = (between - error) / (between + (k - 1) * error + k * (raters - error) / n)
     a, b = k * icc * raters / error, n * (1 + (k - 1) * icc) - k * icc
     df = (k - 1) * (n - 1) * (a + b) ** 2 / ((n - 1) * a**2 + b**2)
@@ -73,6 +78,12 @@ def _two_way_random(
         n * (between - upper * error) / (upper * noise + n * between),
         n * (lower * between - error) / (noise + n * lower * between),
     )
+
+
+def _of_average(limit: float, k: int) -> float:
+    """Return the limit for the mean of k raters; NaN at or below -1 / (k - 1), where there is none."""
+    bottom = 1 + limit * (k - 1)
+    return limit * k / bottom if bottom > 0 else np.nan
 
 
 def mean_squares(block: Floats) -> tuple[float, float, float, float]:

@@ -52,6 +52,8 @@ def _over_tasks(
 ) -> Result:
     plan = plan or Plan()
     n = [trials] * len(successes) if isinstance(trials, int) else list(trials)
+    if len(n) != len(successes):
+        raise ValueError(f"{len(successes)} tasks, but {len(n)} numbers of trials")
     method = f"unbiased over {len(successes)} tasks"
     if not successes:
         return Result(name, status="insufficient", reason="no tasks", method=method)

@@ -28,7 +28,7 @@ def isotonic(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Map:
     """Fit the rising step function that is nearest to the truth in squares; outside the scores it is flat."""
     from sklearn.isotonic import IsotonicRegression
 
-    fitted = IsotonicRegression(out_of_bounds="clip").fit(np.asarray(scores, float), np.asarray(truth, float))
+    fitted = IsotonicRegression(out_of_bounds="clip").fit(*_complete(scores, truth))
     return lambda x: np.asarray(fitted.predict(np.asarray(x, float)), np.float64)
 
 
@@ -36,7 +36,7 @@ def platt(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Map:
     """Fit 1 / (1 + exp(-(a + b score))) to 0/1 truth, with Platt's smoothed targets."""
     from scipy.optimize import minimize
 
-    x, y = np.asarray(scores, np.float64), np.asarray(truth, np.float64)
+    x, y = _complete(scores, truth)
     if not np.isin(y, (0, 1)).all():
         raise ValueError("Platt scaling needs a truth of 0 and 1")
     centre, spread = float(x.mean()), float(x.std()) or 1.0
@@ -51,6 +51,15 @@ def platt(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Map:
 
     a, b = minimize(loss, np.zeros(2), jac=True, method="BFGS").x
     return lambda new: _logistic(a + b * (np.asarray(new, np.float64) - centre) / spread)
+
+
+def _complete(scores: npt.ArrayLike, truth: npt.ArrayLike) -> tuple[Floats, Floats]:
+    x, y = np.asarray(scores, np.float64), np.asarray(truth, np.float64)
+    if x.shape != y.shape or x.ndim != 1 or not len(x):
+        raise ValueError("scores and truth must be two lists of one length, and not empty")
+    if not np.isfinite(x).all() or not np.isfinite(y).all():
+        raise ValueError("a map is fitted on items that have a score and a truth; leave the others out")
+    return x, y
 
 
 def _logistic(line: Floats) -> Floats:
@@ -70,7 +79,7 @@ def cross_fitted(
 
     ValueError with fewer clusters than folds. Folds are drawn from the seed.
     """
-    x, y = np.asarray(scores, np.float64), np.asarray(truth, np.float64)
+    x, y = _complete(scores, truth)
     units = cluster_codes(clusters, len(x))
     n = len(np.unique(units))
     if folds < 2 or n < folds:
@@ -206,7 +215,7 @@ def _checked(probabilities: npt.ArrayLike, truth: npt.ArrayLike) -> tuple[Floats
 def _binned(p: Floats, bins: int, rule: Bins) -> tuple[Ints, Floats]:
     if bins < 1:
         raise ValueError(f"at least one bin, not {bins}")
-    edges = np.linspace(0, 1, bins + 1)
+    edges = np.arange(bins + 1) / bins  # 3 / 10 is 0.3; equal steps of 0.1 are not
     if rule == "equal_count" and len(p):
         edges = np.quantile(p, edges)
     return np.clip(np.searchsorted(edges, p, side="right") - 1, 0, bins - 1), edges

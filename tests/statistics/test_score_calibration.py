@@ -14,6 +14,7 @@ from calibration.statistics.score_calibration import (
     brier_parts,
     cross_fitted,
     expected_calibration_error,
+    isotonic,
     platt,
     reliability_curve,
 )
@@ -111,3 +112,16 @@ def test_an_ordinal_map_never_falls_and_lands_on_the_scale() -> None:
 def test_a_map_that_is_not_one_is_refused() -> None:
     with pytest.raises(ValueError, match="must rise"):
         ScaleMap((2, 1), (0, 1), "bad")
+
+
+def test_a_probability_on_an_edge_belongs_to_the_bin_above() -> None:
+    tenths = [n / 10 for n in range(1, 10)]
+    curve = reliability_curve(tenths, [0] * 9)
+    assert [(b.low, b.n) for b in curve] == [(tenth, 1) for tenth in tenths]
+
+
+def test_a_map_is_not_fitted_on_items_without_a_score_or_a_truth() -> None:
+    for scores, truth in (([1, np.nan, 3], [0, 1, 1]), ([1, 2], [0, np.nan]), ([], []), ([1, 2], [1])):
+        for fit in (isotonic, platt):
+            with pytest.raises(ValueError, match=r"leave the others out|one length"):
+                fit(scores, truth)
