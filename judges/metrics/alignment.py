@@ -81,8 +81,9 @@ def _best(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> t
     every = scene.said_by(scene.target(turn).speaker, keep_blank=settings.is_reference)
     if every[len(own) - 1] == own[-1]:
         name = ("running best", tools.embed.name, settings.is_reference, scene.target(turn).speaker)
-        speakers = len({one.speaker for one in scene.turns})
-        running = scene.once(name, lambda: RunningBest(unit, every, speakers))
+        running = scene.once(
+            name, lambda: RunningBest(unit, every, len({one.speaker for one in scene.turns}))
+        )
         return running.row(len(own))[others], others
     return cosine(unit[others], unit[own]).max(axis=1), others
 

@@ -24,7 +24,7 @@ from judges.metrics.base import (
 from judges.metrics.participation import spoken
 from judges.metrics.scene import Scene
 from judges.metrics.spanning import Distances, cosine_distances, prim
-from judges.metrics.tools import Tools
+from judges.metrics.tools import Matrix, Tools
 
 NOISE = 1e-12
 """A change of spread below this is rounding, not a contribution."""
@@ -64,13 +64,14 @@ class Messages:
     texts: NDArray[np.intp]
     first: list[int]
     distances: Distances
+    unit: Matrix
 
     def spread(self, members: Iterable[int]) -> tuple[float, tuple[int, int]]:
         """Return the mean edge of some messages' spanning tree (0 below two) and its longest edge."""
         chosen = self.texts[list(members)]
         if len(chosen) < 2:
             return 0.0, (-1, -1)
-        tree = prim(self.distances, np.unique(chosen))
+        tree = prim(self.distances, np.unique(chosen), self.unit)
         ends = (self.first[tree.longest[0]], self.first[tree.longest[1]])
         return tree.length / (len(chosen) - 1), ends
 
@@ -83,7 +84,8 @@ def _messages(scene: Scene, positions: list[int], tools: Tools) -> Messages:
             order[scene.turns[position].text] = len(order)
             first.append(position)
     texts = np.array([order[scene.turns[p].text] for p in positions], dtype=np.intp)
-    return Messages(positions, texts, first, cosine_distances(tools.unit(scene)[first]))
+    unit = tools.unit(scene)[first]
+    return Messages(positions, texts, first, cosine_distances(unit), unit)
 
 
 def _gain(whole: float, messages: Messages, scene: Scene, positions: list[int], speaker: str) -> float:
