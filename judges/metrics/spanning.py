@@ -25,8 +25,8 @@ class Tree:
 def prim(distances: Distances, members: NDArray[np.intp], unit: Matrix | None = None) -> Tree:
     """Return the minimum spanning tree over some rows of a distance matrix, by Prim's algorithm.
 
-    Zero is a length like any other. Takes n^2 steps and n numbers of memory beside the matrix. Where the matrix
-    is in single precision, `unit` gives the edges' lengths in double.
+    Zero is a length like any other. Takes n^2 steps and n numbers of memory beside the matrix. Where that is
+    in single precision, `unit` gives the edges' lengths in double.
     """
     if len(members) < 2:
         return Tree(0.0, (0, 0, 0.0))
