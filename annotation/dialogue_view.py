@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation import marks
-from annotation.models import Continuation, Dialogue, Label, Turn
+from annotation.models import Continuation, Dialogue, Label, Rater, Turn
 
 COLOURS = 6
-KINDS = {"human": "people", "judge": "judges", "metric": "metrics", "key": "answer keys"}
+KINDS = {"human": "people", "judge": "judges", "key": "answer keys"}
 
 
 class Line(NamedTuple):
@@ -27,12 +27,16 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class Answers:
-    """The answers to one question about one item, by kind of rater; a missing one shows why."""
+    """The answers to one question about one item, by kind of rater and rater; a missing one shows why.
 
-    place: str
+    `turn` counts from 1; None is the whole continuation. Of a set of tags, one that nobody set `is_unset`.
+    """
+
+    turn: int | None
     question: str
     scheme: str
-    by_kind: dict[str, list[str]] = field(default_factory=dict)
+    is_unset: bool
+    by_kind: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
 
 def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> dict[str, tuple[str, int]]:
@@ -69,26 +73,48 @@ def _aside(turn: Turn) -> str:
     return " · ".join(known)
 
 
+def has_metrics(continuation: Continuation) -> bool:
+    """Whether a metric scored a continuation or its turns."""
+    return Label.objects.filter(item__continuation=continuation, rater__kind=Rater.Kind.METRIC).exists()
+
+
 def answers(continuation: Continuation) -> list[Answers]:
-    """Return the live answers about a continuation and its turns, whole first, in the order of the turns."""
+    """Return what people, judges and keys answered about a continuation and its turns, whole first.
+
+    Metrics have a page of their own, where each value stands with what caused it.
+    """
     labels = (
         Label.objects.filter(item__continuation=continuation, superseded_at__isnull=True)
+        .exclude(rater__kind=Rater.Kind.METRIC)
         .select_related("rater", "item__turn", "question__version__scheme")
         .order_by("item_id", "question__version", "question__position", "rater__name", "sample")
     )
     found: dict[tuple[int, int], Answers] = {}
     for label in labels:
-        position = label.item.turn.position if label.item.turn else None
+        question = label.question
+        is_tag = question.level == "binary" and bool(question.group)
         entry = found.setdefault(
             (label.item_id, label.question_id),
             Answers(
-                "whole" if position is None else str(position + 1),
-                label.question.key,
-                label.question.version.scheme.title,
+                label.item.turn.position + 1 if label.item.turn else None,
+                question.key.replace("_", " "),
+                question.version.scheme.title,
+                is_tag,
             ),
         )
-        entry.by_kind.setdefault(KINDS[label.rater.kind], []).append(_shown(label))
+        entry.is_unset &= label.number in (None, 0)
+        of_kind = entry.by_kind.setdefault(KINDS[label.rater.kind], {})
+        of_kind.setdefault(label.rater.name, []).append(_shown(label))
     return list(found.values())
+
+
+def unset(found: Iterable[Answers]) -> dict[int | None, list[str]]:
+    """Return the tags that were asked about and that nobody set, by turn."""
+    by_turn: dict[int | None, list[str]] = {}
+    for entry in found:
+        if entry.is_unset:
+            by_turn.setdefault(entry.turn, []).append(entry.question)
+    return by_turn
 
 
 def _shown(label: Label) -> str:

@@ -53,7 +53,10 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "metadata": [(key, _shown(value)) for key, value in found.metadata.items()],
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
         "has_given": any(line.given for line in [*history, *lines]),
-        "answers": answers,
+        "answers": [entry for entry in answers if not entry.is_unset],
+        "unset": dialogue_view.unset(answers),
+        "n_unset": sum(entry.is_unset for entry in answers),
+        "has_metrics": dialogue_view.has_metrics(shown),
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",
     }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 
-from annotation.models import Continuation, Corpus
+from annotation.models import Continuation, Corpus, Label
 from calibration.profiles import causes, distribution, summary, tables
 from config.permissions import researcher_only
 
@@ -22,11 +23,13 @@ FILES = {
 def profile(request: HttpRequest, pk: int) -> HttpResponse:
     """Systems as rows, metrics as columns, in their aspects."""
     corpus = get_object_or_404(Corpus, pk=pk)
-    examples = Continuation.objects.filter(dialogue__corpus=corpus, items__labels__rater__kind="metric")
+    scored = Label.objects.filter(item__continuation=OuterRef("pk"), rater__kind="metric")
+    examples = Continuation.objects.filter(Exists(scored), dialogue__corpus=corpus)
     context = {
         "corpus": corpus,
+        "active_room": "corpora",
         "panels": summary.profile(corpus),
-        "examples": examples.select_related("dialogue", "system").distinct().order_by("pk")[:30],
+        "examples": examples.select_related("dialogue", "system").order_by("pk")[:30],
     }
     return render(request, "calibration/profile.html", context)
 
@@ -61,16 +64,24 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
 @require_GET
 @researcher_only
 def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
-    """One continuation's values with the turns that caused them."""
+    """One continuation's values with the turns that caused them; of one metric where one is chosen."""
     related = ("dialogue__corpus", "system")
     continuation = get_object_or_404(Continuation.objects.select_related(*related), pk=pk)
     lines, values = causes.values(continuation)
-    by_turn = [(line, [value for value in values if value.turn == line.number]) for line in lines]
+    metrics = dict(sorted({value.rater: value.metric for value in values}.items(), key=lambda pair: pair[1]))
+    asked = request.GET.get("metric", "")
+    chosen = int(asked) if asked.isascii() and asked.isdecimal() and int(asked) in metrics else None
+    shown = [value for value in values if chosen in (None, value.rater)]
+    by_turn = [(line, [value for value in shown if value.turn == line.number]) for line in lines]
     context = {
         "continuation": continuation,
         "corpus": continuation.dialogue.corpus,
+        "siblings": continuation.dialogue.continuations.select_related("system").order_by("pk"),
+        "metrics": metrics,
+        "chosen": chosen,
+        "active_room": "corpora",
         "turns": by_turn,
-        "whole": [value for value in values if value.turn is None],
+        "whole": [value for value in shown if value.turn is None],
     }
     return render(request, "calibration/profile_continuation.html", context)
 

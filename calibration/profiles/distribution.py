@@ -10,6 +10,7 @@ import altair as alt
 from django.db import connection
 
 from annotation.models import Corpus
+from annotation.records import HUMAN
 from calibration.profiles.summary import Column
 from calibration.reports import drawing
 
@@ -19,15 +20,15 @@ SELECT s.name, count(*), avg(l.number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75
   FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
   JOIN annotation_continuation c ON c.id = i.continuation_id JOIN annotation_system s ON s.id = c.system_id
  WHERE i.corpus_id = %s AND l.rater_id = %s AND l.superseded_at IS NULL AND l.number IS NOT NULL
- GROUP BY s.name ORDER BY s.name
+ GROUP BY s.name ORDER BY lower(s.name) = %s, s.name
 """
 FIELDS = ("system", "n", "mean", "low", "q1", "median", "q3", "high")
 
 
 def distribution(corpus: Corpus, column: Column) -> list[dict[str, Any]]:
-    """Return per system its number of values, mean and quartiles (linear interpolation)."""
+    """Return per system its number of values, mean and quartiles (linear interpolation); people come last."""
     with connection.cursor() as cursor:
-        cursor.execute(QUARTILES, [corpus.pk, column.id])
+        cursor.execute(QUARTILES, [corpus.pk, column.id, HUMAN])
         rows = cursor.fetchall()
     return [dict(zip(FIELDS, (name, n, mean, *quartiles), strict=True)) for name, n, mean, quartiles in rows]
 

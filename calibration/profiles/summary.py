@@ -6,7 +6,7 @@ No row is the standard: the human continuations are one point among others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Avg, Count, Max, Min, Q, QuerySet, StdDev
@@ -28,6 +28,14 @@ DIRECTIONS = {
     "nearer_half": "nearer 0.5 is better",
     "descriptive": "describes, does not rank",
 }
+HIGH, LOW, NEARER_HALF = "high", "low", "nearer_half"
+ENDS = {
+    "higher": {"highest": HIGH, "lowest": LOW, "best": HIGH},
+    "lower": {"highest": HIGH, "lowest": LOW, "best": LOW},
+    NEARER_HALF: {"nearest": HIGH, "farthest": LOW, "best": HIGH},
+    "descriptive": {"highest": HIGH, "lowest": LOW},
+}
+"""The marks of a column, and at which end of it each stands; MPCEval's tables mark the same ends."""
 KINDS = {"turn": "Turns", "dialogue": "Conversations"}
 
 
@@ -36,7 +44,8 @@ class Cell:
     """One metric on one system's items: count, mean, standard deviation (dividing by n), and range.
 
     `missing` counts items on which the metric is not defined; they are in no figure. `marks` says whether
-    the mean is the column's `highest`, `lowest` or `best`.
+    the mean is the column's `highest` or `lowest` (where 0.5 is what counts, `nearest` to it or `farthest`),
+    and whether it is the `best`.
     """
 
     n: int
@@ -46,6 +55,16 @@ class Cell:
     low: float | None = None
     high: float | None = None
     marks: tuple[str, ...] = ()
+
+    @property
+    def is_bold(self) -> bool:
+        """Whether it is the end that MPCEval's tables print bold."""
+        return "highest" in self.marks or "nearest" in self.marks
+
+    @property
+    def is_underlined(self) -> bool:
+        """Whether it is the end that MPCEval's tables underline."""
+        return "lowest" in self.marks or "farthest" in self.marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +94,15 @@ class Row:
         return self.system.casefold() == HUMAN
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Why a metric has no value, and on how many items."""
+
+    metric: str
+    reason: str
+    n: int
+
+
 @dataclass(frozen=True)
 class Panel:
     """The metrics of one aspect on one kind of item."""
@@ -82,7 +110,8 @@ class Panel:
     kind: str
     aspect: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...] = field(default=())
+    rows: tuple[Row, ...] = ()
+    gone: tuple[Gone, ...] = ()
 
     @property
     def title(self) -> str:
@@ -110,16 +139,18 @@ def metric_labels(corpus: Corpus) -> QuerySet[Label]:
 def profile(corpus: Corpus) -> list[Panel]:
     """Return a corpus's panels: turns before conversations, aspects in the papers' order.
 
-    Two queries, however many labels there are. Only metrics that have been run, and systems with labels.
+    Three queries, however many labels there are. Only metrics that have been run, and systems with labels.
     """
     cells = _cells(corpus)
     columns = _columns({rater for rater, _ in cells})
+    reasons = _reasons(corpus)
     panels = []
     for kind in KINDS:
         for aspect in ASPECTS:
             of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
             if of_panel:
-                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells)))
+                gone = tuple(Gone(c.name, reason, n) for c in of_panel for reason, n in reasons.get(c.id, ()))
+                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells), gone))
     return panels
 
 
@@ -148,6 +179,15 @@ def _cells(corpus: Corpus) -> dict[tuple[int, str], Cell]:
     return {(rater, system): Cell(*figures) for rater, system, *figures in rows}
 
 
+def _reasons(corpus: Corpus) -> dict[int, list[tuple[str, int]]]:
+    """Return per metric why it has no value and how often, the most frequent first."""
+    found: dict[int, list[tuple[str, int]]] = {}
+    rows = metric_labels(corpus).exclude(missing="").values_list("rater_id", "missing")
+    for rater, reason, n in rows.annotate(n=Count("pk")).order_by("-n", "missing"):
+        found.setdefault(rater, []).append((reason, n))
+    return found
+
+
 def _columns(raters: Iterable[int]) -> list[Column]:
     order = {key: place for place, key in enumerate(METRICS)}
     found = [
@@ -167,34 +207,21 @@ def _rows(columns: tuple[Column, ...], cells: Mapping[tuple[int, str], Cell]) ->
 
 
 def _marked(column: Column, cells: Mapping[str, Cell]) -> dict[str, Cell]:
-    """Mark the highest, lowest and best means; nothing is marked where all means are equal."""
-    means = {system: cell.mean for system, cell in cells.items() if cell.mean is not None}
-    if len(set(means.values())) < 2:
+    """Mark the ends of a column and the better one; nothing is marked where all means are equally good."""
+    direction = column.metric.direction
+    placed = {
+        system: -abs(cell.mean - 0.5) if direction == NEARER_HALF else cell.mean
+        for system, cell in cells.items()
+        if cell.mean is not None
+    }
+    if len(set(placed.values())) < 2:
         return dict(cells)
-    ends = {"highest": max(means.values()), "lowest": min(means.values())}
-    best = _best(column.metric.direction, means.values())
-    if best is not None:
-        ends["best"] = best
+    top, bottom = max(placed.values()), min(placed.values())
+    ends = {name: {HIGH: top, LOW: bottom}[end] for name, end in ENDS[direction].items()}
     return {
-        system: Cell(
-            cell.n,
-            cell.missing,
-            cell.mean,
-            cell.spread,
-            cell.low,
-            cell.high,
-            tuple(mark for mark, mean in ends.items() if cell.mean == mean),
-        )
+        system: replace(cell, marks=tuple(name for name, at in ends.items() if placed.get(system) == at))
         for system, cell in cells.items()
     }
-
-
-def _best(direction: str, means: Iterable[float]) -> float | None:
-    if direction == "higher":
-        return max(means)
-    if direction == "lower":
-        return min(means)
-    return min(means, key=lambda mean: abs(mean - 0.5)) if direction == "nearer_half" else None
 
 
 def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Sequence
 
 from annotation.cells import guarded
+from calibration.latex import escaped
 from calibration.profiles.summary import Cell, Panel, as_rows
 
 TEXT = ("metric", "system")
+ARROWS = {
+    "higher": r" $\uparrow$",
+    "lower": r" $\downarrow$",
+    "nearer_half": r" $\to .5$",
+    "descriptive": "",
+}
 
 
 def as_csv(panels: Sequence[Panel]) -> str:
@@ -26,21 +32,24 @@ def as_csv(panels: Sequence[Panel]) -> str:
 
 
 def as_latex(panels: Sequence[Panel]) -> str:
-    """Return a booktabs table per panel: mean and standard deviation, highest bold, lowest underlined."""
-    return "\n\n".join(_table(panel) for panel in panels) + "\n"
+    """Return a booktabs table per panel: mean and standard deviation, the ends of a column marked."""
+    return "\n\n".join([r"% needs \usepackage{booktabs}", *map(_table, panels)]) + "\n"
 
 
 def _table(panel: Panel) -> str:
+    names = [f"{escaped(column.name)}{ARROWS[column.metric.direction]}" for column in panel.columns]
     lines = [
-        f"% {panel.title}: mean and standard deviation (dividing by n); bold highest, underlined lowest",
+        f"% {panel.title}: mean and standard deviation (dividing by n); bold: highest, underlined: lowest;",
+        "% where the arrow leads to .5, bold: nearest, underlined: farthest",
         rf"\begin{{tabular}}{{l{'r' * len(panel.columns)}}}",
         r"\toprule",
-        " & ".join(["System", *(escaped(column.name) for column in panel.columns)]) + r" \\",
+        " & ".join(["System", *names]) + r" \\",
         r"\midrule",
         *(_line(row.system, row.cells) for row in panel.systems),
     ]
     if panel.people:
-        lines += [r"\midrule", *(_line(row.system, row.cells) for row in panel.people)]
+        apart = [r"\midrule"] if panel.systems else []
+        lines += [*apart, *(_line(row.system, row.cells) for row in panel.people)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
@@ -51,15 +60,9 @@ def _line(system: str, cells: Sequence[Cell]) -> str:
 def _figure(cell: Cell) -> str:
     if cell.mean is None:
         return "--"
-    mean = f"{cell.mean:.3f}"
-    if "highest" in cell.marks:
+    mean = f"{cell.mean:.3f}".replace("-", "$-$")
+    if cell.is_bold:
         mean = rf"\textbf{{{mean}}}"
-    if "lowest" in cell.marks:
+    if cell.is_underlined:
         mean = rf"\underline{{{mean}}}"
     return rf"{mean} $\pm$ {cell.spread or 0:.3f}"
-
-
-def escaped(text: str) -> str:
-    """Return a text that LaTeX prints as it is."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return re.sub(r"[\\~^&%$#_{}]", lambda found: special.get(found[0], "\\" + found[0]), text)

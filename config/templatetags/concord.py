@@ -37,6 +37,12 @@ def get(mapping: Any, key: Any) -> Any:
 
 
 @register.filter
+def pairs(mapping: Any) -> list[tuple[Any, Any]]:
+    """Return the pairs of a mapping; none where there is no mapping."""
+    return list(mapping.items()) if mapping else []
+
+
+@register.filter
 def share(part: Any, whole: Any) -> int:
     """Return part of whole in per cent, 0 where whole is 0, for meters."""
     return round(100 * float(part or 0) / float(whole)) if whole else 0

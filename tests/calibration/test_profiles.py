@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import statistics
 
 import pytest
@@ -14,7 +15,7 @@ from django.test import Client
 from annotation import scheme_store
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.recording import Answer, record
-from calibration.profiles import causes, distribution, summary, tables
+from calibration.profiles import causes, distribution, phrases, summary, tables
 from judges.metric_runs import scheme_of
 from judges.metrics import METRICS
 from tests import factories
@@ -61,7 +62,32 @@ def test_people_are_set_apart_and_the_ends_are_marked() -> None:
     (panel,) = summary.profile(corpus)
     assert [row.system for row in panel.people] == ["human"]
     marks = {row.system: row.cells[0].marks for row in panel.rows}
-    assert marks == {"human": ("lowest",), "model-a": ("highest",), "model_b%": ("best",)}
+    assert marks == {"human": (), "model-a": ("farthest",), "model_b%": ("nearest", "best")}
+
+
+@pytest.mark.parametrize(
+    ("metric", "high", "low"),
+    [
+        ("info_gain", ("highest", "best"), ("lowest",)),
+        ("pe", ("highest",), ("lowest", "best")),
+        ("nse", ("highest",), ("lowest",)),
+    ],
+)
+def test_the_better_end_is_the_one_that_the_metric_declares(
+    metric: str, high: tuple[str, ...], low: tuple[str, ...]
+) -> None:
+    corpus = factories.corpus()
+    scored(corpus, metric, {"model-a": [0.9], "model-b": [0.4], "model-c": [0.6]})
+    (panel,) = summary.profile(corpus)
+    marks = {row.system: row.cells[0].marks for row in panel.rows}
+    assert marks == {"model-a": high, "model-b": low, "model-c": ()}
+
+
+def test_means_equally_near_to_a_half_are_not_marked() -> None:
+    corpus = factories.corpus()
+    scored(corpus, "m_sns_avg", {"human": [0.25], "model-a": [0.75]})
+    (panel,) = summary.profile(corpus)
+    assert [row.cells[0].marks for row in panel.rows] == [(), ()]
 
 
 def test_a_metric_without_direction_has_no_better_end() -> None:
@@ -82,7 +108,7 @@ def test_the_queries_do_not_grow_with_the_labels(django_assert_num_queries: obje
     corpus = factories.corpus()
     scored(corpus, "m_sns_avg", VALUES)
     scored(corpus, "nse", VALUES)
-    with django_assert_num_queries(2):  # type: ignore[operator]
+    with django_assert_num_queries(3):  # type: ignore[operator]
         summary.profile(corpus)
 
 
@@ -96,8 +122,31 @@ def test_the_files_hold_the_same_figures_and_print_hostile_names_as_text() -> No
         ("model_b%", 0.75),
     ]
     latex = tables.as_latex(panels)
-    assert r"model\_b\% & \textbf{0.750} $\pm$ 0.000" in latex
-    assert r"\underline{0.250}" in latex
+    assert r"model\_b\% & 0.750 $\pm$ 0.000" in latex
+    assert r"m\_sns\_avg@paper $\to .5$" in latex
+
+
+def test_latex_is_one_booktabs_table_a_panel_whatever_the_names_are() -> None:
+    corpus = factories.corpus()
+    scored(corpus, "nse", {"\\input{x} & $^~#<|>\n\n% end": [0.25], "model-a": [0.75], "human": [0.5]})
+    latex = tables.as_latex(summary.profile(corpus))
+    assert r"\textbackslash{}input\{x\} \& \$\textasciicircum{}\textasciitilde{}\#" in latex
+    assert r"\textless{}\textbar{}\textgreater{} \% end & \underline{0.250} $\pm$ 0.000 \\" in latex
+    rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    assert len(rows) == 4
+    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {1}
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    rules = [line for line in latex.splitlines() if line.endswith("rule")]
+    assert rules == [r"\toprule", r"\midrule", r"\midrule", r"\bottomrule"]
+
+
+def test_why_values_are_missing_is_told_with_how_often() -> None:
+    corpus = factories.corpus()
+    scored(corpus, "m_sns_avg", {"model-a": [None, None, 0.5]})
+    (panel,) = summary.profile(corpus)
+    assert [(gone.metric, gone.reason, gone.n) for gone in panel.gone] == [
+        ("m_sns_avg@paper", "there is no context", 2)
+    ]
 
 
 def test_the_quartiles_are_those_of_the_values() -> None:
@@ -144,3 +193,48 @@ def test_a_corpus_without_metrics_says_what_to_do(client: Client) -> None:
     client.force_login(User.objects.create_superuser("root"))
     page = client.get(f"/corpora/{factories.corpus().pk}/profile/").content.decode()
     assert "No metric has been run" in page
+
+
+def test_causes_are_told_in_the_words_of_the_dialogue() -> None:
+    names = phrases.Names({"A": "Ana", "B": "نور"}, {"a1": "pick a date", "a2": "choose a venue"})
+    told = phrases.phrases(
+        {
+            "jumps": [["a1", "a2"]],
+            "item": "a1",
+            "longest_edge": [3, 5],
+            "contributions": {"A": 0.25, "B": 3},
+            "new": [],
+            "shifts": True,
+        },
+        names,
+    )
+    assert told == (
+        "contributions: Ana 0.25, \u2068نور\u2069 3",
+        "agenda item “pick a date”",
+        "jumps “pick a date” to “choose a venue”",
+        "longest edge between turns 4 and 6",
+        "shifts True",
+    )
+    assert phrases.turns({"longest_edge": [3, 5], "nearest": 0, "item": "a1"}) == (1, 4, 6)
+
+
+def test_a_continuation_shows_one_metric_where_one_is_chosen(client: Client) -> None:
+    corpus = factories.corpus()
+    rater = scored(corpus, "m_sns_min", {"model-a": [0.3]}, nearest=1)
+    client.force_login(factories.user(researcher=True))
+    made = Continuation.objects.get(system__name="model-a")
+    for query, count in (("", 1), (f"?metric={rater.pk}", 1), ("?metric=x", 1)):
+        page = client.get(f"/profile/{made.pk}/{query}")
+        assert page.content.decode().count("nearest to turn 2") == count
+    empty = Continuation.objects.exclude(pk=made.pk).get(dialogue=made.dialogue)
+    assert "No metric has scored this" in client.get(f"/profile/{empty.pk}/").content.decode()
+
+
+def test_a_hundred_scored_continuations_cost_no_more_queries_than_one(
+    client: Client, django_assert_max_num_queries: object
+) -> None:
+    corpus = factories.corpus()
+    scored(corpus, "nse", {"model-a": [n / 50 for n in range(40)]})
+    client.force_login(factories.user(researcher=True))
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        client.get(f"/corpora/{corpus.pk}/profile/")

@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Continuation, Corpus, Dialogue, Event, Split, Upload
 from tests import factories
+from tests.calibration.world import world
 from tests.importing.helpers import label, line
 
 pytestmark = pytest.mark.django_db
@@ -129,8 +130,33 @@ def test_a_dialogue_shows_turns_answers_and_people_as_text(researcher: Client, c
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "missing (unclear)" in page
-    assert '<td class="num">2</td>' in page  # the answer about the second turn, counted as the page counts
+    assert '<a href="#turn-2">2</a>' in page  # the answer about the second turn, counted as the page counts
+    assert 'id="turn-2"' in page
     assert "&lt;b&gt;greet" in page
+
+
+def test_tags_that_nobody_set_are_folded_away_with_their_number(researcher: Client) -> None:
+    built = world(dialogues=1, turns=3)
+    for tag in ("off_topic", "repetition"):
+        built.ask(tag, "binary", [0, 1], scheme="tags", group="Tags", positive=1)
+    built.say("ann", "off_topic", [0, 1, 0])
+    built.say("ann", "repetition", [0, 0, None])
+    dialogue = Dialogue.objects.get(corpus=built.corpus)
+    response = researcher.get(reverse("dialogue", args=[dialogue.pk]))
+    assert [(entry.turn, entry.question) for entry in response.context["answers"]] == [(2, "off topic")]
+    assert response.context["answers"][0].by_kind == {"people": {"ann": ["1"]}}
+    assert response.context["unset"] == {1: ["off topic", "repetition"], 3: ["off topic", "repetition"]} | {
+        2: ["repetition"]
+    }
+    assert "5 tags that nobody set, on 3 turns" in response.content.decode()
+
+
+def test_a_link_to_a_turn_opens_the_page_that_holds_it(researcher: Client) -> None:
+    made = factories.dialogue(factories.corpus(), turns=450)
+    page = text(researcher, reverse("dialogue", args=[made.pk]) + "?continuation=self&turn=420")
+    assert 'id="turn-420"' in page
+    assert 'id="turn-400"' not in page
+    assert page.count('class="turn here"') == 1
 
 
 def test_a_continuation_is_shown_after_the_history_with_its_marks(researcher: Client, corpus: Corpus) -> None:

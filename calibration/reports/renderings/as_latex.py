@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from calibration.latex import escaped
 from calibration.models import Report
 from calibration.reports import caveats, tables
 from calibration.reports.renderings.common import cell, look_lines, part_line, summary
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "α": r"$\alpha$",
-    "κ": r"$\kappa$",
-    "ρ": r"$\rho$",
-    "−": "$-$",
-    "’": "'",
-    "–": "--",
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-}
 
 
 def write(report: Report) -> str:
@@ -54,8 +42,4 @@ def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]], text_columns: i
 
 
 def _line(cells: Sequence[str]) -> str:
-    return " & ".join(_escaped(text) for text in cells) + r" \\"
-
-
-def _escaped(text: str) -> str:
-    return "".join(SPECIAL.get(c, c) for c in " ".join(text.split()))
+    return " & ".join(escaped(text) for text in cells) + r" \\"
