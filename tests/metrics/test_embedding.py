@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judges.metrics import Embedder, ModelMissing, Tools
-from judges.metrics.embedding import text_hash
+from judges.metrics.embedding import one_thread, text_hash
 from tests.metrics.helpers import WordCounts
 
 TEXTS = ["Yes.", "Shall we meet on Monday?", "是的", "ok", "The van takes six tables to the lake. " * 30]
@@ -29,12 +29,45 @@ class Shelf:
         self.kept |= {(model, key): vector for key, vector in vectors.items()}
 
 
+def fresh(minilm: Tools) -> Embedder:
+    """An embedder that knows no text yet, with the model that is loaded already."""
+    embed = Embedder()
+    embed._model = minilm.embed._loaded()
+    return embed
+
+
 @pytest.mark.embedding
-def test_a_vector_does_not_depend_on_the_texts_beside_it(minilm: Tools) -> None:
-    together = minilm.embed(TEXTS)
-    alone = np.concatenate([Embedder()([text]) for text in TEXTS[:2]])
-    assert np.array_equal(alone, together[:2])
-    assert np.array_equal(Embedder()(TEXTS[::-1]), together[::-1])
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 9])
+def test_a_vector_does_not_depend_on_the_texts_beside_it(minilm: Tools, length: int) -> None:
+    """Short texts above all: libraries multiply few rows by another routine than many."""
+    words = ["tea", "cake", "van", "lake", "road", "bread", "milk", "dog"]
+    texts = [" ".join([word, *words[:length]][:length]) for word in words]
+    together = fresh(minilm)(texts)
+    for index, text in enumerate(texts):
+        assert np.array_equal(fresh(minilm)([text])[0], together[index])
+    for count in (2, 3, 5, 7):
+        assert np.array_equal(fresh(minilm)(texts[:count]), together[:count])
+    assert np.array_equal(fresh(minilm)(texts[::-1]), together[::-1])
+
+
+@pytest.mark.embedding
+def test_a_vector_does_not_depend_on_the_copy_of_the_model(minilm: Tools) -> None:
+    assert np.array_equal(Embedder()(TEXTS[::-1]), fresh(minilm)(TEXTS)[::-1])
+
+
+def test_threads_are_restored_by_the_last_of_several_callers() -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    outer, inner = one_thread(), one_thread()
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    assert torch.get_num_threads() == 1
+    inner.__exit__(None, None, None)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)
 
 
 @pytest.mark.embedding
