@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
@@ -18,7 +18,7 @@ from annotation.recording import Answer
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from judges.embedding_store import DatabaseStore
 from judges.errors import JudgeError
-from judges.material import Material, load, whole_corpus
+from judges.material import Material, contents, load, whole_corpus
 from judges.metrics import (
     DEFAULT_MODEL,
     METRICS,
@@ -30,7 +30,7 @@ from judges.metrics import (
     Scene,
     Score,
     Tools,
-    corpus_hash,
+    content_hash,
     instrument_for,
 )
 from judges.models import Call, Run
@@ -46,15 +46,31 @@ def tools() -> Tools:
     return Tools(embed=Embedder(settings.EMBEDDING_MODEL or DEFAULT_MODEL, store=DatabaseStore()))
 
 
+def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[Plan]:
+    """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for no such one.
+
+    The corpus is hashed once, and only where a metric learns from it.
+    """
+    hashed = cache(lambda: content_hash(contents(corpus.pk)))
+    return [_plan(instrument, hashed) for instrument in map(_named, keys)]
+
+
 def metric_plan(key: str, corpus: Corpus) -> Plan:
-    """Return the plan of a metric such as `m_sns_avg@paper:window=10`; raise JudgeError for no such one."""
+    """Return the plan of one metric."""
+    return metric_plans([key], corpus)[0]
+
+
+def _named(key: str) -> Instrument:
     try:
-        instrument = instrument_for(key)
+        return instrument_for(key)
     except KeyRefused as error:
         raise JudgeError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+
+
+def _plan(instrument: Instrument, hashed: Callable[[], str]) -> Plan:
     metric = instrument.metric
     if instrument.learns:
-        instrument = replace(instrument, fitted_on=corpus_hash(whole_corpus(corpus.pk)))
+        instrument = replace(instrument, fitted_on=hashed())
     spec = instrument.spec(tools())
     rater = raters.machine(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
     version = scheme_store.store(definition=scheme_of(metric))

@@ -35,7 +35,7 @@ from judges.metrics import (
 from judges.metrics.base import Metric, Parameter, Score, Settings
 from judges.metrics.embedding import DEFAULT_MODEL, Embedder
 from judges.metrics.errors import InputRefused, KeyRefused, MetricError, ModelMissing
-from judges.metrics.instrument import Instrument, corpus_hash, score_continuation
+from judges.metrics.instrument import Instrument, content_hash, corpus_hash, score_continuation
 from judges.metrics.keys import parse_key, split_keys
 from judges.metrics.scene import Scene
 from judges.metrics.tools import Models, Tools
@@ -90,6 +90,7 @@ __all__ = [
     "Score",
     "Settings",
     "Tools",
+    "content_hash",
     "corpus_hash",
     "instrument_for",
     "parse_key",

@@ -16,6 +16,8 @@ from judges.metrics.scene import Scene
 from judges.metrics.threads import one_thread
 from judges.metrics.tools import Tools
 
+Content = tuple[str, list[tuple[str, list[tuple[str, str, int | None]]]]]
+
 AT_ONCE = 64
 """Items scored before the caller gets them."""
 
@@ -112,15 +114,24 @@ def score_continuation(
 
 def corpus_hash(dialogues: Iterable[Dialogue]) -> str:
     """Return the SHA-256 of what metrics may learn from: ids, speakers and texts, in whatever order."""
+    return content_hash(map(_content, dialogues))
+
+
+def content_hash(dialogues: Iterable[Content]) -> str:
+    """Return what `corpus_hash` does, from the contents alone: each dialogue's id, and its continuations' ids
+    with speaker, text and `at` of every turn; `self` comes first and is left out where it has no turn."""
     return _combined(map(_digest, dialogues))
 
 
-def _digest(dialogue: Dialogue) -> bytes:
-    rows = [
-        [continuation.id, [[turn.speaker, turn.text, turn.at] for turn in continuation.turns]]
+def _content(dialogue: Dialogue) -> Content:
+    return dialogue.id, [
+        (continuation.id, [(turn.speaker, turn.text, turn.at) for turn in continuation.turns])
         for continuation in dialogue.all_continuations()
     ]
-    return hashlib.sha256(json.dumps([dialogue.id, rows], ensure_ascii=True).encode()).digest()
+
+
+def _digest(content: Content) -> bytes:
+    return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).digest()
 
 
 def _combined(digests: Iterable[bytes]) -> str:
@@ -130,7 +141,7 @@ def _combined(digests: Iterable[bytes]) -> str:
 def _watched(dialogues: Iterable[Dialogue], digests: list[bytes]) -> Iterator[Dialogue]:
     """Yield dialogues and note their digests, so that a corpus is read once and never held."""
     for dialogue in dialogues:
-        digests.append(_digest(dialogue))
+        digests.append(_digest(_content(dialogue)))
         yield dialogue
 
 

@@ -7,7 +7,9 @@ import pytest
 from annotation.models import Label, Rater
 from judges import runs
 from judges.errors import JudgeError
-from judges.metric_runs import metric_plan
+from judges.material import contents, whole_corpus
+from judges.metric_runs import metric_plan, metric_plans
+from judges.metrics import content_hash, corpus_hash
 from judges.models import Embedding, Run
 from judges.selection import Scope
 from tests import factories
@@ -37,3 +39,25 @@ def test_a_metric_labels_every_turn_and_each_text_is_embedded_once() -> None:
 def test_an_unknown_metric_is_one_clear_line() -> None:
     with pytest.raises(JudgeError, match="There is no metric 'nothing'"):
         metric_plan("nothing", factories.corpus())
+
+
+def test_a_corpus_has_the_hash_of_its_dialogues_however_it_is_read() -> None:
+    corpus = factories.corpus()
+    told = factories.dialogue(corpus, turns=3)
+    factories.continuation(told, "a first", system="x", turns=[{"text": "é\n"}, {"text": ""}])
+    static = [{"text": "one", "at": 1}, {"text": "two", "at": 2}]
+    factories.continuation(told, "z last", system="y", turns=static, mode="static")
+    factories.continuation(told, "nothing", system="y", turns=[])
+    factories.dialogue(corpus, turns=0)
+    factories.continuation(factories.dialogue(corpus, turns=0), "self", system="human", turns=[])
+    assert content_hash(contents(corpus.pk)) == corpus_hash(whole_corpus(corpus.pk))
+
+
+def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None:
+    corpus = factories.corpus()
+    factories.dialogue(corpus, turns=3)
+    read: list[int] = []
+    monkeypatch.setattr("judges.metric_runs.contents", lambda pk: read.append(pk) or contents(pk))
+    plans = metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
+    assert read == [corpus.pk]
+    assert len({plan.rater.spec.get("fitted_on") for plan in plans}) == 2

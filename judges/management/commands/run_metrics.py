@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from judges import runs
 from judges.errors import JudgeError
 from judges.management.commands._running import RunCommand
-from judges.metric_runs import metric_plan
+from judges.metric_runs import metric_plans
 from judges.metrics import split_keys
 
 
@@ -36,7 +36,7 @@ class Command(RunCommand):
             raise CommandError("Name at least one metric.")
         try:
             scope = self.scope(options)
-            plans = [metric_plan(key, scope.corpus) for key in keys]
+            plans = metric_plans(keys, scope.corpus)
             started = [runs.start(by=None, plan=plan, scope=scope) for plan in plans]
         except JudgeError as error:
             raise CommandError(str(error)) from None
