@@ -14,6 +14,7 @@ from annotation import campaign_progress, campaign_tasks, campaigns
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Event
 from annotation.pages.campaign_form import CampaignForm
+from annotation.pages.choosing import choose
 from config.permissions import researcher_only
 
 VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
@@ -47,9 +48,13 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("corpus", "")
     corpus = Corpus.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
     if corpus is None:
-        corpora = Corpus.objects.annotate(count=Count("dialogues")).order_by("name")
-        return render(
-            request, "campaigns/choose_corpus.html", {"corpora": corpora, "active_room": "campaigns"}
+        return choose(
+            request,
+            title="New campaign: which corpus?",
+            lead="A campaign asks people to rate dialogues of one corpus.",
+            back=("campaigns", "Campaigns"),
+            room="campaigns",
+            campaigns=False,
         )
     form = CampaignForm(request.POST or None, corpus=corpus)
     if request.method == "POST" and form.is_valid():

@@ -18,7 +18,6 @@ from annotation.models import SchemeVersion
 from calibration import gold_export
 from calibration.api.serializers import GoldSerializer, NewGoldSerializer
 from calibration.copying import FORMATS
-from calibration.exports import stream
 from calibration.gold import make
 from calibration.gold_rules import GoldRuleError
 from calibration.models import Gold
@@ -79,12 +78,5 @@ def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
     if form not in FORMATS:
         raise Http404
     user: Any = request.user
-    blocks = stream(
-        selection=gold_export.selection(found),
-        form=form,
-        corpus=found.corpus,
-        campaign=found.campaign,
-        gold=found,
-        by=user,
-    )
+    blocks = gold_export.blocks(gold=found, form=form, by=user)
     return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])

@@ -9,6 +9,8 @@ from annotation.models import Campaign, Corpus
 from calibration import studies
 from calibration.models import Gold, Report, Study
 
+WHOSE = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
+
 
 def study_of(pk: int) -> Study:
     """Return a study with its corpus and campaign."""

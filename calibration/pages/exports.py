@@ -8,11 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.models import Campaign, Corpus
+from annotation.pages.choosing import choose
 from calibration import exports
 from calibration.copying import FORMATS
 from calibration.models import Export, Gold
-from calibration.pages.access import place_of
+from calibration.pages.access import WHOSE, place_of
 from calibration.scope import scope_of
 from config.permissions import researcher_only
 
@@ -23,9 +23,7 @@ def index(request: HttpRequest) -> HttpResponse:
     """What can be downloaded of a corpus or campaign, and what was, with the hashes."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        places = {"corpora": Corpus.objects.order_by("name"), "campaigns": Campaign.objects.order_by("name")}
-        context = {"active_room": "studies", "title": "Exports", **places}
-        return render(request, "calibration/choose_place.html", context)
+        return choose(request, title="Exports", lead=WHOSE, back=("studies", "Studies"), room="studies")
     golds = Gold.objects.filter(corpus=corpus).select_related("scheme_version__scheme", "campaign")
     done = Export.objects.filter(corpus=corpus).select_related("created_by", "gold", "campaign")
     if campaign is not None:

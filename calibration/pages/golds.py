@@ -13,14 +13,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign, Corpus, SchemeVersion
+from annotation.pages.choosing import choose
 from calibration import gold_export
 from calibration.census import Census, census
 from calibration.copying import FORMATS
-from calibration.exports import stream
 from calibration.gold import make
 from calibration.gold_rules import RULES, TIES, GoldRuleError
 from calibration.models import Gold
-from calibration.pages.access import gold_of, place_of
+from calibration.pages.access import WHOSE, gold_of, place_of
 from calibration.scope import scope_of
 from config.permissions import researcher_only
 
@@ -91,8 +91,9 @@ def new(request: HttpRequest) -> HttpResponse:
     """Choose a corpus or campaign, then how gold is chosen from its labels."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        places = {"corpora": Corpus.objects.order_by("name"), "campaigns": Campaign.objects.order_by("name")}
-        return render(request, "calibration/choose_place.html", ROOM | places | {"title": "New gold labels"})
+        return choose(
+            request, title="New gold labels", lead=WHOSE, back=("golds", "Gold labels"), room="golds"
+        )
     counted = census(scope_of(corpus, campaign))
     form = GoldForm(request.POST or None, counted=counted, label_suffix="")
     if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
@@ -162,14 +163,7 @@ def download(request: HttpRequest, pk: int, form: str) -> StreamingHttpResponse:
     if form not in FORMATS:
         raise Http404
     user: Any = request.user
-    blocks = stream(
-        selection=gold_export.selection(gold),
-        form=form,
-        corpus=gold.corpus,
-        campaign=gold.campaign,
-        gold=gold,
-        by=user,
-    )
+    blocks = gold_export.blocks(gold=gold, form=form, by=user)
     response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
     response["Content-Disposition"] = f'attachment; filename="gold-{gold.pk}.{form}"'
     return response

@@ -12,11 +12,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign, Corpus
+from annotation.pages.choosing import choose
 from calibration import studies
 from calibration.census import census
 from calibration.definitions import DefinitionError, parse
 from calibration.models import Study
-from calibration.pages.access import place_of, study_of
+from calibration.pages.access import WHOSE, place_of, study_of
 from calibration.pages.study_form import StudyForm
 from calibration.scope import scope_of
 from config.permissions import researcher_only
@@ -46,8 +47,7 @@ def new(request: HttpRequest) -> HttpResponse:
     """Choose a corpus or campaign, then say what is asked of it."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        places = {"corpora": Corpus.objects.order_by("name"), "campaigns": Campaign.objects.order_by("name")}
-        return render(request, "calibration/choose_place.html", ROOM | places | {"title": "New study"})
+        return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
     counted = census(scope_of(corpus, campaign))
     form = StudyForm(request.POST or None, counted=counted, label_suffix="")
     if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from annotation.models import Campaign, Corpus
+from annotation.pages.choosing import choose
 from config.permissions import researcher_only
 from judges import runs
 from judges.endpoints import sync_environment
 from judges.errors import JudgeError
-from judges.metric_runs import metric_plan
+from judges.metric_runs import metric_plans
 from judges.models import Endpoint
 from judges.pages.forms import JudgeForm, MetricForm
 from judges.pages.runs import ROOM, user_of
@@ -26,7 +26,13 @@ def new_run(request: HttpRequest) -> HttpResponse:
     _sync(request)
     target = _target(request)
     if target is None:
-        return _choose(request)
+        return choose(
+            request,
+            title="New run: over what?",
+            lead="A run answers questions about the items of a corpus, or of what a campaign covers.",
+            back=("runs", "Judges and metrics"),
+            room="runs",
+        )
     corpus, campaign = target
     judging = request.POST.get("kind") == "judge"
     measuring = request.POST.get("kind") == "metrics"
@@ -59,7 +65,7 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
 
 def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
     try:
-        plans = [metric_plan(key, form.corpus) for key in form.chosen()]
+        plans = metric_plans(form.chosen(), form.corpus)
         started = [runs.start(by=user_of(request), plan=plan, scope=form.scope()) for plan in plans]
     except JudgeError as error:
         form.add_error(None, str(error))
@@ -76,15 +82,6 @@ def _target(request: HttpRequest) -> Target | None:
         return (found.corpus, found) if found else None
     chosen = Corpus.objects.filter(pk=int(corpus)).first() if corpus.isdecimal() else None
     return (chosen, None) if chosen else None
-
-
-def _choose(request: HttpRequest) -> HttpResponse:
-    context = {
-        "corpora": Corpus.objects.annotate(count=Count("dialogues")).order_by("name"),
-        "campaigns": Campaign.objects.select_related("corpus", "scheme_version__scheme"),
-        **ROOM,
-    }
-    return render(request, "judges/choose.html", context)
 
 
 def _sync(request: HttpRequest) -> None:
