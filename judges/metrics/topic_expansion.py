@@ -25,6 +25,7 @@ from judges.metrics.tools import Tools
 from judges.metrics.topics import Mixture, TopicModel, jensen_shannon
 
 LONGEST_REPEAT = 20
+SHARE_DIGITS = 9
 
 
 def tes(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -97,8 +98,11 @@ def _supported(said: list[str], message: str, settings: Settings) -> str:
 
 
 def dominant(mixture: Mixture, mass: float) -> list[int]:
-    """Return the topics, greatest first (the lower number first among equals), that together reach `mass`."""
-    ordered = np.argsort(-mixture, kind="stable")
+    """Return the topics, greatest first (the lower number first among equals), that together reach `mass`.
+
+    Shares that differ by rounding alone are equal: an LDA gives many topics the same small share.
+    """
+    ordered = np.argsort(-np.round(mixture, SHARE_DIGITS), kind="stable")
     reached = np.cumsum(mixture[ordered]) >= mass - 1e-12
     return (
         [int(topic) for topic in ordered[: int(reached.argmax()) + 1]]

@@ -199,3 +199,9 @@ def test_local_metrics_give_the_same_in_a_rollout_as_for_the_turn_alone() -> Non
 
 def test_sentences_end_in_any_script() -> None:
     assert sentences("Yes. No! 好。嗯？ Why") == ["Yes.", "No!", "好。", "嗯？", "Why"]
+
+
+def test_rounding_does_not_choose_among_topics_of_equal_share() -> None:
+    third = 0.1 + 0.2
+    assert dominant(np.array([0.3, third, 0.4]), 0.7) == [2, 0]
+    assert dominant(np.array([third, 0.3, 0.4]), 0.7) == [2, 0]
