@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from calibration.statistics.samples import Draw, Sample
 ALL = frozenset(LEVELS)
 CATEGORIES = frozenset({"binary", "nominal"})
 CORRELATION_LEVELS = ORDERED
+MOST_CELLS = 20_000_000  # cells of all tables of one part of a draw
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,22 @@ class Verdict:
 
 
 Check = Callable[[Sample], Verdict | None]
+
+
+def in_parts(compute: Callable[[Draw], Floats]) -> Callable[[Draw], Floats]:
+    """Return compute for as many rows of a draw at a time as their tables fit in memory."""
+
+    @wraps(compute)
+    def run(draw: Draw) -> Floats:
+        rows = max(1, MOST_CELLS // draw.sample.table_cells)
+        if len(draw.weights) <= rows:
+            return compute(draw)
+        starts = range(0, len(draw.weights), rows)
+        return np.concatenate(
+            [compute(Draw(draw.sample, draw.weights[start : start + rows])) for start in starts]
+        )
+
+    return run
 
 
 @dataclass(frozen=True)
@@ -54,6 +72,10 @@ class Statistic:
     source: str = ""
     used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
 
+    def __post_init__(self) -> None:
+        """Compute in parts where tables are large."""
+        object.__setattr__(self, "compute", in_parts(self.compute))
+
     def applies(self, sample: Sample) -> bool:
         """Whether it makes sense for these raters and their scale."""
         ratings = sample.ratings
@@ -61,8 +83,8 @@ class Statistic:
             if ratings.level not in self.levels or not sample.on_scale:
                 return False
             return ratings.scale is not None or self.key in WITHOUT_VALUES
-        off_scale = not sample.on_scale
-        return ratings.level in self.levels or (off_scale and ratings.level == "binary")
+        ordered = ratings.names is None or ratings.declared or ratings.positive is not None
+        return ratings.level in self.levels or (not sample.on_scale and ratings.level == "binary" and ordered)
 
     def verdict(self, sample: Sample) -> Verdict:
         """Return the first check that speaks against a value, or all flags together."""

@@ -44,9 +44,8 @@ def profiles(ratings: Ratings) -> tuple[RaterProfile, ...]:
         values, counts = np.unique(given, return_counts=True)
         used = dict(zip(values.tolist(), counts.tolist(), strict=True))
         grid = ratings.scale if ratings.scale is not None and ratings.on_scale[j] else tuple(values.tolist())
-        shares = (
-            {ratings.label(v): used.get(v, 0) / max(len(given), 1) for v in grid} if len(grid) <= 101 else {}
-        )
+        label = ratings.label if ratings.on_scale[j] else "{:g}".format
+        shares = {label(v): used.get(v, 0) / max(len(given), 1) for v in grid} if len(grid) <= 101 else {}
         known = numeric and len(given) > 0
         out.append(
             RaterProfile(

@@ -53,16 +53,33 @@ def _pairs_of_patterns(sample: Sample, divisor: Floats) -> Additive:
     """Sum pair tables through the distinct patterns of counts: items repeat few of them."""
     k = sample.counts.shape[1]
     patterns, first, which = np.unique(sample.counts, axis=0, return_index=True, return_inverse=True)
-    tables = patterns[:, :, None] * patterns[:, None, :]
-    tables[:, np.arange(k), np.arange(k)] -= patterns
-    tables /= divisor[first][:, None, None]
     n_units = sample.resampling.n_units
     membership = sparse.csr_array(
         (np.ones(sample.n_items), (sample.units, which.ravel())), shape=(n_units, len(patterns))
     )
-    flat = tables.reshape(len(patterns), k * k)
-    cells = np.flatnonzero(flat.any(axis=0))
-    return Additive(np.asarray(membership @ flat[:, cells]), cells, (k, k))
+    flat = _pair_tables(patterns, divisor[first])
+    cells = np.unique(flat.indices).astype(np.int64)
+    return Additive((membership @ flat[:, cells]).toarray(), cells, (k, k))
+
+
+def _pair_tables(patterns: Floats, divisor: Floats) -> sparse.csr_array:
+    """Return each pattern's ordered pairs of values over its divisor, as patterns x (k * k)."""
+    k = patterns.shape[1]
+    rows, values = np.nonzero(patterns)
+    starts = np.searchsorted(rows, np.arange(len(patterns) + 1))
+    lengths = np.diff(starts)
+    most = int(lengths.max(initial=0))
+    parts = []
+    for step in range(most):  # pair every value of a pattern with the one `step` further on in it, in a ring
+        place = np.arange(len(rows)) - starts[rows]
+        partner = starts[rows] + (place + step) % lengths[rows]
+        here = step < lengths[rows]
+        one, other = values[here], values[partner[here]]
+        amount = patterns[rows[here], one] * (patterns[rows[here], other] - (step == 0))
+        parts.append((amount / divisor[rows[here]], rows[here], one * k + other))
+    data, where, cells = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    given = data != 0
+    return sparse.csr_array((data[given], (where[given], cells[given])), shape=(len(patterns), k * k))
 
 
 def shares(sample: Sample) -> Additive:

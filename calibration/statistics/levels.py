@@ -26,8 +26,10 @@ def aggregate(ratings: Ratings, unit: Unit) -> Ratings:
     """Return one item per continuation or system, each rater's mean over its items there.
 
     A continuation stays in its dialogue's cluster; a system is a cluster of its own. ValueError where the
-    ratings do not say which item belongs where.
+    ratings do not say which item belongs where, and for categories, which have no mean.
     """
+    if ratings.level == "nominal":
+        raise ValueError(f"categories have no mean over a {unit}: aggregate numbers, or 0 and 1 per category")
     groups = ratings.continuations if unit == "continuation" else ratings.systems
     if groups is None:
         raise ValueError(f"the ratings do not name the {unit} of each item")
@@ -43,6 +45,7 @@ def aggregate(ratings: Ratings, unit: Unit) -> Ratings:
         items=tuple(str(i) for i in range(n)),
         clusters=np.unique(clusters, return_inverse=True)[1].ravel(),
         scale=None,
+        names=None,
         on_scale=(False,) * len(ratings.raters),
         systems=ratings.systems[first] if ratings.systems is not None else None,
         continuations=None,

@@ -15,6 +15,7 @@ import numpy as np
 from calibration.statistics.base import (
     CATEGORIES,
     Statistic,
+    Verdict,
     constant_flag,
     constant_undefined,
     few_of_either,
@@ -22,7 +23,7 @@ from calibration.statistics.base import (
     prevalence,
 )
 from calibration.statistics.data import Floats
-from calibration.statistics.samples import Draw
+from calibration.statistics.samples import Draw, Sample
 
 Weights = Literal["unweighted", "linear", "quadratic"]
 
@@ -85,11 +86,18 @@ def with_weights(weights: Floats, key: str = "cohen_kappa_custom") -> Statistic:
         or (table != table.T).any()
     ):
         raise ValueError("weights are finite, not negative, zero on the diagonal and symmetric")
+
+    def of_this_scale(sample: Sample) -> Verdict | None:
+        if len(sample.grid) == len(table):
+            return None
+        reason = f"weights for {len(table)} values, and the scale has {len(sample.grid)}"
+        return Verdict("rejected", reason)
+
     return Statistic(
         key=key,
         title="Cohen's kappa, own weights",
         compute=lambda draw: kappa_of(draw.totals("joint"), table),
-        checks=(no_variation, constant_flag, prevalence, few_of_either),
+        checks=(of_this_scale, no_variation, constant_flag, prevalence, few_of_either),
         source="Cohen (1968)",
     )
 

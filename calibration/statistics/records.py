@@ -81,7 +81,8 @@ class Collector:
         self._columns.append(column)
         self._samples.append(record.sample)
         value = record.value.strip() if isinstance(record.value, str) else record.value
-        self._answers.append(-1 if value is None else self._values.setdefault(value, len(self._values)))
+        missing = value is None or value == "" or value != value  # a float that is not a number
+        self._answers.append(-1 if missing else self._values.setdefault(value, len(self._values)))
 
     def _clash(self, index: int, record: Record, one: tuple[str, ...], other: tuple[str, ...]) -> None:
         field = next(
@@ -116,7 +117,7 @@ class Collector:
             name in off_scale or kind in OFF_SCALE_KINDS
             for name, (kind, _) in zip(self._raters, self._who, strict=True)
         ]
-        scale, numbers = self._encoded(level, values, np.array(off, dtype=np.bool_))
+        scale, numbers = self._encoded(level, values, positive, np.array(off, dtype=np.bool_))
         raw, keys = self._matrix(numbers)
         names, columns, base, derived = self._joined(raw, keys, policy, scale)
         return Ratings(
@@ -137,14 +138,18 @@ class Collector:
         )
 
     def _encoded(
-        self, level: Level, values: Sequence[Value] | None, off: npt.NDArray[np.bool_]
+        self,
+        level: Level,
+        values: Sequence[Value] | None,
+        positive: Value,
+        off: npt.NDArray[np.bool_],
     ) -> tuple[Scale, Floats]:
         """Return the scale and each record's number, NaN where missing; refuse what is not on the scale."""
         answers, columns = np.frombuffer(self._answers, np.int64), np.frombuffer(self._columns, np.int64)
         distinct = list(self._values)
         shared: list[int] = np.unique(answers[(answers >= 0) & ~off[columns]]).tolist()
         try:
-            scale = scale_of([distinct[a] for a in shared], level, values)
+            scale = scale_of([distinct[a] for a in shared], level, values, positive)
         except RatingError as error:
             if error.value is not None and error.value in self._values:
                 error.index = int(np.flatnonzero(answers == self._values[error.value])[0])

@@ -123,6 +123,11 @@ class Sample:
         """Whether a joint table of the pair is small enough to resample as a table."""
         return len(self.grids[0]) * len(self.grids[1]) <= MAX_TABLE
 
+    @property
+    def table_cells(self) -> int:
+        """Cells of a table of the declared scale by itself, 1 where there is no scale."""
+        return len(self.ratings.scale or (0.0,)) ** 2
+
     @cached_property
     def counts(self) -> Floats:
         """Ratings per item and value of the grid."""

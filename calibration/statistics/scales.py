@@ -35,10 +35,13 @@ class Scale:
         return "a number" if self.numbers is None else f"one of {', '.join(f'{v:g}' for v in self.numbers)}"
 
 
-def scale_of(observed: Iterable[Value], level: Level, values: Sequence[Value] | None = None) -> Scale:
+def scale_of(
+    observed: Iterable[Value], level: Level, values: Sequence[Value] | None = None, positive: Value = None
+) -> Scale:
     """Return the scale: as declared, or the distinct values seen (for binary, nominal and ordinal).
 
-    Numbers 0 and 1 are both on an undeclared binary scale even where only one occurs. Raises RatingError
+    Numbers 0 and 1 are both on an undeclared binary scale even where only one occurs; of two undeclared
+    names the positive one comes last, so that a correlation rises with it. Raises RatingError
     where categories cannot serve the level.
     """
     candidates = list(values) if values is not None else list(dict.fromkeys(observed))
@@ -62,7 +65,7 @@ def scale_of(observed: Iterable[Value], level: Level, values: Sequence[Value] | 
     names = [str(v) for v in candidates]
     if len(set(names)) < len(names):
         raise RatingError("a value is declared twice", field="values")
-    names = names if values is not None else sorted(names)
+    names = names if values is not None else sorted(names, key=lambda name: (name == str(positive), name))
     _check_binary(names, level)
     return Scale(tuple(float(i) for i in range(len(names))), tuple(names), values is not None)
 

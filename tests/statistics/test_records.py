@@ -1,0 +1,70 @@
+"""What becomes of records: what is missing, which way a scale runs, and what has no mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.statistics import Plan, Ratings, Record, analyse
+from calibration.statistics.describe import profiles
+from calibration.statistics.levels import aggregate
+from calibration.statistics.pairwise import with_weights
+
+from .helpers import compute
+
+PLAN = Plan(resamples=0)
+
+
+@pytest.mark.parametrize("empty", [None, "", "  ", float("nan"), np.nan])
+def test_nothing_and_not_a_number_are_missing_and_no_category(empty: object) -> None:
+    records = [
+        Record("a", "x", "yes"),
+        Record("a", "y", "no"),
+        Record("b", "x", "no"),
+        Record("b", "y", empty),
+    ]
+    ratings = Ratings.from_records(records, level="nominal")
+    assert ratings.names == ("no", "yes")
+    assert np.isnan(ratings.values).sum() == 1
+
+
+def _named(positive: str | None) -> Ratings:
+    records = []
+    for i, (mark, score) in enumerate([("accept", 3), ("reject", 1), ("accept", 4), ("reject", 2)]):
+        records += [Record(f"i{i}", "ann", mark, kind="human"), Record(f"i{i}", "bleu", score, kind="metric")]
+    return Ratings.from_records(records, level="binary", positive=positive)
+
+
+def test_a_metric_correlates_with_the_positive_class_whatever_its_name() -> None:
+    for positive, sign in (("accept", 1), ("reject", -1)):
+        found = analyse(_named(positive), statistics=["spearman"], plan=PLAN).find("spearman")
+        assert found is not None
+        assert np.sign(found.result.value) == sign
+    assert analyse(_named(None), statistics=["spearman"], plan=PLAN).find("spearman") is None
+
+
+def test_categories_have_no_mean_over_a_system() -> None:
+    records = [Record(f"i{i}", "x", "abc"[i % 3], system=f"s{i % 2}") for i in range(6)]
+    with pytest.raises(ValueError, match="categories have no mean"):
+        aggregate(Ratings.from_records(records, level="nominal"), "system")
+
+
+def test_a_metric_beside_named_categories_has_its_own_values() -> None:
+    records = [Record("a", "x", "low"), Record("a", "bleu", 37.2, kind="metric"), Record("b", "x", "high")]
+    ratings = Ratings.from_records(records, level="ordinal", values=("low", "high"))
+    assert [p.shares for p in profiles(ratings)] == [{"low": 0.5, "high": 0.5}, {"37.2": 1.0}]
+
+
+def test_weights_for_another_scale_are_rejected() -> None:
+    ratings = Ratings.from_matrix([[1, 2], [2, 2], [1, 1]], level="ordinal", scale=(1, 2, 3))
+    found = compute(ratings, with_weights(np.array([[0, 1], [1, 0]])))
+    assert (found.status, found.reason) == ("rejected", "weights for 2 values, and the scale has 3")
+
+
+def test_a_thousand_categories_fit_in_memory() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 1000, 1500)
+    block = np.where(rng.random((1500, 2)) < 0.7, truth[:, None], rng.integers(0, 1000, (1500, 2)))
+    ratings = Ratings.from_matrix(block, level="nominal", scale=range(1000), clusters=np.arange(1500) // 10)
+    alpha = compute(ratings, "krippendorff_alpha", plan=Plan(resamples=50))
+    assert alpha.low < alpha.value < alpha.high
