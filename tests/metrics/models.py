@@ -43,13 +43,27 @@ def _save(model, folder: Path) -> str:
     return str(folder)
 
 
-def causal(folder: Path) -> str:
-    """Make a causal language model to which every token is equally likely; return its folder."""
+def causal(folder: Path, shares: dict[str, float] | None = None) -> str:
+    """Make a causal language model to which every token is equally likely; return its folder.
+
+    With `shares` these words have those probabilities after any text, and the other tokens share the rest.
+    """
+    import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
     _tokenizer(folder, eos_token="<|endoftext|>")
     config = GPT2Config(vocab_size=SIZE, n_positions=64, n_embd=8, n_layer=1, n_head=1)
-    return _save(GPT2LMHeadModel(config), folder)
+    name = _save(GPT2LMHeadModel(config), folder)
+    if shares is None:
+        return name
+    model = GPT2LMHeadModel.from_pretrained(name)
+    rest = (1 - sum(shares.values())) / (SIZE - len(shares))
+    chances = [shares.get(word, rest) for word in SPECIAL + WORDS]
+    with torch.no_grad():
+        model.transformer.ln_f.bias[0] = 1.0
+        model.transformer.wte.weight[:, 0] = torch.tensor(chances).log()
+    model.save_pretrained(folder)
+    return name
 
 
 def classifier(folder: Path, labels: tuple[str, ...]) -> str:
@@ -84,7 +98,7 @@ def encoder(folder: Path) -> str:
     _tokenizer(folder, "[CLS] $A [SEP]", cls_token="[CLS]", sep_token="[SEP]")
     config = BertConfig(
         vocab_size=SIZE,
-        hidden_size=SIZE,
+        hidden_size=2 * SIZE,
         num_hidden_layers=1,
         num_attention_heads=1,
         intermediate_size=8,
@@ -92,8 +106,10 @@ def encoder(folder: Path) -> str:
     )
     name = _save(BertModel(config), folder)
     model = BertModel.from_pretrained(name)
+    own = torch.eye(SIZE)
     with torch.no_grad():
-        model.embeddings.word_embeddings.weight.copy_(torch.eye(SIZE))
+        # A one and a minus one each, so that taking the mean away leaves words at right angles.
+        model.embeddings.word_embeddings.weight.copy_(torch.cat([own, -own], dim=1))
         model.embeddings.LayerNorm.weight.fill_(1.0)
     model.save_pretrained(folder)
     return name

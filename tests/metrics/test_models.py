@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation.records import Participant
-from judges.metrics import METRICS, ModelMissing, Tools, instrument_for
+from judges.metrics import METRICS, ModelMissing, Tools, follow_ups, instrument_for
 from tests.metrics import models
 from tests.metrics.helpers import answer, reply, score
 
@@ -26,6 +26,31 @@ def causal(folder: Path) -> str:
 def test_likelihood_under_a_uniform_model_is_one_over_the_vocabulary(causal: str) -> None:
     scene = reply("A: hello there", "B: a b c")
     assert score(f"ll:model={causal}", scene).value == pytest.approx(1 / models.SIZE, rel=1e-6)
+
+
+def test_likelihood_is_the_geometric_mean_of_the_tokens_probabilities(folder: Path) -> None:
+    name = models.causal(folder / "shares", {"a": 0.5, "b": 0.25})
+    found = score(f"ll:model={name}", reply("A: hello", "B: a b")).value
+    assert found == pytest.approx(math.sqrt(0.5 * 0.25), rel=1e-6)
+
+
+def test_fed_is_the_difference_of_mean_losses(folder: Path) -> None:
+    """Every follow-up is unknown words; they differ in length alone, which the mean takes away in part."""
+    name = models.causal(folder / "unknown", {"<unk>": 0.5, "a": 0.25})
+    rest = 0.25 / (models.SIZE - 2)
+
+    def loss(follow_up: str) -> float:
+        text = f"a <|endoftext|> {follow_up}".split()
+        return sum(-math.log({"a": 0.25, "<|endoftext|>": rest}.get(word, 0.5)) for word in text) / len(text)
+
+    def mean(said: tuple[str, ...]) -> float:
+        return sum(map(loss, said)) / len(said)
+
+    scene = reply("A: ", "B: a")
+    expected = mean(follow_ups.BORED) - mean(follow_ups.ENGAGED)
+    assert score(f"fed_engaging:model={name}", scene).value == pytest.approx(expected, rel=1e-5)
+    relevant = score(f"fed_relevant:model={name}", scene).value
+    assert relevant == pytest.approx(mean(follow_ups.OFF_TOPIC), rel=1e-5)
 
 
 def test_scaled_likelihood_is_one_minus_exp_of_minus_25_times_it(causal: str) -> None:
@@ -49,13 +74,15 @@ def test_fed_under_a_uniform_model_finds_nothing_engaging_and_only_the_loss_of_c
     )
 
 
-def test_bert_score_of_equal_words_is_one_and_of_half_of_them_about_two_thirds(folder: Path) -> None:
+def test_bert_score_of_equal_words_is_one_and_of_half_of_them_two_thirds(folder: Path) -> None:
     name = models.encoder(folder / "encoder")
     key = f"bert_score:model={name},layer=0"
     assert score(key, answer("b c", "b c")).value == pytest.approx(1.0)
     found = score(key, answer("b", "b c"))
     assert found.details["precision"] == pytest.approx(1.0)
-    assert found.details["recall"] == pytest.approx((1 - 1 / (models.SIZE - 1)) / 2, abs=1e-6)
+    assert found.details["recall"] == pytest.approx(0.5)
+    assert found.value == pytest.approx(2 / 3)
+    assert score(key, answer("b", "c")).value == pytest.approx(0.0, abs=1e-9)
 
 
 def test_bert_score_refuses_a_layer_that_the_model_does_not_have(folder: Path) -> None:

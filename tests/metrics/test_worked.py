@@ -1,0 +1,115 @@
+"""Every figure of three digits or more that docs/metrics works out in its text is computed here.
+
+The figures in fenced examples are checked by `test_docs`, those on speed by the benchmarks.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from annotation.records import Participant
+from judges.metrics import topics
+from judges.metrics.act_transitions import ActModel
+from judges.metrics.topic_expansion import dominant
+from tests.metrics import models
+from tests.metrics.helpers import answer, reply, score, talk
+from tests.metrics.oracle import near
+from tests.metrics.test_docs import BLOCK, PAGES
+
+FIGURE = re.compile(r"(?<![\w.])\d+\.\d{3,}\b")
+GIVEN = {"concentration": {"0.031"}, "progression": {"0.000001"}}
+"""Figures that are measured, or a parameter's default, and not worked out."""
+Figures = Callable[[Path], list[float]]
+
+
+def acts(folder: Path) -> list[float]:
+    model = ActModel(4)
+    for act in ("statement", "statement", "statement", "question"):
+        model.learn("other", ["question", act], 1)
+    return [model.probability("statement", ["question"], "this", 0.1, 9) or 0.0]
+
+
+def coverage(folder: Path) -> list[float]:
+    """InfoCov by its two factors, of three turns about one item and of two about the other."""
+    distances = 1 - np.array([near("tea cake", "tea"), near("tea cake", "cake"), near("tea", "cake")])
+    grown = [1 - math.exp(-3 / 5), 1 - math.exp(-2 / 5)]
+    second = grown[1] * (1 - near("van lake", "van"))
+    return [*(1 - distances), distances.mean(), grown[0], distances.mean() * grown[0], second]
+
+
+def spreads(folder: Path) -> list[float]:
+    details = score("sc_gini", talk("Ana: tea", "Bo: tea cake", "Cy: van")).details
+    return [1 - near("tea", "tea cake"), details["spread"]]
+
+
+def bert_score(folder: Path) -> list[float]:
+    name = models.encoder(folder)
+    return [score(f"bert_score:model={name},layer=0", answer("b", "b c")).value or 0.0]
+
+
+def novelty(folder: Path) -> list[float]:
+    """IDF of what one of two documents has: ln(3/2) + 1."""
+    new = math.log(3 / 2) + 1
+    return [near("cake bread", "cake"), new, 1 + 2 * new]
+
+
+def likelihood(folder: Path) -> list[float]:
+    name = models.causal(folder, {"a": 0.5, "b": 0.25})
+    return [score(f"ll:model={name}", reply("A: hello", "B: a b")).value or 0.0, 0.5 * 0.25]
+
+
+def alignment(folder: Path) -> list[float]:
+    half = topics.jensen_shannon(np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+    disjoint = topics.jensen_shannon(np.array([1.0, 0.0]), np.array([0.0, 1.0]), base=math.e)
+    return [half, 1 - math.sqrt(half), 1 - math.sqrt(disjoint)]
+
+
+WORKED: dict[str, Figures] = {
+    "act-transitions": acts,
+    "agenda-completion": coverage,
+    "agenda-progress": coverage,
+    "concentration": spreads,
+    "context-likeness": lambda folder: [near("tea cake", "tea")],
+    "learned-overlap": bert_score,
+    "lexical-novelty": novelty,
+    "likelihood": likelihood,
+    "meteor": lambda folder: [10 * 0.6 / (0.6 + 9)],
+    "participation": lambda folder: [score("nse", talk("A: a", "B: b", "A: c")).value or 0.0],
+    "speaker-consistency": lambda folder: [near("tea", "tea cake")],
+    "task-success": coverage,
+    "topic-alignment": alignment,
+}
+
+
+def shown(figure: str, value: float) -> bool:
+    return abs(float(figure) - value) <= 0.5000001 * 10 ** -len(figure.partition(".")[2])
+
+
+PAGES_WITH_TEXT = [page for page in sorted(PAGES.glob("*.md")) if page.stem != "speed"]
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_TEXT, ids=lambda page: page.stem)
+def test_a_figure_in_the_text_is_what_it_works_out_to(page: Path, tmp_path: Path) -> None:
+    written = set(FIGURE.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))))
+    figures = written - GIVEN.get(page.stem, set())
+    values = WORKED[page.stem](tmp_path) if figures else []
+    assert [one for one in figures if not any(shown(one, value) for value in values)] == []
+
+
+def test_the_pages_about_models_are_right_where_no_figure_shows_it(tmp_path: Path) -> None:
+    """Likelihood, follow-ups and yes-no questions under models without an opinion; dominant topics."""
+    causal, seq2seq = models.causal(tmp_path / "causal"), models.seq2seq(tmp_path / "seq2seq")
+    scene = reply("A: hello", "B: yes. no.", people=(Participant("B", profile=("likes b",)),))
+    assert score(f"ll:model={causal}", scene).value == pytest.approx(1 / models.SIZE, rel=1e-6)
+    assert score(f"fed_engaging:model={causal}", scene).value == pytest.approx(0, abs=1e-6)
+    assert score(f"fed_relevant:model={causal}", scene).value == pytest.approx(math.log(models.SIZE))
+    assert score(f"unieval:model={seq2seq}", scene).value == pytest.approx(0.6)
+    main = dominant(np.array([0.6, 0.3, 0.1]), 0.8)
+    assert main == [0, 1]
+    assert np.delete([0.2, 0.3, 0.5], main).sum() == pytest.approx(0.5)
