@@ -14,6 +14,7 @@ from calibration.statistics.records import Collector
 
 LONG = ("item", "rater", "value")
 ABOUT = ("question", "sample", "cluster", "kind", "identified", "dialogue", "continuation", "system", "turn")
+USED = ("question", "sample", "identified", "continuation", "system")
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
 
 
@@ -46,6 +47,15 @@ class RatingsFile:
     shape: str
     cluster: str | None
     columns: tuple[str, ...]
+    read: frozenset[str] = frozenset()
+
+    def unread(self) -> list[str]:
+        """Say which columns were not read, and that a dialogue could be the cluster."""
+        left = [c for c in self.columns if c not in self.read]
+        said = [f"Columns not read: {', '.join(left)}."] if left else []
+        if self.cluster is None and "dialogue" in self.columns:
+            said.append("There is a column dialogue: --cluster dialogue takes it as the cluster.")
+        return said
 
     def ratings(
         self,
@@ -111,7 +121,10 @@ def read_ratings(
         asked = f" for question {', '.join(sorted(reading.questions))}" if reading.questions else ""
         raise RatingsFileError(path, f"no ratings{asked}")
     shape = f"wide, raters in columns {', '.join(raters)}" if wide else "long"
-    return RatingsFile(path, tuple(parts.values()), shape, cluster, table.columns)
+    read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
+        () if wide else LONG + ("kind",)
+    )
+    return RatingsFile(path, tuple(parts.values()), shape, cluster, table.columns, read)
 
 
 def _records(

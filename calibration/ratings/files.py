@@ -56,10 +56,24 @@ def _delimited(path: Path, delimiter: str) -> Table:
     csv.field_size_limit(2**31 - 1)
     _, header = next(_cells(path, delimiter), (0, []))
     columns = tuple(name.strip() for name in header)
+    if not any(columns):
+        raise RatingsFileError(path, "no header; a ratings file has the columns item, rater and value", 1)
+    _check_separator(path, columns, delimiter)
     twice = [c for c in columns if columns.count(c) > 1]
     if twice:
         raise RatingsFileError(path, f"column {twice[0]!r} appears twice", 1)
     return Table(columns, _csv_rows(path, delimiter, columns))
+
+
+def _check_separator(path: Path, columns: tuple[str, ...], delimiter: str) -> None:
+    """Refuse a header in one cell that another separator would part, as spreadsheets write them."""
+    names = {";": "semicolons", "\t": "tabs", ",": "commas"}
+    found = next(
+        (mark for mark in names if mark != delimiter and len(columns) == 1 and mark in columns[0]), None
+    )
+    if found is not None:
+        advice = "name the file .tsv" if found == "\t" else f"save it with {names[delimiter]}"
+        raise RatingsFileError(path, f"the cells are separated by {names[found]}: {advice}", 1)
 
 
 def _csv_rows(path: Path, delimiter: str, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
@@ -82,9 +96,13 @@ def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 if cells:
                     yield start, cells
         except UnicodeDecodeError as error:
-            raise RatingsFileError(path, f"not UTF-8 ({error.reason})", _undecodable_line(path)) from None
+            raise _not_utf8(path, error, _undecodable_line(path)) from None
         except csv.Error as error:
             raise RatingsFileError(path, str(error), line + 1) from None
+
+
+def _not_utf8(path: Path, error: UnicodeDecodeError, line: int) -> RatingsFileError:
+    return RatingsFileError(path, f"not UTF-8 ({error.reason}); save the file as UTF-8", line)
 
 
 def _undecodable_line(path: Path) -> int:
@@ -104,12 +122,20 @@ def _json_lines(path: Path) -> Table:
         first = next(rows)
     except StopIteration:
         raise RatingsFileError(path, "the file has no rows") from None
+    columns = tuple(first[1])
 
     def again() -> Iterator[tuple[int, Row]]:
         yield first
-        yield from rows
+        for line, row in rows:
+            late = next((key for key in row if key not in first[1]), None)
+            if late is not None:
+                message = (
+                    f"the first line has no key {late!r}: give every line the same keys (null where empty)"
+                )
+                raise RatingsFileError(path, message, line)
+            yield line, row
 
-    return Table(tuple(first[1]), again())
+    return Table(columns, again())
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -120,7 +146,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
             try:
                 row = json.loads(raw)
             except UnicodeDecodeError as error:
-                raise RatingsFileError(path, f"not UTF-8 ({error.reason})", line) from None
+                raise _not_utf8(path, error, line) from None
             except json.JSONDecodeError as error:
                 raise RatingsFileError(
                     path, f"not JSON: {error.msg} at character {error.pos + 1}", line
@@ -131,7 +157,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _cell(path: Path, line: int, key: str, value: object) -> str | None:
-    if value is None:
+    if value is None or value != value:  # not a number, which is how some programs write nothing
         return None
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Callable, Sequence
+from html import escape as quoted
 
-from calibration.ratings.report import Block, Section, interval, number, title_of
+from calibration.ratings.report import Block, Section
+from calibration.ratings.words import interval, number, plain, title_of
 from calibration.statistics import Entry
 
 STYLE = """
@@ -19,11 +20,17 @@ h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem}h3{font-size:1rem;margin
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.9rem}
 th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:left}
 td.n,th.n{text-align:right;white-space:nowrap}
-svg{width:100%;min-width:34rem;height:auto;max-width:46rem}
+svg{display:block;width:100%;max-width:46rem}
 svg text{fill:var(--ink);font:12px system-ui,sans-serif}
+svg .name{paint-order:stroke;stroke:var(--ground);stroke-width:4px}
 svg .axis{stroke:var(--line)}svg .ci{stroke:var(--mark);stroke-width:2}svg circle{fill:var(--mark)}
 """
-LEFT, RIGHT, WIDTH, ROW = 300, 60, 760, 24
+EDGE, ROW = 3, 34  # per cent of the width, pixels
+
+
+def escape(text: str) -> str:
+    """Return a text as HTML shows it, on one line and in its own direction."""
+    return quoted(plain(text))
 
 
 def written(name: str, sections: Sequence[Section]) -> str:
@@ -58,12 +65,13 @@ def _block(block: Block) -> str:
     head += '<th scope="col">Notes</th>'
     rows = "".join(_row(block, entry) for entry in block.entries)
     table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    return f'<h3>{escape(block.heading)}</h3><div class="scroll">{chart(block)}</div>{table}'
+    note = f'<p class="fact">{escape(block.note)}</p>' if block.note else ""
+    return f"<h3>{escape(block.heading)}</h3>{note}{chart(block)}{table}"
 
 
 def _row(block: Block, entry: Entry) -> str:
     result = entry.result
-    notes = "; ".join(filter(None, [result.reason, ", ".join(result.flags)]))
+    notes = "; ".join(filter(None, [result.reason, ", ".join(result.flags).replace("_", " ")]))
     shown = number(result.value) if result.ok else result.status
     names = "" if block.one_group else f"<td>{escape(block.label(entry))}</td>"
     cells = [shown, interval(result), str(result.n_items), str(result.n_clusters)]
@@ -75,34 +83,34 @@ def _row(block: Block, entry: Entry) -> str:
 
 
 def chart(block: Block, most: int = 40) -> str:
-    """Return the block's values and intervals as an SVG; empty where none has a value."""
+    """Return the block's values and intervals as an SVG as wide as the page; empty where none has a value."""
     shown = [e for e in block.entries if e.result.value is not None][:most]
     if not shown:
         return ""
     ends = [v for e in shown for v in (e.result.value, e.result.low, e.result.high) if v is not None]
     low, high = min(0.0, *ends), max(1.0, *ends)
-    height = ROW * len(shown) + 30
+    height = ROW * len(shown) + 26
 
-    def place(value: float) -> float:
-        return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+    def place(value: float) -> str:
+        return f"{EDGE + (value - low) / (high - low) * (100 - 2 * EDGE):.2f}%"
 
     marks = [
-        f'<line class="axis" x1="{place(v):.1f}" x2="{place(v):.1f}" y1="4" y2="{height - 22}"/>'
-        f'<text x="{place(v):.1f}" y="{height - 6}" text-anchor="middle">{v:g}</text>'
+        f'<line class="axis" x1="{place(v)}" x2="{place(v)}" y1="4" y2="{height - 20}"/>'
+        f'<text x="{place(v)}" y="{height - 5}" text-anchor="middle">{v:g}</text>'
         for v in (0.0, 0.5, 1.0)
     ]
     for row, entry in enumerate(shown):
-        y, result = 16 + row * ROW, entry.result
-        label = title_of(result.name) if block.one_group else f"{block.label(entry)}: {title_of(result.name)}"
-        label = label if len(label) <= 44 else label[:43] + "…"
-        marks.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{escape(label)}</text>')
-        if result.low is not None and result.high is not None:
-            marks.append(
-                f'<line class="ci" x1="{place(result.low):.1f}" x2="{place(result.high):.1f}" '
-                f'y1="{y}" y2="{y}"/>'
-            )
-        marks.append(f'<circle cx="{place(result.value or 0.0):.1f}" cy="{y}" r="4"/>')
+        marks.append(_mark(block, entry, ROW * row, place))
     label = f"{block.heading}: values with their intervals"
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>'
-    )
+    return f'<svg height="{height}" role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>'
+
+
+def _mark(block: Block, entry: Entry, top: int, place: Callable[[float], str]) -> str:
+    """Return an entry's name with its value and interval below."""
+    result, y = entry.result, top + ROW - 8
+    label = title_of(result.name) if block.one_group else f"{block.label(entry)}: {title_of(result.name)}"
+    label = label if len(label) <= 50 else label[:49] + "…"
+    drawn = f'<text class="name" x="{EDGE}%" y="{top + 14}">{escape(label)}</text>'
+    if result.low is not None and result.high is not None:
+        drawn += f'<line class="ci" x1="{place(result.low)}" x2="{place(result.high)}" y1="{y}" y2="{y}"/>'
+    return f'{drawn}<circle cx="{place(result.value or 0.0)}" cy="{y}" r="4"/>'

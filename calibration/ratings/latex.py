@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calibration.ratings.report import Block, Section, title_of
+from calibration.ratings.report import Block, Section
+from calibration.ratings.words import plain, title_of
 from calibration.statistics import Result
 
 ESCAPES = str.maketrans(
@@ -64,4 +65,4 @@ def _row(raters: str, result: Result) -> list[str]:
 
 def escaped(text: str) -> str:
     """Return text that LaTeX prints as it is."""
-    return text.translate(ESCAPES)
+    return plain(text).translate(ESCAPES)

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibration.statistics import FLAGS, STATISTICS, Analysis, Entry, Ratings, Result
-
-OTHER_TITLES = {
-    "alt_test_winning_rate": "Alternative annotator test: winning rate",
-    "alt_test_advantage": "Alternative annotator test: advantage probability",
-}
-ANSWERS = {
-    "binary": ("krippendorff_alpha", "cohen_kappa"),
-    "nominal": ("krippendorff_alpha", "cohen_kappa"),
-    "ordinal": ("krippendorff_alpha", "cohen_kappa_quadratic"),
-    "interval": ("krippendorff_alpha", "pearson"),
-    "ratio": ("krippendorff_alpha", "pearson"),
-}
+from calibration.ratings.answers import answers_of
+from calibration.ratings.words import raters_of, title_of
+from calibration.statistics import FLAGS, Analysis, Entry, Ratings
 
 
 @dataclass(frozen=True)
@@ -27,6 +17,7 @@ class Block:
     heading: str
     entries: tuple[Entry, ...]
     first_only: bool = False
+    note: str = ""
 
     @property
     def one_group(self) -> bool:
@@ -51,51 +42,22 @@ class Section:
     limits: tuple[str, ...]
 
 
-def section_of(title: str, ratings: Ratings, analysis: Analysis, cluster: str | None) -> Section:
-    """Return the report of an analysis; ``cluster`` is the column that clusters came from."""
+def section_of(
+    title: str, ratings: Ratings, analysis: Analysis, cluster: str | None, said: Sequence[str] = ()
+) -> Section:
+    """Return the report of an analysis; ``cluster`` is the column that clusters came from.
+
+    ``said`` are further facts about what was read.
+    """
     return Section(
         title=title,
         ratings=ratings,
         analysis=analysis,
-        facts=_facts(ratings, cluster),
-        answers=_answers(ratings, analysis),
+        facts=(*_facts(ratings, cluster), *said),
+        answers=answers_of(ratings, analysis),
         blocks=_blocks(analysis),
         limits=_limits(ratings, analysis, cluster),
     )
-
-
-def title_of(name: str) -> str:
-    """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
-    if name in OTHER_TITLES:
-        return OTHER_TITLES[name]
-    for prefix, words in (
-        ("people_", "people with people"),
-        ("judge_", "judge with people"),
-        ("gap_", "judge less people"),
-    ):
-        if name.startswith(prefix) and name.removeprefix(prefix) in STATISTICS:
-            return f"{STATISTICS[name.removeprefix(prefix)].title}, {words}"
-    return STATISTICS[name].title if name in STATISTICS else name
-
-
-def number(value: float | None) -> str:
-    """Write a value with three decimals, a dash where there is none."""
-    if value is None:
-        return "–"
-    text = f"{value:.3f}"
-    return "0.000" if text == "-0.000" else text.replace("-", "−")
-
-
-def interval(result: Result) -> str:
-    """Write a result's interval, or a dash."""
-    return "–" if result.low is None else f"{number(result.low)} to {number(result.high)}"
-
-
-def raters_of(entry: Entry, longest: int = 4) -> str:
-    """Name the raters of an entry, or count them where there are many."""
-    if len(entry.raters) <= longest:
-        return ", ".join(entry.raters)
-    return f"{len(entry.raters)} raters: {', '.join(entry.raters[:longest])}, ..."
 
 
 def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
@@ -105,6 +67,7 @@ def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
         f"{given:,} ratings of {ratings.n_items:,} items by {len(ratings.raters)} raters; "
         f"{empty:,} cells are empty."
     ]
+    facts.append(f"Raters: {_by_kind(ratings)}.")
     values = "any number"
     if ratings.scale is not None:
         values = ", ".join(ratings.label(v) for v in ratings.scale)
@@ -112,6 +75,13 @@ def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
     facts.append(
         f"Scale: {ratings.level}, {values}" + (f" ({origin})." if ratings.scale is not None else ".")
     )
+    if ratings.level == "binary":
+        known = ratings.positive is not None and ratings.positive in (ratings.scale or ())
+        facts.append(
+            f"Positive class: {ratings.label(ratings.positive or 0.0)}."
+            if known
+            else "Positive class: none of the values; name it with --positive."
+        )
     if cluster:
         facts.append(f"Clusters: column {cluster}, {ratings.n_clusters:,} of them.")
     else:
@@ -119,62 +89,16 @@ def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def _answers(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
-    panel_key, pair_key = ANSWERS[ratings.level]
-    out = []
-    judged = [e for e in analysis.gaps if e.result.name == f"gap_{pair_key}"]
-    panels = [e for e in analysis.panel if e.result.name == panel_key]
-    groups = panels[1:] if len(panels) > 1 else panels
-    out += [_panel_sentence(entry, ratings) for entry in groups]
-    for gap in judged:
-        out.append(_gap_sentence(analysis, gap, pair_key))
-    if not panels and analysis.pairs:
-        best = next((e for e in analysis.pairs if e.result.name == "spearman"), analysis.pairs[0])
-        out.append(f"{title_of(best.result.name)} of {raters_of(best)} is {_said(best.result)}.")
-    out += [_test_sentence(e) for e in analysis.replacement if e.result.name == "alt_test_winning_rate"]
-    return tuple(out)
-
-
-def _said(result: Result) -> str:
-    if not result.ok:
-        return f"{result.status} ({result.reason})"
-    ends = f" ({interval(result)})" if result.low is not None else " (no interval)"
-    return number(result.value) + ends
-
-
-def _panel_sentence(entry: Entry, ratings: Ratings) -> str:
-    result = entry.result
-    kinds = {ratings.kinds[ratings.column(r)] for r in entry.raters}
-    who = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
-    where = f"over {result.n_items:,} items in {result.n_clusters:,} clusters"
-    return f"{title_of(result.name)} among the {len(entry.raters)} {who} is {_said(result)}, {where}."
-
-
-def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
-    judge, result = gap.raters[0], gap.result
-    with_people, people = (analysis.find(f"{prefix}_{key}", gap.raters) for prefix in ("judge", "people"))
-    if with_people is None or people is None or not result.ok:
-        return f"{judge} with people: {title_of(key)} cannot be compared ({result.reason})."
-    text = (
-        f"{judge} reaches {title_of(key)} {_said(with_people.result)} with people; "
-        f"people reach {_said(people.result)}"
-    )
-    if result.low is None or result.high is None:
-        return f"{text}: a difference of {number(result.value)} without an interval."
-    verdict = "no difference is shown"
-    if result.low > 0:
-        verdict = "the judge agrees with people more than they agree with each other"
-    elif result.high < 0:
-        verdict = "the judge agrees with people less than they agree with each other"
-    return f"{text} with each other: a difference of {_said(result)}; {verdict}."
-
-
-def _test_sentence(entry: Entry) -> str:
-    judge, result = entry.raters[0], entry.result
-    if not result.ok:
-        return f"Whether {judge} may replace a person is not tested: {result.reason}."
-    passed = "passes" if (result.value or 0) >= 0.5 else "does not pass"
-    return f"{judge} {passed} the alternative annotator test: winning rate {_said(result)}, the bar is 0.5."
+def _by_kind(ratings: Ratings, longest: int = 12) -> str:
+    """Name the raters by kind, or count those of a kind where they are many."""
+    parts = []
+    for kind in dict.fromkeys(ratings.kinds):
+        names = [r for r, k in zip(ratings.raters, ratings.kinds, strict=True) if k == kind]
+        listed = ", ".join(names[:longest]) + (
+            f" and {len(names) - longest} more" if len(names) > longest else ""
+        )
+        parts.append(f"{listed} ({kind})" if kind else listed)
+    return "; ".join(parts)
 
 
 def _blocks(analysis: Analysis) -> tuple[Block, ...]:
@@ -185,7 +109,9 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
     if analysis.pairs:
         blocks.append(Block("Pairs", analysis.pairs))
     if analysis.replacement:
-        blocks.append(Block("May a judge replace a person?", analysis.replacement, first_only=True))
+        how = analysis.replacement[0].result.method.split("; ")[0]
+        note = f"{how[:1].upper()}{how[1:]}."
+        blocks.append(Block("May a judge replace a person?", analysis.replacement, True, note))
     for raters in dict.fromkeys(e.raters for e in analysis.gaps):
         entries = tuple(e for e in analysis.gaps if e.raters == raters)
         heading = f"{raters[0]} beside {len(raters) - 1} people, on the same items and resamples"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from calibration.ratings.report import Block, Section, interval, number, title_of
+from calibration.ratings.report import Block, Section
+from calibration.ratings.words import interval, number, plain, title_of
 
 WIDTH = 100
 
@@ -16,17 +17,17 @@ def written(name: str, sections: Sequence[Section]) -> str:
 
 
 def _section(name: str, section: Section) -> list[str]:
-    heading = f"{name}: {section.title}" if section.title else name
+    heading = plain(f"{name}: {section.title}" if section.title else name)
     lines = [heading, "=" * min(len(heading), WIDTH), ""]
     for sentence in section.answers:
-        lines += textwrap.wrap(sentence, WIDTH)
-    lines += ["", *(line for fact in section.facts for line in textwrap.wrap(fact, WIDTH)), ""]
+        lines += textwrap.wrap(plain(sentence), WIDTH)
+    lines += ["", *(line for fact in section.facts for line in textwrap.wrap(plain(fact), WIDTH)), ""]
     for block in section.blocks:
         lines += [*_block(block), ""]
     if section.limits:
         lines.append("What limits this")
         for limit in section.limits:
-            lines += textwrap.wrap(limit, WIDTH, initial_indent="  * ", subsequent_indent="    ")
+            lines += textwrap.wrap(plain(limit), WIDTH, initial_indent="  * ", subsequent_indent="    ")
         lines.append("")
     lines += textwrap.wrap(f"Intervals: {_method(section)}.", WIDTH)
     return [*lines, ""]
@@ -47,13 +48,19 @@ def _block(block: Block) -> list[str]:
             mark = f"[{notes.setdefault(result.reason, len(notes) + 1)}]"
         shown = number(result.value) if result.ok else result.status
         rows.append(
-            ["" if panel else block.label(entry), title_of(result.name), shown, interval(result) + mark]
+            [
+                "" if panel else plain(block.label(entry)),
+                title_of(result.name),
+                shown,
+                interval(result) + mark,
+            ]
             + [str(result.n_items), str(result.n_clusters)]
         )
     table = [[cell for i, cell in enumerate(row) if i or not panel] for row in rows]
     body = _columns(table, right={"value", "interval", "items", "clusters"})
-    said = [line for note, n in notes.items() for line in textwrap.wrap(f"[{n}] {note}", WIDTH)]
-    return [block.heading, *body, *said]
+    said = [line for note, n in notes.items() for line in textwrap.wrap(plain(f"[{n}] {note}"), WIDTH)]
+    note = textwrap.wrap(block.note, WIDTH)
+    return [plain(block.heading), *note, *body, *said]
 
 
 def _columns(rows: list[list[str]], right: set[str]) -> list[str]:

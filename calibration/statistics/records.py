@@ -47,6 +47,11 @@ def build(
     )
 
 
+def default_samples(level: Level) -> Samples:
+    """Return what becomes of repeated answers unless told: their mean on ordered scales, else the first."""
+    return "mean" if level in ORDERED else "first"
+
+
 class Collector:
     """Takes records one by one and makes ratings of them."""
 
@@ -60,6 +65,11 @@ class Collector:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether a rater answered more than once."""
+        return any(self._samples)
 
     def add(self, record: Record) -> None:
         """Take a record; RatingError for an item in two clusters or systems, or a rater of two kinds."""
@@ -110,7 +120,7 @@ class Collector:
             raise RatingError(
                 f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}", field="scale"
             )
-        policy: Samples = samples or ("mean" if level in ORDERED else "first")
+        policy: Samples = samples or default_samples(level)
         if policy == "mean" and level not in ORDERED:
             raise RatingError(f"the mean of samples needs an ordered scale, not {level}", field="samples")
         off = [

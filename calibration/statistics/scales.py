@@ -55,19 +55,24 @@ def scale_of(
         return Scale(None if continuous else tuple(sorted(distinct)), None, values is not None)
     if level in ("interval", "ratio"):
         bad = next(v for v, n in zip(candidates, numbers, strict=True) if n is None)
-        raise RatingError(f"value {bad!r} is not a number, and the scale is {level}", value=bad)
+        advice = _decimal_point(bad) or f", and the scale is {level}"
+        raise RatingError(f"value {bad!r} is not a number{advice}", value=bad)
     if level == "ordinal" and values is None:
         bad = next(v for v, n in zip(candidates, numbers, strict=True) if n is None)
-        message = (
-            f"value {bad!r} is not a number: name the ordered categories from lowest to highest (--values)"
-        )
-        raise RatingError(message, value=bad)
+        advice = _decimal_point(bad) or ": name the ordered categories from lowest to highest (--values)"
+        raise RatingError(f"value {bad!r} is not a number{advice}", value=bad)
     names = [str(v) for v in candidates]
     if len(set(names)) < len(names):
         raise RatingError("a value is declared twice", field="values")
     names = names if values is not None else sorted(names, key=lambda name: (name == str(positive), name))
     _check_binary(names, level)
     return Scale(tuple(float(i) for i in range(len(names))), tuple(names), values is not None)
+
+
+def _decimal_point(value: Value) -> str:
+    """Return the advice for a number with a decimal comma, or nothing."""
+    text = str(value)
+    return ": write it with a decimal point" if as_number(text.replace(",", ".", 1)) is not None else ""
 
 
 def _check_binary(shown: Sequence[str], level: Level) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from calibration.ratings import csv_table, html_page, latex, text
-from calibration.ratings.collect import RatingsFile, Reading, read_ratings
+from calibration.ratings.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.ratings.files import RatingsFileError, Row, Table
 from calibration.ratings.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.data import LEVELS, Ratings
 from calibration.statistics.levels import aggregate
+from calibration.statistics.records import default_samples
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
 
@@ -115,6 +116,7 @@ def _analysed(
     values = [v.strip() for v in options["values"].split(",")] if options["values"] else None
     sections, entries = [], []
     for part in file.parts:
+        said = [*_samples(part, options), *file.unread()]
         ratings: Ratings = file.ratings(
             part,
             level=options["scale"],
@@ -132,10 +134,19 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        sections.append(section_of(title, ratings, analysis, file.cluster))
+        sections.append(section_of(title, ratings, analysis, file.cluster, said))
         marked = {"stratum": part.stratum} if options["by"] else {}
         entries += [entry.as_dict() | marked for entry in analysis.entries]
     return sections, entries
+
+
+def _samples(part: Part, options: dict[str, Any]) -> list[str]:
+    """Say what becomes of repeated answers, where there are any."""
+    if not part.collector.repeated:
+        return []
+    policy = options["samples"] or default_samples(options["scale"])
+    said = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
+    return [f"Repeated answers of a rater: {said[policy]}."]
 
 
 def _understood(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""The answer of a report in sentences: how well raters agree, and what that says of judges and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from calibration.ratings.words import interval, number, raters_of, title_of
+from calibration.statistics import Analysis, Entry, Ratings, Result
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+
+MOST_PAIRS = 8
+CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
+NUMBERS = ("krippendorff_alpha", "pearson")
+ANSWERS = {
+    "binary": CATEGORIES,
+    "nominal": CATEGORIES,
+    "ordinal": ("krippendorff_alpha", "cohen_kappa_quadratic"),
+    "interval": NUMBERS,
+    "ratio": NUMBERS,
+}
+
+
+def answers_of(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
+    """Return the sentences a report begins with: people, judges beside people, metrics, the test."""
+    panel_key, pair_key = ANSWERS[ratings.level]
+    panels = [e for e in analysis.panel if e.result.name == panel_key]
+    out = [_panel_sentence(e, ratings, analysis) for e in (panels[1:] if len(panels) > 1 else panels)]
+    gaps = [e for e in analysis.gaps if e.result.name == f"gap_{pair_key}"]
+    out += [_gap_sentence(analysis, gap, pair_key) for gap in gaps]
+    judged = {gap.raters[0] for gap in gaps}
+    out += [_tracking_sentence(e) for e in _tracking(analysis) if e.raters[1] not in judged]
+    if not out:
+        out += _pair_sentences(analysis.pairs, pair_key)
+    tests = [e for e in analysis.replacement if e.result.name == "alt_test_winning_rate"]
+    return tuple(out + [_test_sentence(e, analysis) for e in tests])
+
+
+def _said(result: Result) -> str:
+    if not result.ok:
+        return f"{result.status} ({result.reason})"
+    ends = f" ({interval(result)})" if result.low is not None else " (no interval)"
+    return number(result.value) + ends
+
+
+def _panel_sentence(entry: Entry, ratings: Ratings, analysis: Analysis) -> str:
+    result, n = entry.result, len(entry.raters)
+    kinds = {ratings.kinds[ratings.column(r)] for r in entry.raters}
+    who = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
+    among = f"among the {n} {who}" if n > 1 else f"for {entry.raters[0]} alone"
+    if not result.ok:
+        return f"{title_of(result.name)} {among} is {_said(result)}."
+    where = f"over {result.n_items:,} items in {result.n_clusters:,} clusters"
+    text = f"{title_of(result.name)} {among} is {_said(result)}, {where}"
+    same = analysis.find("percent_agreement", entry.raters)
+    return text + (f"; percent agreement {_said(same.result)}." if same is not None else ".")
+
+
+def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
+    judge, result = gap.raters[0], gap.result
+    with_people, people = (analysis.find(f"{prefix}_{key}", gap.raters) for prefix in ("judge", "people"))
+    if with_people is None or people is None or not result.ok:
+        return f"{judge} with people: {title_of(key)} cannot be compared ({result.reason})."
+    text = (
+        f"{judge} reaches {title_of(key)} {_said(with_people.result)} with people; "
+        f"people reach {_said(people.result)} with each other"
+    )
+    if result.low is None or result.high is None:
+        return f"{text}: a difference of {number(result.value)} without an interval."
+    verdict = "no difference is shown"
+    if result.low > 0:
+        verdict = "the judge agrees with people more than they agree with each other"
+    elif result.high < 0:
+        verdict = "the judge agrees with people less than they agree with each other"
+    return f"{text}: a difference of {_said(result)}; {verdict}."
+
+
+def _tracking(analysis: Analysis) -> list[Entry]:
+    return [e for e in analysis.pairs if e.raters[0] == MEAN_OF_PEOPLE and e.result.name == "spearman"]
+
+
+def _tracking_sentence(entry: Entry) -> str:
+    return f"{entry.raters[1]} tracks the mean of the people with Spearman's rho {_said(entry.result)}."
+
+
+def _pair_sentences(pairs: Sequence[Entry], key: str) -> list[str]:
+    """Return a sentence for each of a few pairs, on the level's own statistic or on rho."""
+    shown = [e for e in pairs if e.result.name == key] or [e for e in pairs if e.result.name == "spearman"]
+    out = [f"{title_of(e.result.name)} of {raters_of(e)} is {_said(e.result)}." for e in shown[:MOST_PAIRS]]
+    more = len(shown) - MOST_PAIRS
+    return out + ([f"And {more} more pairs, in the table."] if more > 0 else [])
+
+
+def _test_sentence(entry: Entry, analysis: Analysis) -> str:
+    judge, result = entry.raters[0], entry.result
+    if not result.ok:
+        return f"Whether {judge} may replace a person is not tested: {result.reason}."
+    passed = (result.value or 0) >= 0.5
+    verb = "passes" if passed else "does not pass"
+    text = f"{judge} {verb} the alternative annotator test: winning rate {_said(result)}, the bar is 0.5"
+    if result.low is not None and result.high is not None and (result.low >= 0.5) != (result.high >= 0.5):
+        text += f", so another sample of dialogues might say {'no' if passed else 'yes'}"
+    advantage = analysis.find("alt_test_advantage", entry.raters)
+    return f"{text}; advantage probability {_said(advantage.result)}." if advantage else f"{text}."

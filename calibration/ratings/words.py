@@ -1,0 +1,51 @@
+"""How figures, raters and names are written in a report, whatever its form."""
+
+from __future__ import annotations
+
+from calibration.statistics import STATISTICS, Entry, Result
+
+OTHER_TITLES = {
+    "alt_test_winning_rate": "Alternative annotator test: winning rate",
+    "alt_test_advantage": "Alternative annotator test: advantage probability",
+}
+JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and others
+
+
+def title_of(name: str) -> str:
+    """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
+    if name in OTHER_TITLES:
+        return OTHER_TITLES[name]
+    for prefix, words in (
+        ("people_", "people with people"),
+        ("judge_", "judge with people"),
+        ("gap_", "judge less people"),
+    ):
+        if name.startswith(prefix) and name.removeprefix(prefix) in STATISTICS:
+            return f"{STATISTICS[name.removeprefix(prefix)].title}, {words}"
+    return STATISTICS[name].title if name in STATISTICS else name
+
+
+def number(value: float | None) -> str:
+    """Write a value with three decimals, a dash where there is none."""
+    if value is None:
+        return "–"
+    text = f"{value:.3f}"
+    return "0.000" if text == "-0.000" else text.replace("-", "−")
+
+
+def interval(result: Result) -> str:
+    """Write a result's interval, or a dash."""
+    return "–" if result.low is None else f"{number(result.low)} to {number(result.high)}"
+
+
+def raters_of(entry: Entry, longest: int = 4) -> str:
+    """Name the raters of an entry, or count them where there are many."""
+    if len(entry.raters) <= longest:
+        return ", ".join(entry.raters)
+    return f"{len(entry.raters)} raters: {', '.join(entry.raters[:longest])}, ..."
+
+
+def plain(text: str) -> str:
+    """Return a text of one line without characters that steer a terminal or turn its direction."""
+    spaced = " ".join(text.split())
+    return "".join(c if c.isprintable() or c in JOINERS else "\ufffd" for c in spaced)
