@@ -48,7 +48,7 @@ class ImportForm(forms.Form):
     licence = forms.CharField(required=False, max_length=200, label="Licence")
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **options})
+        super().__init__(*args, **options)
         into = self.fields["into"]
         assert isinstance(into, forms.ModelChoiceField)
         into.queryset = Corpus.objects.order_by("name")

@@ -95,7 +95,7 @@ def new(request: HttpRequest) -> HttpResponse:
             request, title="New gold labels", lead=WHOSE, back=("golds", "Gold labels"), room="golds"
         )
     counted = census(scope_of(corpus, campaign))
-    form = GoldForm(request.POST or None, counted=counted, label_suffix="")
+    form = GoldForm(request.POST or None, counted=counted)
     if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
         return redirect("gold", gold.pk)
     context = ROOM | {

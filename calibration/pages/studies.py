@@ -49,7 +49,7 @@ def new(request: HttpRequest) -> HttpResponse:
     if corpus is None:
         return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
     counted = census(scope_of(corpus, campaign))
-    form = StudyForm(request.POST or None, counted=counted, label_suffix="")
+    form = StudyForm(request.POST or None, counted=counted)
     if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):
         return redirect("report", study.pk)
     context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted}
