@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 
 PAIR = {
     "dialogue_id": "d1#t2",
@@ -168,6 +168,11 @@ def test_bad_input_is_refused_by_file_line_and_field(tmp_path: Path, content: st
     ("options", "message"),
     [
         (("nsee",), "there is no metric 'nsee'"),
+        (("",), "--metrics names no metric"),
+        (
+            ("pf:window=1,pf:window=2",),
+            "pf@paper:window=1 and pf@paper:window=2 differ in parameters alone, which lines do not show",
+        ),
         (("pf", "--window", "0"), "--window must be at least 1, not 0"),
         (("m_sns_avg", "--embedding-model", "nowhere/none"), "the embedding model 'nowhere/none' is not on"),
         (("nse", "--target", "none"), "has neither next_message nor none"),
@@ -177,6 +182,21 @@ def test_bad_options_are_refused_in_one_line(write, options: tuple[str, ...], me
     with pytest.raises(CommandError) as caught:
         run(write(WHOLE), *options)
     assert message in str(caught.value)
+
+
+def test_a_metric_named_twice_is_scored_once(write) -> None:
+    assert len(run(write(WHOLE), "nse,nse@paper", "global")) == len(run(write(WHOLE), "global"))
+
+
+def test_a_folder_cannot_be_the_output(write, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is a folder; --output names a file"):
+        call_command("score", str(write(WHOLE)), "--output", str(tmp_path), "--metrics", "nse")
+
+
+def test_the_help_says_which_metrics_need_a_language_model() -> None:
+    parser = load_command_class("judges", "score").create_parser("manage.py", "score")
+    help_text = " ".join(parser.format_help().split())
+    assert "on this machine: ll, bert_score, bleurt, fed_engaging, fed_relevant, unieval." in help_text
 
 
 def test_a_missing_file_and_a_missing_folder_are_named(write, tmp_path: Path) -> None:

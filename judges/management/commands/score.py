@@ -27,9 +27,17 @@ from judges.metrics.levels import Averages
 from judges.metrics.scoring import Line, lines
 from judges.metrics.selection import expand
 
+_HUB = [key for key, metric in METRICS.items() if "language_model" in metric.needs]
 KEYS_HELP = (
     "metric keys, comma-separated, each with an optional variant and parameters "
     "(hmp@reference:epsilon=0.01), or a group: local, global, baselines, all. Known: " + " ".join(METRICS)
+)
+
+EPILOG = (
+    "For example: manage.py score dialogues.jsonl --metrics local,nse,hmp@paper --window 10 --output "
+    "scores.jsonl. A value that is undefined is null and has a reason. Groups leave out metrics that need a "
+    f"language model, which must be on this machine: {', '.join(_HUB)}. "
+    "docs/metrics/index.md tells what each metric means, its variants and its parameters."
 )
 
 
@@ -42,6 +50,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options."""
+        parser.epilog = EPILOG
         add = parser.add_argument
         add("path", type=Path, help="a .jsonl or .json file, or a folder of them")
         add("--metrics", required=True, nargs="+", metavar="KEYS", help=KEYS_HELP)
@@ -70,6 +79,8 @@ class Command(BaseCommand):
         output: Path = options["output"]
         if not output.parent.is_dir():
             raise CommandError(f"{output}: there is no folder {output.parent}")
+        if output.is_dir():
+            raise CommandError(f"{output}: is a folder; --output names a file")
         part = output.with_name(output.name + ".part")
         try:
             with part.open("w", encoding="utf-8") as out:
@@ -87,8 +98,7 @@ class Command(BaseCommand):
 def _run(options: dict[str, Any], out: TextIO) -> int:
     """Write the values; return how many there are."""
     path, target = options["path"], options["target"]
-    keys = expand(key for text in options["metrics"] for key in split_keys(text))
-    instruments = [instrument_for(key, _shared(options)) for key in keys]
+    instruments = _chosen(options)
     tools = Tools(embed=Embedder(options["embedding_model"]))
     total = count(path)
     instruments = [_fitted(one, options, tools) for one in instruments]
@@ -103,6 +113,23 @@ def _run(options: dict[str, Any], out: TextIO) -> int:
     return written + sum(_put(line, out) for line in (averages.lines() if averages else ()))
 
 
+def _chosen(options: dict[str, Any]) -> list[Instrument]:
+    """Return what `--metrics` names, each once; refuse what the lines of one file could not tell apart."""
+    keys = expand(key for text in options["metrics"] for key in split_keys(text))
+    named = {one.name: one for one in (instrument_for(key, _shared(options)) for key in keys)}
+    if not named:
+        raise CommandError("--metrics names no metric")
+    seen: dict[tuple[str, str], str] = {}
+    for name, one in named.items():
+        other = seen.setdefault((one.metric.key, one.variant), name)
+        if other != name:
+            raise CommandError(
+                f"{other} and {name} differ in parameters alone, which lines do not show: "
+                "score them into two files"
+            )
+    return list(named.values())
+
+
 def _put(line: Line, out: TextIO) -> int:
     out.write(json.dumps(line, ensure_ascii=False) + "\n")
     return 1
@@ -112,7 +139,10 @@ def _fitted(one: Instrument, options: dict[str, Any], tools: Tools) -> Instrumen
     """Return the instrument, fitted on a corpus where its metric learns from one."""
     if not one.learns:
         return one
-    return one.fit(read(options["fit_on"] or options["path"], options["target"]), tools)
+    path = options["fit_on"] or options["path"]
+    corpus = read(path, options["target"])
+    bar = tqdm(corpus, total=count(path), unit="dialogue", desc=f"Fitting {one.metric.key}", leave=False)
+    return one.fit(bar, tools)
 
 
 def _shared(options: dict[str, Any]) -> dict[str, str]:
