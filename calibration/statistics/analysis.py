@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.statistics.base import Statistic
 from calibration.statistics.data import Floats, Ratings
@@ -197,9 +198,10 @@ class _Run:
         return tuple(out)
 
     def gaps(self) -> tuple[Entry, ...]:
-        """People with people, each judge with people, and the difference on the same resamples.
+        """People with people, each judge with people, and the difference on the same items and resamples.
 
-        Without a judge, people with people alone.
+        The items are those that the judge and two people or more rated: an item that one person rated says
+        nothing of people with each other. Without a judge, people with people alone.
         """
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
@@ -208,28 +210,30 @@ class _Run:
             return ()
         if not judges:
             names = tuple(ratings.raters[j] for j in people)
-            among = self._members(list(combinations(people, 2)), None)
+            among = self._members(list(combinations(people, 2)), np.ones(ratings.n_items, np.bool_))
             return tuple(Entry(r, names, self.question) for r in people_results(among, self.plan))
         out: list[Entry] = []
         for judge in judges:
-            among = self._members(list(combinations(people, 2)), judge)
-            with_judge = self._members([(p, judge) for p in people], judge)
+            given = ~np.isnan(ratings.values)
+            shared = given[:, judge] & (given[:, people].sum(axis=1) >= 2)
+            among = self._members(list(combinations(people, 2)), shared)
+            with_judge = self._members([(p, judge) for p in people], shared)
             names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
             out += [Entry(r, names, self.question) for r in gap_results(among, with_judge, self.plan)]
         return tuple(out)
 
-    def _members(self, pairs: list[tuple[int, int]], judge: int | None) -> list[Member]:
-        """Estimates of pairs on the items the judge rated, computed again only where that is fewer."""
-        rated = ~np.isnan(self.ratings.values[:, judge]) if judge is not None else np.ones(1, dtype=np.bool_)
+    def _members(self, pairs: list[tuple[int, int]], shared: npt.NDArray[np.bool_]) -> list[Member]:
+        """Estimates of pairs on the shared items, computed again only for pairs that rated others too."""
+        given = ~np.isnan(self.ratings.values)
+        limited = replace(self.ratings, values=np.where(shared[:, None], self.ratings.values, np.nan))
         out = []
         for pair in pairs:
             key = pair if pair in self.kept else (pair[1], pair[0])
             if key not in self.kept:
                 continue
             found, sample = self.kept[key], self.samples[key]
-            if judge not in pair and not rated.all():
-                limited = replace(self.ratings, values=np.where(rated[:, None], self.ratings.values, np.nan))
-                whole = Sample(limited, pair, self.resampling)
+            if (given[:, key[0]] & given[:, key[1]] & ~shared).any():
+                whole = Sample(limited, key, self.resampling)
                 found = estimates(whole, [e.statistic for e in found], self.resampling)
                 sample = Shared.of(whole)
             out.append(Member(sample, {e.statistic.key: e for e in found}))

@@ -172,11 +172,14 @@ def paired_difference(
     if bad is not None:
         return Result(name, status=bad.status, reason=bad.reason, method=plan.method, **counts)
     method = f"{' and '.join(first)} less {' and '.join(second)}"
+    left = [e.leave_one_out for e in found if e.leave_one_out is not None]
     return finished(
         name,
         found[0].point - found[1].point,
         found[0].replicates - found[1].replicates,
         plan,
         method=method,
+        flags=tuple(dict.fromkeys(flag for e in found for flag in e.verdict.flags)),
+        leave_one_out=left[0] - left[1] if left else None,
         **counts,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class Mean:
     n_raters: int
     n_missing: int
     reason: str = ""
+    leave_one_out: Floats | None = None
+    flags: tuple[str, ...] = ()
 
 
 def gap_results(people: Sequence[Member], judge: Sequence[Member], plan: Plan) -> list[Result]:
@@ -91,11 +93,13 @@ def mean_over(members: Sequence[Member], key: str) -> Mean | None:
         return None
     good = [(sample, e) for sample, e in found if e.ok]
     reason = found[0][1].verdict.reason if not good else ""
-    point, replicates = np.nan, np.empty(0)
+    point, replicates, left = np.nan, np.empty(0), None
     if good:
         shared = np.array([sample.n_items for sample, _ in good], dtype=np.float64)
         point = float(np.average([e.point for _, e in good], weights=shared))
         replicates = _defined_mean(np.array([e.replicates for _, e in good]), shared)
+        jackknives = [e.leave_one_out for _, e in good if e.leave_one_out is not None]
+        left = _defined_mean(np.array(jackknives), shared) if jackknives else None
     samples = [sample for sample, _ in (good or found)]
     return Mean(
         point,
@@ -107,6 +111,8 @@ def mean_over(members: Sequence[Member], key: str) -> Mean | None:
         len({column for s in samples for column in s.columns}),
         sum(s.n_missing for s in samples),
         reason,
+        left,
+        tuple(dict.fromkeys(flag for _, e in good for flag in e.verdict.flags)),
     )
 
 
@@ -121,10 +127,10 @@ def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = Fa
     n_items, n_clusters = min(one.n_items, other.n_items), min(one.n_clusters, other.n_clusters)
     n_raters = max(one.n_raters, other.n_raters)
     means = (one, other) if difference else (one,)
-    percentile = replace(plan, interval="percentile")  # BCa has no leave-one-out value for a mean over pairs
     pairs = " and ".join(f"{m.n_pairs - m.n_dropped} of {m.n_pairs}" for m in means)
-    method = f"mean over {pairs} pairs, by their shared items; {percentile.method}"
-    flags: tuple[str, ...] = ("dropped_raters",) if any(m.n_dropped for m in means) else ()
+    method = f"mean over {pairs} pairs, by their shared items; {plan.method}"
+    flags = tuple(dict.fromkeys(flag for m in means for flag in m.flags))
+    flags += ("dropped_raters",) if any(m.n_dropped for m in means) else ()
     undefined = next((m for m in means if np.isnan(m.point)), None)
     counts: Counts = {
         "n_items": n_items,
@@ -137,7 +143,10 @@ def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = Fa
         return Result(name, status="undefined", reason=reason, method=method, flags=flags, **counts)
     point = one.point - other.point if difference else one.point
     replicates = one.replicates - other.replicates if difference else one.replicates
-    bounds = interval_of(point, replicates, n_clusters, percentile)
+    left = one.leave_one_out
+    if difference and left is not None and other.leave_one_out is not None:
+        left = left - other.leave_one_out
+    bounds = interval_of(point, replicates, n_clusters, plan, left)
     flags += bounds.flags + (("few_clusters",) if n_clusters < FEW_CLUSTERS else ())
     return Result(
         name, point, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts

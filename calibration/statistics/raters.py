@@ -7,6 +7,7 @@ rater is compared with itself. With fewer than five raters the resamples say lit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +40,8 @@ def over_raters(
         for j in range(i + 1, len(columns)):
             found = estimates(Sample(ratings, (first, columns[j]), resampling), [chosen], resampling)[0]
             values[i, j] = found.point if found.ok else np.nan
-    counts: Counts = {"n_items": ratings.n_items, "n_clusters": len(columns), "n_raters": len(columns)}
+    n_items = int(((~np.isnan(ratings.values[:, columns])).sum(axis=1) >= 2).sum())
+    counts: Counts = {"n_items": n_items, "n_clusters": len(columns), "n_raters": len(columns)}
     name = f"mean_{statistic}"
     if len(columns) < FEWEST:
         reason = f"{len(columns)} raters; an interval over raters needs {FEWEST}"
@@ -51,4 +53,6 @@ def over_raters(
     weight = np.einsum("bi,bj,ij->b", drawn, drawn, defined.astype(np.float64))
     total = np.einsum("bi,bj,ij->b", drawn, drawn, filled)
     replicates = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
-    return finished(name, float(point), replicates, plan, method="raters resampled, items fixed", **counts)
+    found = finished(name, float(point), replicates, plan, **counts)
+    drawn_how = f"{plan.level:g} interval, {plan.resamples} resamples, seed {plan.seed}"
+    return replace(found, method=f"rater bootstrap, items held fixed, percentile {drawn_how}")

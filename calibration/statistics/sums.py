@@ -52,10 +52,15 @@ def finished(
     method: str = "",
     flags: tuple[str, ...] = (),
     undefined: str = "not defined on these ratings",
+    leave_one_out: Floats | None = None,
 ) -> Result:
-    """Return the result of a value with its resampled values, percentile interval and cluster flag."""
-    percentile = replace(plan, interval="percentile")
-    said = f"{method}; {percentile.method}" if method else percentile.method
+    """Return the result of a value with its resampled values, interval and cluster flag.
+
+    The interval is percentile where there are no values with one unit left out, whatever the plan asks for;
+    the method says which it is.
+    """
+    used = plan if leave_one_out is not None else replace(plan, interval="percentile")
+    said = f"{method}; {used.method}" if method else used.method
     counts: Counts = {
         "n_items": n_items,
         "n_clusters": n_clusters,
@@ -64,7 +69,7 @@ def finished(
     }
     if not np.isfinite(point):
         return Result(name, status="undefined", reason=undefined, method=said, flags=flags, **counts)
-    bounds = interval_of(point, replicates, n_clusters, percentile)
+    bounds = interval_of(point, replicates, n_clusters, used, leave_one_out)
     flags += bounds.flags + (("few_clusters",) if n_clusters < FEW_CLUSTERS else ())
     return Result(
         name, point, bounds.low, bounds.high, method=said, reason=bounds.reason, flags=flags, **counts

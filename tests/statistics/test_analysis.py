@@ -181,3 +181,19 @@ def test_people_without_a_judge_still_have_their_mean_over_pairs() -> None:
     pairs = [e.result.value for e in analysis.pairs if e.result.name == "cohen_kappa"]
     assert mean.value == pytest.approx(np.mean(pairs))
     assert mean.low < mean.value < mean.high
+
+
+def test_the_gap_is_over_the_items_that_two_people_and_the_judge_rated() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 200)
+    block = np.where(rng.random((200, 4)) < 0.85, truth[:, None], 1 - truth[:, None]).astype(float)
+    block[100:, 1:3] = np.nan  # rated by one person alone
+    block[100:, 3] = 1 - block[100:, 0]  # and there the judge is always wrong
+    kinds = ("human", "human", "human", "judge")
+    whole, half = (
+        analyse(Ratings.from_matrix(b, level="binary", kinds=kinds), plan=Plan(resamples=0))
+        for b in (block, block[:100])
+    )
+    for name in ("people_cohen_kappa", "judge_cohen_kappa", "gap_cohen_kappa"):
+        assert whole.find(name).result.value == pytest.approx(half.find(name).result.value)
+        assert whole.find(name).result.n_items == 100

@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.statistics import Plan, Ratings
-from calibration.statistics.comparison import permutation_by_cluster, two_sample_permutation, williams
+from calibration.statistics import Plan, Ratings, analyse
+from calibration.statistics.comparison import (
+    paired_difference,
+    permutation_by_cluster,
+    two_sample_permutation,
+    williams,
+)
 from calibration.statistics.replacement import alternative_annotator_test
 
 PLAN = Plan(resamples=50)
@@ -46,3 +51,30 @@ def test_a_permutation_test_does_not_depend_on_the_unit(unit: float) -> None:
     assert two_sample_permutation(one, other).p == pytest.approx(0.1031746, abs=1e-6)
     found = permutation_by_cluster(one[:4], other, None, lambda a, b: float((a - b).mean()))
     assert found.p == 0.375
+
+
+def test_differences_and_gaps_take_the_interval_that_was_asked_for() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 150)
+    block = np.where(rng.random((150, 4)) < [0.95, 0.9, 0.85, 0.7], truth[:, None], 1 - truth[:, None])
+    kinds = ("human", "human", "human", "judge")
+    ratings = Ratings.from_matrix(block, level="binary", kinds=kinds)
+    asked = Plan(resamples=400, interval="bca")
+    gap = analyse(ratings, statistics=["cohen_kappa"], plan=asked).find("gap_cohen_kappa")
+    assert gap is not None
+    plain = analyse(ratings, statistics=["cohen_kappa"], plan=Plan(resamples=400)).find("gap_cohen_kappa")
+    assert plain is not None
+    pairs = ("r1", "r2"), ("r1", "r4")
+    found = paired_difference(ratings, "cohen_kappa", *pairs, asked)
+    for result in (gap.result, found):
+        assert "BCa" in result.method
+        assert result.low < result.value < result.high
+    assert gap.result.value == plain.result.value
+    assert gap.result.low != plain.result.low
+
+
+def test_a_difference_carries_the_flags_of_both_its_sides() -> None:
+    block = np.column_stack([np.tile([0, 1], 40), np.tile([0, 1, 1, 0], 20), np.ones(80)])
+    ratings = Ratings.from_matrix(block, level="binary")
+    found = paired_difference(ratings, "cohen_kappa", ("r1", "r2"), ("r1", "r3"), PLAN)
+    assert "constant_rater" in found.flags
