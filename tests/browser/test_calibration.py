@@ -52,6 +52,46 @@ def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -
     expect(page.get_by_text("Nothing changed")).to_be_visible()
 
 
+def test_the_turns_behind_a_figure_are_three_clicks_away(page_of, rea, rated: World) -> None:
+    page = page_of(rea)
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    page.get_by_role("link", name="gpt with people").click()
+    expect(page.get_by_role("heading", name="Quality: where gpt and the people differ")).to_be_visible()
+    page.get_by_label("Compared with").select_option("ann")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", name="Quality: where gpt and ann differ")).to_be_visible()
+    page.get_by_role("table").get_by_role("link").first.click()
+    expect(page.get_by_role("heading", name="The chosen cell")).to_be_visible()
+    page.get_by_role("link", name="d0, turn 1").click()
+    expect(page.locator("#turn-1.here")).to_contain_text("words 0")
+
+
+def test_the_turns_behind_a_figure_fit_a_phone(page_of, rea, rated: World) -> None:
+    page = page_of(rea, viewport=PHONE, color_scheme="dark")
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    page.get_by_role("link", name="2 people").click()
+    expect(page.get_by_role("heading", name="Quality: where the people differ")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_report_is_walked_by_keyboard_with_the_focus_in_sight(page_of, rea, rated: World) -> None:
+    page = page_of(rea)
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        found = page.evaluate(
+            """() => { const e = document.activeElement, s = getComputedStyle(e);
+                return [e.tagName, e.textContent.trim(), s.outlineStyle, parseFloat(s.outlineWidth)]; }"""
+        )
+        if found[0] == "BODY":
+            break
+        reached.append(found)
+    assert [text for _, text, style, width in reached if style == "none" or width < 1] == []
+    assert {"Skip to the content", "Download", "Recompute", "gpt with people"} <= {row[1] for row in reached}
+
+
 def test_test_is_opened_on_purpose_and_the_look_printed(page_of, rea, rated: World) -> None:
     splits.draw(corpus=rated.corpus, by=rea)
     page = page_of(rea)
