@@ -6,8 +6,10 @@ stands in for it. Both are fitted with fixed seeds, so a model depends on its do
 
 from __future__ import annotations
 
+import hashlib
+import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +23,7 @@ from judges.metrics.tokens import words
 from judges.metrics.tools import Tools
 
 Mixture = NDArray[np.float64]
+Place = tuple[str, str, int]
 
 LDA = "lda"
 BERTOPIC = "bertopic"
@@ -28,6 +31,8 @@ VOCABULARY = 5000
 ITERATIONS = 10
 SEED = 0
 BLOCK = 10
+MOST = 20_000
+"""Documents that a topic model is fitted on at most."""
 NOISE = 1e-12
 """Differences of running sums below this are rounding."""
 
@@ -96,15 +101,25 @@ def fit_bertopic(texts: Sequence[str], smallest: int, tools: Tools) -> Bertopic:
         raise MetricError(f"BERTopic could not be fitted on {len(texts)} documents: {error}") from error
 
 
-def documents(dialogues: Iterable[Dialogue], size: int = BLOCK) -> list[str]:
-    """Return a corpus as documents of `size` turns in a row, in an order that does not depend on its own."""
-    found: list[tuple[str, str, int, str]] = []
+def documents(dialogues: Iterable[Dialogue], size: int = BLOCK, most: int = MOST) -> list[str]:
+    """Return a corpus as documents of `size` turns in a row, in an order that does not depend on its own.
+
+    Of a corpus with more than `most` documents, those whose places have the least hashes: a sample that
+    depends on the corpus alone, so that memory and time stay bounded.
+    """
+    kept: list[tuple[int, Place, str]] = []
+    for place, text in _documents(dialogues, size):
+        rank = int.from_bytes(hashlib.sha256(repr(place).encode("utf-8", "surrogatepass")).digest())
+        (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (-rank, place, text))
+    return [text for _, _, text in sorted(kept, key=lambda one: one[1:])]
+
+
+def _documents(dialogues: Iterable[Dialogue], size: int) -> Iterator[tuple[Place, str]]:
     for dialogue in dialogues:
         for one in dialogue.all_continuations():
             texts = [turn.text for turn in one.turns if turn.text.strip()]
-            blocks = range(0, len(texts), size)
-            found.extend((dialogue.id, one.id, at, "\n".join(texts[at : at + size])) for at in blocks)
-    return [text for _, _, _, text in sorted(found)]
+            for at in range(0, len(texts), size):
+                yield (dialogue.id, one.id, at), "\n".join(texts[at : at + size])
 
 
 class Turns:

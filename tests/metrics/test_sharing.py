@@ -13,7 +13,7 @@ from judges.metrics.act_transitions import ActModel
 from judges.metrics.agenda import pair_sums
 from judges.metrics.neighbours import Neighbours
 from judges.metrics.threads import one_thread
-from judges.metrics.topics import Turns, jensen_shannon
+from judges.metrics.topics import Turns, documents, jensen_shannon
 from tests.metrics.helpers import WordCounts, reply, score, tools
 
 WORDS = (
@@ -156,3 +156,11 @@ def test_texts_used_lately_stay_when_old_ones_make_room() -> None:
         embed.prepare(["always here", *(f"text {number}" for number in range(start, start + 50))])
         assert len(embed._vectors) <= 150
     assert embed.computed == 1001
+
+
+def test_a_topic_model_of_a_large_corpus_takes_a_sample_that_hangs_on_the_corpus_alone() -> None:
+    corpus = [Dialogue(f"d{number}", said(25, number)) for number in range(20)]
+    every, some = documents(corpus), documents(corpus, most=30)
+    assert len(every) > len(some) == 30
+    assert some == documents(corpus[::-1], most=30)
+    assert some == [text for text in every if text in some]
