@@ -1,4 +1,4 @@
-"""CPU seconds of the metrics on the 40 meetings and 100 chats of MPCEval's inputs, and their growth.
+"""CPU seconds of the metrics on the 40 meetings and 100 chats of MPCEval's inputs, their growth and memory.
 
 Cold: from the start of the process, with nothing embedded and the model not loaded. Warm: all texts
 embedded. MPCEval's published code needs 226, 225 and 234 CPU seconds for its three global commands on the
@@ -11,16 +11,15 @@ import argparse
 import math
 import resource
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
-import numpy as np
-
-from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
+from annotation.records import Dialogue
+from benchmarks import _metrics_memory
+from benchmarks._metrics_made import Hashed, made
+from benchmarks._metrics_memory import apart
 from judges.metrics import Embedder, Scene, Tools, instrument_for
-from judges.metrics.embedding import Vectors
 from judges.metrics.inputs import read
 from judges.metrics.scoring import lines
 from judges.metrics.selection import members
@@ -28,8 +27,6 @@ from judges.metrics.selection import members
 INPUTS = Path(__file__).resolve().parent.parent.parent / "shared/data/mpceval_parity/inputs"
 SIX = ("pd", "hmp", "nse", "sc_gini", "gscc_dc_avg", "gscc_dc_max")
 PUBLISHED = 226 + 225 + 234
-SAME_FIT = ("gscc_dc_max_multi", "gscc_dc_avg_multi_aug", "gscc_dc_max_multi_aug")
-"""What they take is that of gscc_dc_avg_multi, whose mixtures they share."""
 SIZES = (100, 300, 1000, 3000)
 
 
@@ -37,6 +34,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     """Run the benchmark; `--quick` leaves the whole suite out and grows to 1,000 turns."""
     parser = argparse.ArgumentParser(prog="benchmarks metrics", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only the six global metrics, growth to 1,000")
+    began = time.monotonic()
     options = parser.parse_args(list(argv))
     if not INPUTS.is_dir():
         raise SystemExit(f"this benchmark reads MPCEval's inputs in {INPUTS}, which is absent")
@@ -54,6 +52,8 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "six_global": six,
         "suites": suites,
         "growth": growth(SIZES[:3] if options.quick else SIZES),
+        "memory": {} if options.quick else memory(),
+        "wall_seconds": round(time.monotonic() - began),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
 
@@ -78,13 +78,18 @@ def six_global(tools: Tools) -> tuple[dict[str, Any], float]:
 
 
 def suite(name: str, tools: Tools) -> dict[str, Any]:
-    """Return the CPU seconds of every local and global metric on a data set, cold and warm."""
+    """Return the CPU seconds of every local and global metric on a data set, cold and warm.
+
+    `warm` has all metrics of a group together, sharing what they share; `by_metric` each by itself.
+    """
     found: dict[str, Any] = {}
     for group, path in (("global", f"{name}_global"), ("local", f"{name}_pairs_full.jsonl")):
         dialogues = list(read(INPUTS / path))
         fresh = Tools(embed=Embedder())
         fresh.embed._model = tools.embed._loaded()
+        start = time.process_time()
         fitted = [instrument_for(key).fit(dialogues, fresh) for key in members(group)]
+        fitting = time.process_time() - start
         start = time.process_time()
         fresh.embed.prepare(
             text
@@ -93,15 +98,15 @@ def suite(name: str, tools: Tools) -> dict[str, Any]:
             for text in instrument.texts(Scene(one, one.continuations[0]))
         )
         embedding = time.process_time() - start
-        by_metric = {one.metric.key: _seconds([one], dialogues, fresh) for one in fitted}
-        warm = sum(by_metric.values())
+        warm = _seconds(fitted, dialogues, fresh)
         found[group] = {
             "dialogues": len(dialogues),
             "texts_embedded": fresh.embed.computed,
             "embedding": embedding,
+            "fitting": fitting,
             "warm": warm,
-            "cold": embedding + warm,
-            "by_metric": by_metric,
+            "cold": embedding + fitting + warm,
+            "by_metric": {one.metric.key: _seconds([one], dialogues, fresh) for one in fitted},
         }
     return _rounded(found)
 
@@ -114,14 +119,6 @@ def _seconds(keys: Sequence[Any], dialogues: Sequence[Dialogue], tools: Tools) -
     return time.process_time() - start
 
 
-class Hashed(Embedder):
-    """Vectors drawn from a text's hash: growth is that of the metrics, not of the model."""
-
-    def _compute(self, texts: list[str]) -> Iterator[tuple[str, Vectors]]:
-        for text in texts:
-            yield text, np.random.default_rng(crc32(text.encode())).normal(size=384).astype(np.float32)
-
-
 def growth(sizes: Sequence[int]) -> dict[str, Any]:
     """Return, by metric, the CPU seconds for one conversation of each size, all its items, and the exponent.
 
@@ -130,13 +127,20 @@ def growth(sizes: Sequence[int]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for key in [*members("global"), *members("local"), "sc_gini@reference", "gscc_dc_avg_multi@reference"]:
-        if key in SAME_FIT:
-            continue
         seconds = {size: _grown(key, size) for size in sizes}
         before, last = seconds[sizes[-2]], seconds[sizes[-1]]
         steep = math.log(last / before) / math.log(sizes[-1] / sizes[-2]) if before > 0.001 else None
         found[key] = {"seconds": seconds, "exponent": steep}
     return _rounded(found)
+
+
+def memory() -> dict[str, Any]:
+    """Return the memory for one long conversation by metric, and over many short ones, each in a process."""
+    turns, marks = str(_metrics_memory.TURNS), map(str, _metrics_memory.CONVERSATIONS)
+    return {
+        f"peak_of_{turns}_turns": {key: apart("long", key, turns) for key in _metrics_memory.FAMILIES},
+        "many_short_conversations": apart("many", _metrics_memory.STREAMED, *marks),
+    }
 
 
 def _grown(key: str, size: int) -> float:
@@ -146,20 +150,6 @@ def _grown(key: str, size: int) -> float:
     instrument = instrument_for(key).fit([dialogue, made(100, "other")], tools)
     tools.embed.prepare(instrument.texts(Scene(dialogue, dialogue.continuations[0])))
     return _seconds([instrument], [dialogue], tools)
-
-
-def made(size: int, name: str = "made") -> Dialogue:
-    """Return a conversation of `size` turns by five speakers, some of them repeated."""
-    rng = np.random.default_rng([size, crc32(name.encode())])
-    vocabulary = np.array([f"word{number}" for number in range(2000)])
-    turns: list[Turn] = []
-    for number in range(size):
-        text = " ".join(rng.choice(vocabulary, size=rng.integers(3, 22)))
-        again = number > 10 and rng.random() < 0.1
-        turns.append(Turn(f"s{rng.integers(5)}", turns[rng.integers(number)].text if again else text))
-    people = tuple(Participant(f"s{number}", profile=(f"word{number}",)) for number in range(5))
-    agenda = Agenda({f"a{number}": f"word{number}" for number in range(6)}, terminal="a5")
-    return Dialogue(name, (), people, (Continuation("x", "made", tuple(turns)),), agenda=agenda)
 
 
 def _rounded(found: Any) -> Any:
