@@ -13,7 +13,7 @@ import numpy as np
 
 from calibration.statistics.data import Floats, Ratings
 from calibration.statistics.engine import estimates
-from calibration.statistics.replacement import Score, by_rejected, contests_of, p_values
+from calibration.statistics.replacement import MIN_ITEMS, Score, by_rejected, contests_of, p_values
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.samples import Draw, Sample, additive
 from calibration.statistics.table import STATISTICS
@@ -124,10 +124,15 @@ def clusters_for_alt_test(
     epsilon: float = 0.15,
     q: float = 0.05,
     score: Score | None = None,
+    min_items: int = MIN_ITEMS,
     grid: Sequence[int] = GRID,
     plan: Plan | None = None,
 ) -> PowerPlan:
-    """Return how many dialogues give the alternative annotator test the target power."""
+    """Return how many dialogues give the alternative annotator test the target power.
+
+    As in the test, annotators with fewer than ``min_items`` shared items are left out of a simulated study,
+    which does not pass without any.
+    """
     plan = plan or Plan()
     chosen: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
     resampling: Resampling = resampling_of(pilot, plan)
@@ -146,7 +151,10 @@ def clusters_for_alt_test(
     for n in grid:
         rng = np.random.default_rng(plan.seed)
         totals = (_drawn(rng, resampling.n_units, n, plan.resamples) @ sums).reshape(-1, len(contests), 3)
-        won = by_rejected(p_values(totals[:, :, 0], totals[:, :, 1], totals[:, :, 2], margins), q)
-        powers.append(Power(n, float((won.mean(axis=1) >= 0.5).mean())))
+        items = totals[:, :, 0]
+        kept = items >= min_items
+        p = np.where(kept, p_values(items, totals[:, :, 1], totals[:, :, 2], margins), np.nan)
+        won = by_rejected(p, q).sum(axis=1)
+        powers.append(Power(n, float((2 * won >= np.maximum(kept.sum(axis=1), 1)).mean())))
     needed = next((p.n_clusters for p in powers if p.power >= target), None)
     return PowerPlan(target, needed, tuple(powers), resampling.n_units)

@@ -193,12 +193,14 @@ def clustered_p_values(totals: Floats, margins: Floats) -> Floats:
 
 
 def by_rejected(p: Floats, q: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Benjamini-Yekutieli rejections per row of p-values (rows x tests); NaN is never rejected."""
+    """Benjamini-Yekutieli rejections per row of p-values (rows x tests); NaN is no test."""
     m = p.shape[1]
-    filled = np.where(np.isnan(p), 1.0, p)
-    order = np.argsort(filled, axis=1, kind="stable")
+    order = np.argsort(p, axis=1, kind="stable")  # NaN last
     ranks = np.arange(1, m + 1)
-    below = np.take_along_axis(filled, order, axis=1) <= ranks / m * q / (1 / ranks).sum()
+    tests = (~np.isnan(p)).sum(axis=1)
+    harmonic = np.concatenate([[np.inf], np.cumsum(1 / ranks)])[tests]
+    limits = ranks * (q / (np.maximum(tests, 1) * harmonic))[:, None]
+    below = np.take_along_axis(p, order, axis=1) <= limits
     last = np.where(below.any(axis=1), m - below[:, ::-1].argmax(axis=1), 0)
     out = np.zeros(p.shape, dtype=np.bool_)
     np.put_along_axis(out, order, ranks[None, :] <= last[:, None], axis=1)
