@@ -7,8 +7,7 @@ from typing import Any
 
 from calibration.reports.figures import QuestionFigures, figures
 from calibration.reports.wording import counted, in_words, listed
-
-FEW = 50
+from calibration.statistics.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
 
 
 def caveats(result: dict[str, Any]) -> list[str]:
@@ -21,6 +20,7 @@ def caveats(result: dict[str, Any]) -> list[str]:
         _unidentified(questions),
         _prevalence(questions),
         _constant(questions),
+        _events(questions),
         _refused(questions),
         _repeated(questions),
         _occasions(result),
@@ -31,11 +31,12 @@ def caveats(result: dict[str, Any]) -> list[str]:
 
 def _clusters(result: dict[str, Any]) -> str:
     n = result["counts"]["clusters"]
-    if not n or n >= FEW:
+    if not n or n >= MODERATE_CLUSTERS:
         return ""
     if n == 1:
         return "Everything is of one dialogue, so nothing has an interval: more dialogues are needed."
-    return f"{in_words(n).capitalize()} dialogues: below {FEW} clusters these intervals run a little short."
+    below, how = (FEW_CLUSTERS, "short") if n < FEW_CLUSTERS else (MODERATE_CLUSTERS, "a little short")
+    return f"{in_words(n).capitalize()} dialogues: below {below} clusters these intervals run {how}."
 
 
 def _calls(result: dict[str, Any]) -> Iterable[str]:
@@ -79,6 +80,16 @@ def _constant(questions: list[QuestionFigures]) -> str:
     if not titles:
         return ""
     return f"On {listed(titles)} a rater gave one answer throughout, which says nothing about agreement."
+
+
+def _events(questions: list[QuestionFigures]) -> str:
+    titles = _with_flag(questions, "few_events")
+    if not titles:
+        return ""
+    return (
+        f"On {listed(titles)} figures rest on fewer than 30 of the rarer answer: their intervals may hold "
+        "the truth less often than they say."
+    )
 
 
 def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.statistics.base import Statistic, Verdict
 from calibration.statistics.data import Floats
-from calibration.statistics.intervals import FEW_CLUSTERS, Bounds, bounds_of
+from calibration.statistics.intervals import Bounds, bounds_of, cluster_flags
 from calibration.statistics.resampling import Plan, Resampling
 from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import Draw, Sample
@@ -86,9 +86,7 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
             **counts,
         )
     bounds = interval_of(estimate.point, estimate.replicates, n_clusters, plan, estimate.leave_one_out)
-    flags = verdict.flags + bounds.flags
-    if n_clusters < FEW_CLUSTERS:
-        flags += ("few_clusters",)
+    flags = verdict.flags + bounds.flags + cluster_flags(n_clusters)
     return Result(
         statistic.key,
         estimate.point,

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.statistics.data import Floats
 from calibration.statistics.engine import Estimate, interval_of
-from calibration.statistics.intervals import FEW_CLUSTERS
+from calibration.statistics.intervals import cluster_flags
 from calibration.statistics.resampling import Plan
 from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import Sample
@@ -147,7 +147,7 @@ def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = Fa
     if difference and left is not None and other.leave_one_out is not None:
         left = left - other.leave_one_out
     bounds = interval_of(point, replicates, n_clusters, plan, left)
-    flags += bounds.flags + (("few_clusters",) if n_clusters < FEW_CLUSTERS else ())
+    flags += bounds.flags + cluster_flags(n_clusters)
     return Result(
         name, point, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts
     )

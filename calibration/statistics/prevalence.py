@@ -22,7 +22,7 @@ from scipy import special
 
 from calibration.statistics.base import FEW_EVENTS
 from calibration.statistics.data import Floats, Ints
-from calibration.statistics.intervals import FEW_CLUSTERS
+from calibration.statistics.intervals import cluster_flags
 from calibration.statistics.proportions import wilson_bounds
 from calibration.statistics.resampling import Plan, drawn_counts
 from calibration.statistics.result import Counts, Result, Status
@@ -345,7 +345,7 @@ def _normal(
     """Return the estimate with its t interval, on the logit scale for a share strictly between 0 and 1."""
     value, spread = estimate.value, estimate.variance**0.5
     share = all(bool(np.isin(truth, (0, 1)).all()) for truth in truths)
-    flags: tuple[str, ...] = ("few_clusters",) if estimate.smallest < FEW_CLUSTERS else ()
+    flags = cluster_flags(estimate.smallest)
     if share:
         flags += few_labelled(min(sum(int((t == side).sum()) for t in truths) for side in (0, 1)))
         flags += ("outside_range",) if not 0 <= value <= 1 else ()

@@ -19,7 +19,7 @@ from scipy import special
 
 from calibration.statistics.data import Floats, Ints, Ratings
 from calibration.statistics.engine import interval_of
-from calibration.statistics.intervals import FEW_CLUSTERS
+from calibration.statistics.intervals import cluster_flags
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.result import Counts, Result, Status
 from calibration.statistics.samples import additive
@@ -272,7 +272,7 @@ class _Setting:
         counts = self.counts
         plan = replace(self.resampling.plan, interval="percentile")
         bounds = interval_of(value, replicates, counts["n_clusters"], plan)
-        flags = bounds.flags + (("few_clusters",) if counts["n_clusters"] < FEW_CLUSTERS else ())
+        flags = bounds.flags + cluster_flags(counts["n_clusters"])
         flags += ("dropped_raters",) if self.left_out else ()
         flags += ("few_raters",) if counts["n_raters"] < 4 else ()
         return Result(

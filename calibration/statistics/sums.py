@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.statistics.data import Floats, Ints, codes
 from calibration.statistics.engine import interval_of
-from calibration.statistics.intervals import FEW_CLUSTERS
+from calibration.statistics.intervals import cluster_flags
 from calibration.statistics.resampling import Plan, Resampling
 from calibration.statistics.result import Counts, Result
 from calibration.statistics.samples import additive
@@ -70,7 +70,7 @@ def finished(
     if not np.isfinite(point):
         return Result(name, status="undefined", reason=undefined, method=said, flags=flags, **counts)
     bounds = interval_of(point, replicates, n_clusters, used, leave_one_out)
-    flags += bounds.flags + (("few_clusters",) if n_clusters < FEW_CLUSTERS else ())
+    flags += bounds.flags + cluster_flags(n_clusters)
     return Result(
         name, point, bounds.low, bounds.high, method=said, reason=bounds.reason, flags=flags, **counts
     )

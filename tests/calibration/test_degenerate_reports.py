@@ -97,6 +97,22 @@ def test_few_dialogues_are_a_caveat() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("dialogues", "said"),
+    [(49, "below 50 clusters these intervals run short"), (50, "below 150 clusters"), (150, "")],
+)
+def test_the_caveat_says_how_short_the_intervals_of_few_dialogues_run(dialogues: int, said: str) -> None:
+    result = _result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0]))
+    result["counts"]["clusters"] = dialogues
+    found = [sentence for sentence in caveats.caveats(result) if "these intervals run" in sentence]
+    assert [said in sentence for sentence in found] == ([True] if said else [])
+
+
+def test_few_of_the_rarer_answer_are_a_caveat() -> None:
+    found = caveats.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))
+    assert any("fewer than 30 of the rarer answer" in sentence for sentence in found)
+
+
 @pytest.mark.parametrize("form", list(RENDERINGS))
 @pytest.mark.parametrize(
     "answers",

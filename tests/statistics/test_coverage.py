@@ -9,13 +9,13 @@ from benchmarks.coverage import binary_cells, equal_judges, ordinal_cells, preva
 from calibration.statistics import Plan
 
 PLAN = Plan(resamples=250)
-STUDIES = 120
+STUDIES = range(120)
 
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     cells = [*binary_cells(0.2, 150, STUDIES, PLAN), *ordinal_cells(150, STUDIES, PLAN)]
-    covered = [c.coverage for c in cells]
+    covered = [c.coverage or 0.0 for c in cells]
     assert 0.92 < np.mean(covered) < 0.98
     assert min(covered) > 0.87  # three standard errors of 120 studies below 95%
     assert max(abs(c.bias) for c in cells) < 0.02
@@ -26,7 +26,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
 def test_corrected_prevalence_is_unbiased() -> None:
     for cell in prevalence_cells(0.1, 150, STUDIES, PLAN):
         assert abs(cell.bias) < 0.005
-        assert cell.coverage > 0.87
+        assert (cell.coverage or 0.0) > 0.87
 
 
 @pytest.mark.slow

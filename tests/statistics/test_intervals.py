@@ -122,9 +122,13 @@ def test_a_paired_difference_is_narrower_than_its_parts() -> None:
     assert gap.value == pytest.approx(alone.value - compute(ratings, "cohen_kappa", (0, 2), plan).value)
 
 
-def test_few_clusters_are_flagged_below_fifty() -> None:
-    assert "few_clusters" in compute(_judged(n=196), "cohen_kappa", (0, 1), Plan(50)).flags
-    assert "few_clusters" not in compute(_judged(n=200), "cohen_kappa", (0, 1), Plan(50)).flags
+@pytest.mark.parametrize(
+    ("clusters", "flagged"),
+    [(49, {"few_clusters"}), (50, {"moderate_clusters"}), (149, {"moderate_clusters"}), (150, set())],
+)
+def test_intervals_over_too_few_clusters_say_so(clusters: int, flagged: set[str]) -> None:
+    found = compute(_judged(n=4 * clusters), "cohen_kappa", (0, 1), Plan(50))
+    assert set(found.flags) & {"few_clusters", "moderate_clusters"} == flagged
 
 
 def _with_positives(first: int, second: int) -> Ratings:
