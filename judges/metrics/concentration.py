@@ -37,15 +37,18 @@ def sc_gini(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
     - R(all without s)): MPCEval C.1.1. Range 0 (all contribute alike) to 1 - 1/S (one speaker does). Messages
     with the same text are edges of length zero; one message alone has R = 0. Undefined with one speaker, or
     where no speaker widens the spread. `reference` is the published code's combined score, which mixes Gamma
-    with a sum of local novelties, drops edges of length zero, and gives 0 where it is undefined.
+    with a sum of local novelties, embeds as that code does, takes an edge of length zero for none, and gives
+    0 where it is undefined.
     """
     if not scene.is_conversation():
         return unscored(STATIC)
     positions = spoken(scene, settings)
     speakers = list(dict.fromkeys(scene.turns[p].speaker for p in positions))
     if settings.is_reference:
-        said = [(scene.turns[p].speaker, p) for p in positions]
-        return concentration_reference.combined(said, tools.vectors(scene), settings)
+        texts = [scene.turns[p].text for p in positions]
+        return concentration_reference.combined(
+            [scene.turns[p].speaker for p in positions], texts, settings, tools
+        )
     if len(speakers) < 2:
         return unscored("only one speaker takes part" if speakers else EMPTY)
     messages = _messages(scene, positions, tools)
@@ -103,6 +106,11 @@ def gini(values: list[float]) -> float:
     return float(np.sum(weights * ordered) / (count * np.sum(ordered)))
 
 
+def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
+    """Yield what is embedded ahead: nothing for `reference`, whose vectors hang on their company."""
+    return () if settings.is_reference else (turn.text for turn in scene.turns if turn.text.strip())
+
+
 FAMILY = (
     Metric(
         key="sc_gini",
@@ -120,5 +128,6 @@ FAMILY = (
             "neighbours": Parameter(20, "reference: nearest turns that count", low=1),
         },
         variants={PAPER: {}, REFERENCE: {}},
+        texts=_texts,
     ),
 )

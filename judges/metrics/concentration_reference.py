@@ -6,47 +6,66 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.base import Score, Settings, scored
-from judges.metrics.tools import Matrix, normalised
+from judges.metrics.embedding import one_thread
+from judges.metrics.tools import Matrix, Tools
+
+Similarities = NDArray[np.float32]
 
 
-def combined(said: list[tuple[str, int]], vectors: Matrix, settings: Settings) -> Score:
+BATCH = 64
+"""The published code's batch. Which repeated messages come out at a distance of 0 hangs on it."""
+
+
+def combined(speakers: list[str], texts: list[str], settings: Settings, tools: Tools) -> Score:
     """Return the Gini of weight * local share + (1 - weight) * global share of each speaker.
 
-    Shares are of the sum over speakers; where one sum is 0 the other counts alone, where both are, the score
-    is 0.
+    `speakers` and `texts` have an entry per turn. Shares are of the sum over speakers; where one sum is 0 the
+    other counts alone, where both are, the score is 0.
     """
-    speakers = sorted({speaker for speaker, _ in said})
-    if len(speakers) < 2:
+    people = sorted(set(speakers))
+    if len(people) < 2:
         return scored(0.0)
-    names = np.array([speaker for speaker, _ in said])
-    rows = normalised(vectors[[p for _, p in said]])
-    similar = rows @ rows.T
-    novelty = _novelty(similar, settings)
-    local = np.array([novelty[names == speaker].sum() for speaker in speakers])
+    names = np.array(speakers)
+    similar = similarities(texts, tools)
+    novelty = _novelty(similar.astype(np.float64), settings)
+    local = np.array([novelty[names == one].sum() for one in people])
     whole = spread(similar)
-    change = np.array([max(0.0, whole - spread(_without(similar, names, one))) for one in speakers])
+    change = np.array([max(0.0, whole - spread(_without(similar, names, one))) for one in people])
     shares = _mixed(local, change, settings.number("weight"))
     details = {"spread": whole, "local": gini(local), "global": gini(change)}
-    return scored(gini(shares), **details, contributions=dict(zip(speakers, shares.tolist(), strict=True)))
+    return scored(gini(shares), **details, contributions=dict(zip(people, shares.tolist(), strict=True)))
 
 
-def _without(similar: Matrix, names: NDArray[np.str_], speaker: str) -> Matrix:
+def similarities(texts: list[str], tools: Tools) -> Similarities:
+    """Return cosines as the published code does: float32 products of vectors from padded batches of 64.
+
+    A message and its repetition then have a cosine of 1 or of 1 give or take some 6e-8, as rounding has it.
+    """
+    import torch
+
+    with one_thread():
+        rows = torch.from_numpy(tools.embed.encode([text.strip() for text in texts], BATCH))
+        return np.asarray((rows @ rows.T).numpy())
+
+
+def _without(similar: Similarities, names: NDArray[np.str_], speaker: str) -> Similarities:
     kept = np.flatnonzero(names != speaker)
     return similar[np.ix_(kept, kept)]
 
 
-def spread(similar: Matrix) -> float:
+def spread(similar: Similarities) -> float:
     """Return the mean edge of the spanning tree of 1 - similarity, where an edge of length 0 is no edge.
 
-    So is one below 1e-8, as SciPy has it: a repeated message costs an edge to something else.
+    A repeated message costs an edge to something else, unless rounding made its distance some 6e-8.
     """
+    from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     if len(similar) < 2:
         return 0.0
     distances = np.maximum(1.0 - similar, 0.0)
     np.fill_diagonal(distances, 0.0)
-    edges = minimum_spanning_tree(distances).data
+    edges = minimum_spanning_tree(csr_matrix(distances)).data
     return float(edges.mean()) if len(edges) else 0.0
 
 

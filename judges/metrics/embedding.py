@@ -77,6 +77,17 @@ class Embedder:
             self._forget(len(self._vectors) - max(self.kept // 2, len(known)))
         self._fill([text for text in wanted if text not in self._vectors])
 
+    def encode(self, texts: Sequence[str], batch: int) -> Vectors:
+        """Return unit vectors as sentence-transformers itself gives them, in padded batches of texts.
+
+        Their last bits depend on the other texts and their order. They are neither kept nor stored.
+        """
+        with one_thread():
+            made = self._loaded().encode(
+                list(texts), batch_size=batch, normalize_embeddings=True, show_progress_bar=False
+            )
+        return np.asarray(made, dtype=np.float32)
+
     def _fill(self, missing: list[str]) -> None:
         if self.store is not None and missing:
             missing = self._load(self.store, missing)

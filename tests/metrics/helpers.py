@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 import numpy as np
@@ -28,6 +28,10 @@ class WordCounts(Embedder):
             for word in words(text):
                 row[crc32(word.encode()) % self.DIMENSION] += 1
             yield text, row
+
+    def encode(self, texts: Sequence[str], batch: int) -> Vectors:
+        rows = np.array([self([text])[0] for text in texts])
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
 def tools() -> Tools:

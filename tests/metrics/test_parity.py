@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judges.metrics import Scene, Tools, instrument_for
+from judges.metrics import Scene, Score, Tools, instrument_for
+from judges.metrics.concentration_reference import spread
 from judges.metrics.inputs import read
+from judges.metrics.spanning import cosine_distances, prim
 
 pytestmark = [pytest.mark.shared, pytest.mark.embedding, pytest.mark.slow]
 
@@ -124,38 +127,50 @@ def test_act_transitions_have_the_published_values_exactly(
         assert value == expected[scene.dialogue.id]["dialogue_act_transition_fit"]
 
 
-def test_the_local_part_of_concentration_is_the_published_one(
-    meetings: list[Scene], minilm: Tools, published: Published
-) -> None:
-    expected = published("qmsum40_global_speaker")
+ON_ROUNDING = "Bed002 Bed006 Bed009 Bed016 Bmr005 ES2002d ES2004d ES2005a ES2005c ES2005d ES2006a ES2006b"
+"""Meetings whose figure hangs on which repeated messages rounding left apart."""
+
+
+@pytest.fixture(scope="module")
+def concentrations(parity: Path, minilm: Tools) -> dict[str, Score]:
+    """Scores of the meetings above, or of all with CONCORD_ALL_MEETINGS=1: padded batches take 5 s each."""
     instrument = instrument_for("sc_gini@reference")
-    for scene in meetings:
-        details = instrument.score(scene, None, minilm).details
-        assert details["local"] == pytest.approx(expected[scene.dialogue.id]["sgini_local"], abs=1e-4)
+    wanted = "" if os.environ.get("CONCORD_ALL_MEETINGS") else ON_ROUNDING
+    found = scenes(parity / "inputs" / "qmsum40_global")
+    return {
+        scene.dialogue.id: instrument.score(scene, None, minilm)
+        for scene in found
+        if not wanted or scene.dialogue.id.rpartition("_")[2] in wanted.split()
+    }
 
 
-def test_concentration_differs_only_where_repeated_messages_hang_on_rounding(
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [
+        ("value", "sgini"),
+        ("spread", "global_spread_full"),
+        ("global", "sgini_global"),
+        ("local", "sgini_local"),
+    ],
+)
+def test_concentration_has_the_published_value(
+    concentrations: dict[str, Score], published: Published, part: str, path: str
+) -> None:
+    """With the published batches of 64, the same repeated messages lose their edges to rounding."""
+    expected = published("qmsum40_global_speaker")
+    assert len(concentrations) in (12, 40)
+    for name, found in concentrations.items():
+        value = found.value if part == "value" else found.details[part]
+        assert value == pytest.approx(expected[name][path], abs=1e-4, rel=0), name
+
+
+def test_published_spreads_lie_between_keeping_all_edges_of_length_zero_and_none(
     meetings: list[Scene], minilm: Tools, published: Published
 ) -> None:
-    """The published code drops an edge of length zero, unless rounding made it 6e-8.
-
-    So its spread lies between dropping all zero edges (`reference`) and none (`paper`); in 20 meetings it
-    dropped all of them and agrees, and in 34 of 40 the combined score agrees.
-    """
+    """On a machine that rounds otherwise `reference` may differ, but never beyond these bounds."""
     expected = published("qmsum40_global_speaker")
-    spreads, scores = 0, 0
     for scene in meetings:
-        record = expected[scene.dialogue.id]
-        dropped = instrument_for("sc_gini@reference").score(scene, None, minilm)
-        kept = _spread_with_zero_edges(scene, minilm)
-        assert kept - 1e-6 <= record["global_spread_full"] <= dropped.details["spread"] + 1e-6
-        spreads += abs(dropped.details["spread"] - record["global_spread_full"]) < 1e-4
-        scores += abs(dropped.value - record["sgini"]) < 1e-4
-    assert (spreads, scores) == (20, 34)
-
-
-def _spread_with_zero_edges(scene: Scene, minilm: Tools) -> float:
-    from judges.metrics.spanning import cosine_distances, prim
-
-    distances = cosine_distances(minilm.unit(scene))
-    return prim(distances, np.arange(len(distances))).length / (len(distances) - 1)
+        distances = cosine_distances(minilm.unit(scene))
+        kept = prim(distances, np.arange(len(distances))).length / (len(distances) - 1)
+        dropped = spread(1.0 - np.where(distances < 1e-6, 0.0, distances))
+        assert kept - 1e-6 <= expected[scene.dialogue.id]["global_spread_full"] <= dropped + 1e-6
