@@ -21,6 +21,8 @@ Content = tuple[str, list[tuple[str, list[tuple[str, str, int | None]]]]]
 AT_ONCE = 64
 """Items scored before the caller gets them."""
 
+ROUNDING = 1e-6
+
 
 @dataclass(frozen=True)
 class Instrument:
@@ -90,7 +92,8 @@ class Instrument:
         """
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
-        return self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
+        found = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
+        return _held(found, self.metric.low, self.metric.high)
 
     def scores(self, scene: Scene, tools: Tools) -> Iterator[tuple[int | None, Score]]:
         """Yield the score of every item of a scene, in order, computed on one thread."""
@@ -99,6 +102,16 @@ class Instrument:
             with one_thread():
                 found = [(turn, self.score(scene, turn, tools)) for turn in part]
             yield from found
+
+
+def _held(score: Score, low: float | None, high: float | None) -> Score:
+    """Return a score whose value, where rounding put it just outside the declared range, is on its edge."""
+    if score.value is None:
+        return score
+    for edge, beyond in ((low, -1), (high, 1)):
+        if edge is not None and 0 < beyond * (score.value - edge) <= ROUNDING:
+            return replace(score, value=edge)
+    return score
 
 
 def score_continuation(
