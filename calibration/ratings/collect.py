@@ -106,9 +106,11 @@ def read_ratings(
     if wide and not raters:
         raise RatingsFileError(path, "no columns 'rater' and 'value', and no columns of raters either", 1)
     parts: dict[tuple[str, str], Part] = {}
+    seen: set[str] = set()
     for line, row in progress(table):
         for record, question in _records(path, line, row, raters, cluster):
             if reading.questions and question not in reading.questions:
+                seen.add(question)
                 continue
             stratum = unguarded(row.get(reading.by) or "") if reading.by else ""
             part = parts.setdefault((question, stratum), Part(question, stratum))
@@ -117,9 +119,13 @@ def read_ratings(
                 part.collector.add(record)
             except RatingError as error:
                 raise located(path, error, part.lines) from None
+    found = {question for question, _ in parts}
+    absent = sorted(set(reading.questions) - found)
+    if absent:
+        there = ", ".join(sorted(seen | found)) or "none"
+        raise RatingsFileError(path, f"no ratings for question {', '.join(absent)}; there are {there}")
     if not parts:
-        asked = f" for question {', '.join(sorted(reading.questions))}" if reading.questions else ""
-        raise RatingsFileError(path, f"no ratings{asked}")
+        raise RatingsFileError(path, "no ratings")
     shape = f"wide, raters in columns {', '.join(raters)}" if wide else "long"
     read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
         () if wide else LONG + ("kind",)

@@ -110,3 +110,15 @@ def test_not_a_number_in_json_is_missing(tmp_path: Path) -> None:
     shown = _agree(_file(tmp_path, "\n".join(lines), "ratings.jsonl"), scale="nominal")
     assert "5 ratings of 3 items" in shown
     assert "nan" not in shown.split("Panel")[0]
+
+
+def test_a_question_that_is_not_there_is_refused_beside_one_that_is(tmp_path: Path) -> None:
+    path = _file(tmp_path, "item,rater,value,question\na,x,1,good\na,y,2,good\na,x,1,true\n")
+    with pytest.raises(CommandError, match="no ratings for question fluent; there are good, true"):
+        _agree(path, "--question", "good", "--question", "fluent")
+
+
+@pytest.mark.parametrize("margin", ["nan", "inf", "-1"])
+def test_a_margin_that_is_no_number_from_zero_on_is_refused(margin: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="--epsilon and --seed must be numbers from 0 on"):
+        _agree(_rated(tmp_path), f"--epsilon={margin}")

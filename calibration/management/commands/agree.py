@@ -89,8 +89,8 @@ class Command(BaseCommand):
 
 
 def _plan(options: dict[str, Any]) -> Plan:
-    if options["epsilon"] < 0 or options["seed"] < 0:
-        raise ValueError("--epsilon and --seed must not be negative")
+    if not 0 <= options["epsilon"] < float("inf") or options["seed"] < 0:
+        raise ValueError("--epsilon and --seed must be numbers from 0 on")
     return Plan(
         options["resamples"], options["seed"], options["level"], options["interval"], options["resample"]
     )
