@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from judges.metrics.base import HIGHER, Metric, Parameter, Score, Settings, scored
+from judges.metrics.base import HIGHER, Metric, Parameter, Score, Settings, scored, unscored
 from judges.metrics.comparison import AGAINST, pair
 from judges.metrics.errors import MetricError
 from judges.metrics.hub import Encoder, load_classifier, load_encoder
@@ -17,7 +17,8 @@ def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
 
     2PR / (P + R): P is the mean over the response's tokens of the best cosine to a token of the reference, R
     the reverse, from one layer of the encoder; no IDF, no rescaling; the special tokens are matched but not
-    counted. ComperDial table 14. Range -1 to 1.
+    counted. ComperDial table 14. Range -1 to 1. Undefined where P and R differ in sign: their harmonic mean
+    has no bounds.
     """
     found = pair(scene, turn, settings)
     if isinstance(found, Score):
@@ -28,9 +29,18 @@ def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
     similar = left @ right.T
     precision = float(similar[1:-1].max(dim=1).values.mean())
     recall = float(similar[:, 1:-1].max(dim=0).values.mean())
+    value = f1(precision, recall)
+    if value is None:
+        return unscored("precision and recall differ in sign", precision=precision, recall=recall)
+    return scored(value, precision=precision, recall=recall)
+
+
+def f1(precision: float, recall: float) -> float | None:
+    """Return the harmonic mean, 0 where both are 0; None where one is negative: it would have no bounds."""
+    if precision * recall < 0:
+        return None
     total = precision + recall
-    f1 = 2 * precision * recall / total if total else 0.0
-    return scored(f1, precision=precision, recall=recall)
+    return 2 * precision * recall / total if total else 0.0
 
 
 def _tokens(encoder: Encoder, text: str, layer: int) -> Any:

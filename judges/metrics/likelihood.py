@@ -43,6 +43,8 @@ def ll(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
         return unscored(NO_CONTEXT)
     model = tools.models.get("causal", settings.text("model"), load_causal)
     mean = mean_log_probability(model, prompt(scene, context), " " + text)
+    if mean is None:
+        return unscored("the model reads nothing in the message")
     value = math.exp(mean)
     return scored(1 - math.exp(-STEEPNESS * value) if settings.flag("scaled") else value)
 
@@ -53,12 +55,14 @@ def prompt(scene: Scene, context: list[int]) -> str:
     return "\n".join([*said, "Next:"])
 
 
-def mean_log_probability(model: Encoder, before: str, text: str) -> float:
-    """Return the mean natural-log probability of a text's tokens after another text."""
+def mean_log_probability(model: Encoder, before: str, text: str) -> float | None:
+    """Return the mean natural-log probability of a text's tokens after another text, None without a token."""
     import torch
 
     start = model.tokenizer(before).input_ids
     message = model.tokenizer(text, add_special_tokens=False).input_ids
+    if not message:
+        return None
     limit = min(LIMIT, model.limit)
     message = message[: limit - 1]
     start = start[-(limit - len(message)) :]

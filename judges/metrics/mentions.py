@@ -63,6 +63,8 @@ def _counts(text: str, start: int, end: int, *, plain: bool) -> bool:
     """Whether a name at this place stands for itself: marked, or plain and nothing continues it."""
     if end < len(text) and _continues(text[end], text[end - 1]):
         return False
+    if text[end : end + 1] == "@" and end + 1 < len(text) and _is_word(text[end + 1]):
+        return False  # the beginning of a mail address
     before = text[start - 1] if start else ""
     if before in MARKS and before:
         return start < 2 or not _is_word(text[start - 2])

@@ -13,6 +13,7 @@ from judges.metrics import MetricError, Scene, instrument_for, task_success
 from judges.metrics.act_transitions import ActModel
 from judges.metrics.agenda import linearised, next_item
 from judges.metrics.concentration import gini
+from judges.metrics.learned_overlap import f1
 from judges.metrics.mixture import sizes
 from judges.metrics.spanning import prim
 from judges.metrics.task_success import holds
@@ -205,3 +206,10 @@ def test_rounding_does_not_choose_among_topics_of_equal_share() -> None:
     third = 0.1 + 0.2
     assert dominant(np.array([0.3, third, 0.4]), 0.7) == [2, 0]
     assert dominant(np.array([third, 0.3, 0.4]), 0.7) == [2, 0]
+
+
+def test_f1_is_the_harmonic_mean_and_undefined_across_zero() -> None:
+    assert f1(1.0, 0.5) == pytest.approx(2 / 3)
+    assert f1(-0.5, -0.5) == pytest.approx(-0.5)
+    assert f1(0.0, 0.0) == 0.0
+    assert f1(-0.1, 0.11) is None

@@ -9,6 +9,8 @@ import pytest
 
 from annotation.records import Participant
 from judges.metrics import METRICS, ModelMissing, Tools, follow_ups, instrument_for
+from judges.metrics.hub import load_causal
+from judges.metrics.likelihood import mean_log_probability
 from tests.metrics import models
 from tests.metrics.helpers import answer, reply, score
 
@@ -51,6 +53,14 @@ def test_fed_is_the_difference_of_mean_losses(folder: Path) -> None:
     assert score(f"fed_engaging:model={name}", scene).value == pytest.approx(expected, rel=1e-5)
     relevant = score(f"fed_relevant:model={name}", scene).value
     assert relevant == pytest.approx(mean(follow_ups.OFF_TOPIC), rel=1e-5)
+
+
+def test_a_message_without_a_token_has_no_likelihood(causal: str) -> None:
+    scene = reply("A: hello", "B: \u2060")
+    found = score(f"ll:model={causal}", scene)
+    assert found.value is not None or found.reason == "the model reads nothing in the message"
+    model = load_causal(causal)
+    assert mean_log_probability(model, "hello", "  ") is None
 
 
 def test_scaled_likelihood_is_one_minus_exp_of_minus_25_times_it(causal: str) -> None:

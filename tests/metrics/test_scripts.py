@@ -47,6 +47,8 @@ def test_words_in_any_script(text: str, expected: tuple[str, ...]) -> None:
         ("@bob what now", {"p4"}),
         ("@bobbyjo what now", {"p5"}),
         ("mail x@bob.com or y@bobx.com", set()),
+        ("write to bob@example.com", set()),
+        ("bob@ the lake", {"p4"}),
         ("Bobby Jo said so", {"p5"}),
         ("kebob and Bobcat", set()),
         ("Bob's idea", {"p4"}),
