@@ -53,6 +53,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "suites": suites,
         "growth": growth(SIZES[:3] if options.quick else SIZES),
         "memory": {} if options.quick else memory(),
+        "cpu_seconds": round(time.process_time() + _children()),
         "wall_seconds": round(time.monotonic() - began),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
@@ -109,6 +110,12 @@ def suite(name: str, tools: Tools) -> dict[str, Any]:
             "by_metric": {one.metric.key: _seconds([one], dialogues, fresh) for one in fitted},
         }
     return _rounded(found)
+
+
+def _children() -> float:
+    """Return the CPU seconds of the processes that this one started."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def _seconds(keys: Sequence[Any], dialogues: Sequence[Dialogue], tools: Tools) -> float:
