@@ -9,6 +9,8 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "[": "{[}",  # at the beginning of a row it would be an argument of the line break before
+    "*": "{*}",
     "α": r"$\alpha$",
     "κ": r"$\kappa$",
     "ρ": r"$\rho$",

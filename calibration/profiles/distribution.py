@@ -49,7 +49,9 @@ def _drawn(values: str, title: str) -> str:
 
 
 def _specification(values: list[dict[str, Any]], title: str) -> dict[str, Any]:
-    axis = alt.Axis(labelLimit=190, minExtent=190, maxExtent=190, labelColor=drawing.INK, labelPadding=8, ticks=False)
+    axis = alt.Axis(
+        labelLimit=190, minExtent=190, maxExtent=190, labelColor=drawing.INK, labelPadding=8, ticks=False
+    )
     base = alt.Chart(alt.Data(values=values)).encode(
         y=alt.Y("system:N", sort=None, title=None, axis=axis.copy())
     )

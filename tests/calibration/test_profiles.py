@@ -15,6 +15,7 @@ from django.test import Client
 from annotation import scheme_store
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.recording import Answer, record
+from calibration import latex
 from calibration.profiles import causes, distribution, phrases, summary, tables
 from judges.metric_runs import scheme_of
 from judges.metrics import METRICS
@@ -121,23 +122,28 @@ def test_the_files_hold_the_same_figures_and_print_hostile_names_as_text() -> No
         ("'=HYPERLINK(1)", 0.25),
         ("model_b%", 0.75),
     ]
-    latex = tables.as_latex(panels)
-    assert r"model\_b\% & 0.750 $\pm$ 0.000" in latex
-    assert r"m\_sns\_avg@paper $\to .5$" in latex
+    written = tables.as_latex(panels)
+    assert r"model\_b\% & 0.750 $\pm$ 0.000" in written
+    assert r"m\_sns\_avg@paper $\to .5$" in written
 
 
 def test_latex_is_one_booktabs_table_a_panel_whatever_the_names_are() -> None:
     corpus = factories.corpus()
     scored(corpus, "nse", {"\\input{x} & $^~#<|>\n\n% end": [0.25], "model-a": [0.75], "human": [0.5]})
-    latex = tables.as_latex(summary.profile(corpus))
-    assert r"\textbackslash{}input\{x\} \& \$\textasciicircum{}\textasciitilde{}\#" in latex
-    assert r"\textless{}\textbar{}\textgreater{} \% end & \underline{0.250} $\pm$ 0.000 \\" in latex
-    rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    written = tables.as_latex(summary.profile(corpus))
+    assert r"\textbackslash{}input\{x\} \& \$\textasciicircum{}\textasciitilde{}\#" in written
+    assert r"\textless{}\textbar{}\textgreater{} \% end & \underline{0.250} $\pm$ 0.000 \\" in written
+    rows = [line for line in written.splitlines() if line.endswith(r"\\")]
     assert len(rows) == 4
     assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {1}
-    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
-    rules = [line for line in latex.splitlines() if line.endswith("rule")]
+    assert written.count(r"\begin{tabular}") == written.count(r"\end{tabular}") == 1
+    rules = [line for line in written.splitlines() if line.endswith("rule")]
     assert rules == [r"\toprule", r"\midrule", r"\midrule", r"\bottomrule"]
+
+
+@pytest.mark.parametrize("name", ["[2cm] model", "*starred"])
+def test_a_name_is_no_argument_of_the_line_break_before_it(name: str) -> None:
+    assert latex.escaped(name).startswith("{")
 
 
 def test_why_values_are_missing_is_told_with_how_often() -> None:
