@@ -41,7 +41,7 @@ class WidthPlan:
     target: float
     needed: int | None
     widths: tuple[Width, ...]
-    design_effect: float
+    design_effect: float | None
     n_pilot: int
 
 
@@ -70,16 +70,23 @@ def clusters_for_width(
     return WidthPlan(target, needed, widths, design_effect(pilot, statistic, raters, plan), sample.n_clusters)
 
 
-def design_effect(ratings: Ratings, statistic: str, raters: Sequence[str], plan: Plan | None = None) -> float:
-    """Variance of a statistic over dialogues, relative to that over independent items."""
+def design_effect(
+    ratings: Ratings, statistic: str, raters: Sequence[str], plan: Plan | None = None
+) -> float | None:
+    """Variance of a statistic over dialogues, relative to that over independent items.
+
+    None where it does not vary, or the ratings leave it without a value.
+    """
     plan = plan or Plan()
     spread = []
     for clustered in (True, False):
         own = ratings if clustered else replace(ratings, clusters=np.arange(ratings.n_items))
         resampling = resampling_of(own, plan)
         sample = Sample(own, [own.column(r) for r in raters], resampling)
-        spread.append(float(np.nanvar(estimates(sample, [STATISTICS[statistic]], resampling)[0].replicates)))
-    return spread[0] / spread[1] if spread[1] > 0 else float("nan")
+        drawn = estimates(sample, [STATISTICS[statistic]], resampling)[0].replicates
+        defined = drawn[~np.isnan(drawn)]
+        spread.append(float(defined.var()) if defined.size else 0.0)
+    return spread[0] / spread[1] if spread[1] > 0 else None
 
 
 def _width(sample: Sample, statistic: str, n: int, plan: Plan) -> Width:

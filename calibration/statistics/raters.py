@@ -53,6 +53,6 @@ def over_raters(
     weight = np.einsum("bi,bj,ij->b", drawn, drawn, defined.astype(np.float64))
     total = np.einsum("bi,bj,ij->b", drawn, drawn, filled)
     replicates = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
-    found = finished(name, float(point), replicates, plan, **counts)
+    mean = finished(name, float(point), replicates, plan, **counts)
     drawn_how = f"{plan.level:g} interval, {plan.resamples} resamples, seed {plan.seed}"
-    return replace(found, method=f"rater bootstrap, items held fixed, percentile {drawn_how}")
+    return replace(mean, method=f"rater bootstrap, items held fixed, percentile {drawn_how}")

@@ -12,7 +12,7 @@ from calibration.statistics.comparison import (
     two_sample_permutation,
     williams,
 )
-from calibration.statistics.planning import clusters_for_alt_test
+from calibration.statistics.planning import clusters_for_alt_test, design_effect
 from calibration.statistics.replacement import alternative_annotator_test, by_rejected
 
 PLAN = Plan(resamples=50)
@@ -100,3 +100,9 @@ def test_what_is_no_test_does_not_count_among_the_tests() -> None:
     assert by_rejected(p, 0.05).tolist() == [[False] * 3] * 3
     assert by_rejected(np.array([[0.03, np.nan]]), 0.05).tolist() == [[True, False]]
     assert by_rejected(np.array([[0.03, 0.9]]), 0.05).tolist() == [[False, False]]
+
+
+def test_a_design_effect_without_variation_is_none() -> None:
+    same = Ratings.from_matrix([[1, 1]] * 8, level="binary", scale=(0, 1), clusters=[0, 0, 1, 1, 2, 2, 3, 3])
+    assert design_effect(same, "percent_agreement", ("r1", "r2"), PLAN) is None
+    assert design_effect(same, "cohen_kappa", ("r1", "r2"), PLAN) is None
