@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from judges.metrics import background
-from judges.metrics.agenda_completion import EMPTY, STATIC
+from judges.metrics.agenda_completion import STATIC
 from judges.metrics.base import (
     HIGHER,
     PAPER,
@@ -24,7 +24,7 @@ from judges.metrics.base import (
     unscored,
 )
 from judges.metrics.mixture import centres
-from judges.metrics.participation import spoken
+from judges.metrics.participation import NOBODY, spoken
 from judges.metrics.scene import Scene
 from judges.metrics.tools import Matrix, Tools, normalised
 
@@ -91,7 +91,7 @@ def _with_background(found: Matrix, profile: str, count: int, settings: Settings
 
 def _missing(turns: dict[str, list[int]], *, aug: bool) -> str:
     if not turns:
-        return EMPTY
+        return NOBODY
     return "no speaker has enough turns" + (" and a profile" if aug else "")
 
 

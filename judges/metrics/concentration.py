@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics import concentration_reference
-from judges.metrics.agenda_completion import EMPTY, STATIC
+from judges.metrics.agenda_completion import STATIC
 from judges.metrics.base import (
     DESCRIPTIVE,
     PAPER,
@@ -21,7 +21,7 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.participation import spoken
+from judges.metrics.participation import NOBODY, spoken
 from judges.metrics.scene import Scene
 from judges.metrics.spanning import Distances, cosine_distances, prim
 from judges.metrics.tools import Matrix, Tools
@@ -50,7 +50,7 @@ def sc_gini(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
             [scene.turns[p].speaker for p in positions], texts, settings, tools
         )
     if len(speakers) < 2:
-        return unscored("only one speaker takes part" if speakers else EMPTY)
+        return unscored("only one speaker takes part" if speakers else NOBODY)
     messages = _messages(scene, positions, tools)
     whole, longest = messages.spread(range(len(positions)))
     gains = {speaker: _gain(whole, messages, scene, positions, speaker) for speaker in speakers}

@@ -10,6 +10,7 @@ from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_o
 from judges.metrics.blocks import likeness
 from judges.metrics.scene import Scene
 from judges.metrics.tools import Tools, cosine, first_greatest, normalised
+from judges.metrics.turn_taking import NO_SPEAKER
 
 Similarities = NDArray[np.float64]
 
@@ -51,6 +52,8 @@ def lscc_es_aug(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     target = scene.target(turn)
     if not target.text.strip():
         return unscored("the message has no text")
+    if not target.speaker.strip():
+        return unscored(NO_SPEAKER)
     speaker = background.augmented(scene, turn, settings.integer("window"), tools)
     if speaker is None:
         return unscored(background.NO_PROFILE)
@@ -65,6 +68,8 @@ def _similarities(
     target = scene.target(turn)
     if not target.text.strip():
         return unscored("the message has no text"), []
+    if not target.speaker.strip() and not settings.is_reference:
+        return unscored(NO_SPEAKER), []
     context = scene.context(turn, settings.integer("window"))
     own = list(scene.among(scene.said_by(target.speaker), context))
     if not own:

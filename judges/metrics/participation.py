@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from judges.metrics.agenda_completion import EMPTY, STATIC
+from judges.metrics.agenda_completion import STATIC
 from judges.metrics.base import DESCRIPTIVE, PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
 from judges.metrics.scene import Scene
 from judges.metrics.tools import Tools
+
+NOBODY = "no turn has both text and a speaker"
 
 
 def nse(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -24,7 +26,7 @@ def nse(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     if len(turns) < 2 and settings.is_reference:
         return scored(0.0)
     if len(turns) < 2:
-        return unscored("only one speaker takes part" if turns else EMPTY)
+        return unscored("only one speaker takes part" if turns else NOBODY)
     return scored(entropy(turns) / math.log2(len(turns)), turns=dict(turns))
 
 

@@ -188,6 +188,13 @@ def test_what_is_undefined_has_a_reason_and_no_number(key: str, dialogue: Dialog
         assert "\n" not in one.reason
 
 
+@pytest.mark.parametrize("key", [key for key in OWN if "speakers" in METRICS[key.split("@")[0]].needs])
+def test_turns_of_nobody_are_not_the_turns_of_one_speaker(key: str) -> None:
+    unnamed = tuple(("", text) for _, text in SAID[:4])
+    for one in scores(key, conversation(unnamed, answers=(("", "The van at the lake."),)))[:1]:
+        assert one.reason in ("the predicted speaker is not named", "no turn has both text and a speaker")
+
+
 @pytest.mark.parametrize("key", [key for key in READY if METRICS[key.split("@")[0]].kind == "dialogue"])
 def test_turns_at_fixed_points_are_no_conversation(key: str) -> None:
     static = scores(key, conversation())[1]
