@@ -33,6 +33,7 @@ SENSITIVITY, SPECIFICITY = 0.75, 0.95
 BINARY_PAIR = ("percent_agreement", "cohen_kappa", "scott_pi", "mcc", "precision", "recall", "f1", "pabak")
 BINARY_PANEL = ("krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "brennan_prediger")
 ORDINAL_PAIR = ("cohen_kappa_linear", "cohen_kappa_quadratic", "spearman", "kendall_tau_b", "pearson")
+FAMILIES = ("binary", "ordered", "prevalence", "equal")
 TRUTHS: dict[float | None, dict[str, float]] = {}
 ORDINAL_PANEL = ("krippendorff_alpha", "gwet_ac2_quadratic", "icc_1_1", "icc_2_1", "icc_3_1")
 
@@ -48,20 +49,22 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument(
         "--only", default="", help="prevalence:dialogues of the cells to simulate, as in 0.02:150,0.5:500"
     )
+    parser.add_argument("--families", default=",".join(FAMILIES), help=f"of {', '.join(FAMILIES)}")
     options = parser.parse_args(list(argv))
     started = time.perf_counter()
     studies = range(options.first, options.first + options.studies)
     own = (studies, Plan(options.resamples, interval=options.interval))
     wanted = [tuple(map(float, cell.split(":"))) for cell in options.only.split(",") if cell]
     sizes = sorted(DIALOGUES, reverse=True)  # the longest first, so that no process ends alone
+    families = options.families.split(",")
     rates = [(p, n) for n in sizes for p in PREVALENCES if not wanted or (p, n) in wanted]
     with ProcessPoolExecutor(options.processes) as pool:
         parts: list[Future[list[Cell]]] = [
-            *(pool.submit(binary_cells, p, n, *own) for p, n in rates),
-            *(pool.submit(ordinal_cells, n, *own) for n in sizes if not wanted),
-            *(pool.submit(prevalence_cells, p, n, *own) for p, n in rates),
+            *(pool.submit(binary_cells, p, n, *own) for p, n in rates if "binary" in families),
+            *(pool.submit(ordinal_cells, n, *own) for n in sizes if "ordered" in families and not wanted),
+            *(pool.submit(prevalence_cells, p, n, *own) for p, n in rates if "prevalence" in families),
         ]
-        equal = [pool.submit(equal_judges, 0.2, n, *own) for n in DIALOGUES if not wanted]
+        equal = [pool.submit(equal_judges, 0.2, n, *own) for n in DIALOGUES if "equal" in families]
         cells = [cell for part in parts for cell in part.result()]
         called = [part.result() for part in equal]
     reached = [c for c in cells if c.n_dialogues >= 150 and c.expected_positives >= 30]

@@ -85,8 +85,9 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
             method=plan.method,
             **counts,
         )
-    bounds = interval_of(estimate.point, estimate.replicates, n_clusters, plan, estimate.leave_one_out)
-    flags = verdict.flags + bounds.flags + cluster_flags(n_clusters)
+    n_drawn = sample.resampling.n_drawn(sample.units if used is None else sample.units[used])
+    bounds = interval_of(estimate.point, estimate.replicates, n_drawn, plan, estimate.leave_one_out)
+    flags = verdict.flags + bounds.flags + cluster_flags(n_drawn)
     return Result(
         statistic.key,
         estimate.point,
@@ -100,9 +101,10 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
 
 
 def interval_of(
-    point: float, replicates: Floats, n_clusters: int, plan: Plan, leave_one_out: Floats | None = None
+    point: float, replicates: Floats, n_drawn: int, plan: Plan, leave_one_out: Floats | None = None
 ) -> Bounds:
-    """Return the interval, or none for a single cluster."""
-    if n_clusters < 2:
-        return Bounds(reason="no interval: there is a single cluster")
+    """Return the interval, or none where a single cluster (or system, or item) is drawn from."""
+    if n_drawn < 2:
+        unit = "cluster or system" if plan.scheme == "crossed" else plan.scheme.removesuffix("s")
+        return Bounds(reason=f"no interval: there is a single {unit}")
     return bounds_of(point, replicates, plan, leave_one_out)

@@ -94,6 +94,12 @@ class Resampling:
             out[row] = by_cluster[self.axes[0]] * by_system[self.axes[1]]
         return out
 
+    def n_drawn(self, units: Ints) -> int:
+        """Return how many clusters, items or systems stand behind these units; the fewer where crossed."""
+        if self.axes is None:
+            return len(np.unique(units))
+        return min(len(np.unique(axis[units])) for axis in self.axes)
+
     def leave_one_out(self) -> Iterator[Floats]:
         """Yield weights (rows x units) that leave out one unit after another."""
         rows = max(1, CHUNK // max(1, self.n_units))

@@ -25,7 +25,7 @@ class Counts(TypedDict, total=False):
 
 FLAGS = {
     "constant_rater": "a rater gave one value throughout, so the figure says nothing about that rater",
-    "few_clusters": "fewer than 50 clusters: the interval runs short",
+    "few_clusters": "fewer than 50 clusters (or systems, where those are resampled): the interval runs short",
     "moderate_clusters": "50 to 149 clusters: the interval runs a little short",
     "one_item": "computed from a single item",
     "undefined_resamples": "undefined in more than 5% of the resamples: no interval",

@@ -131,6 +131,28 @@ def test_intervals_over_too_few_clusters_say_so(clusters: int, flagged: set[str]
     assert set(found.flags) & {"few_clusters", "moderate_clusters"} == flagged
 
 
+@pytest.mark.parametrize(("scheme", "flag"), [("clusters", None), ("systems", True), ("crossed", True)])
+def test_what_is_drawn_decides_whether_there_is_enough_of_it(scheme: str, flag: bool | None) -> None:
+    rows = np.arange(800)
+    ratings = Ratings.from_matrix(
+        np.column_stack([rows % 7 < 3, rows % 5 < 2]).astype(float),
+        level="binary",
+        clusters=rows // 4,
+        systems=rows % 3,
+    )
+    found = compute(ratings, "cohen_kappa", (0, 1), Plan(50, scheme=scheme))
+    assert ("few_clusters" in found.flags) == bool(flag)
+    assert found.n_clusters == 200
+
+
+def test_one_system_has_no_interval_over_systems() -> None:
+    rows = np.arange(800)
+    block = np.column_stack([rows % 7 < 3, rows % 5 < 2]).astype(float)
+    ratings = Ratings.from_matrix(block, level="binary", clusters=rows // 4, systems=rows * 0)
+    found = compute(ratings, "cohen_kappa", (0, 1), Plan(50, scheme="systems"))
+    assert (found.low, found.reason) == (None, "no interval: there is a single system")
+
+
 def _with_positives(first: int, second: int) -> Ratings:
     rows = np.arange(1000)
     block = np.column_stack([rows < first, rows < second, rows < first]).astype(float)
