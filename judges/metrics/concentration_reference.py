@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.base import Score, Settings, scored
-from judges.metrics.embedding import one_thread
+from judges.metrics.threads import torch_on_one_thread
 from judges.metrics.tools import Matrix, Tools
 
 Similarities = NDArray[np.float32]
@@ -43,7 +43,7 @@ def similarities(texts: list[str], tools: Tools) -> Similarities:
     """
     import torch
 
-    with one_thread():
+    with torch_on_one_thread():
         rows = torch.from_numpy(tools.embed.encode([text.strip() for text in texts], BATCH))
         return np.asarray((rows @ rows.T).numpy())
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.errors import ModelMissing
+from judges.metrics.threads import torch_on_one_thread
 
 Vectors = NDArray[np.float32]
 
@@ -81,7 +79,7 @@ class Embedder:
 
         Their last bits depend on the other texts and their order. They are neither kept nor stored.
         """
-        with one_thread():
+        with torch_on_one_thread():
             made = self._loaded().encode(
                 list(texts), batch_size=batch, normalize_embeddings=True, show_progress_bar=False
             )
@@ -117,7 +115,7 @@ class Embedder:
         model = self._loaded()
         self.computed += len(texts)
         ordered = sorted(texts, key=len)
-        with one_thread():
+        with torch_on_one_thread():
             for start in range(0, len(ordered), CHUNK):
                 chunk = ordered[start : start + CHUNK]
                 yield from zip(chunk, _encode(model, chunk), strict=True)
@@ -175,32 +173,6 @@ def _load_model(name: str) -> Any:
             f"the embedding model {name!r} is not on this machine: download it, "
             f"or name a folder that holds a sentence-transformers model ({_first_line(error)})"
         ) from error
-
-
-_threads = threading.Lock()
-_inside: list[int] = []
-"""The number of threads to go back to, once for every caller that is inside `one_thread`."""
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run torch on one thread, as sums over several would come out in another order.
-
-    The number is the whole process's, so of several callers at a time only the last to leave restores it.
-    """
-    os.environ.setdefault("MKL_CBWR", "AUTO")  # else where memory lies decides the order of MKL's sums
-    import torch
-
-    with _threads:
-        _inside.append(_inside[0] if _inside else torch.get_num_threads())
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        with _threads:
-            before = _inside.pop()
-            if not _inside:
-                torch.set_num_threads(before)
 
 
 def _first_line(error: Exception) -> str:

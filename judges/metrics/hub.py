@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from judges.metrics.embedding import one_thread
 from judges.metrics.errors import ModelMissing
+from judges.metrics.threads import torch_on_one_thread
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Encoder:
         """Return the model's output for tensors, without gradients."""
         import torch
 
-        with one_thread(), torch.inference_mode():
+        with torch_on_one_thread(), torch.inference_mode():
             return self.model(**inputs)
 
     @property

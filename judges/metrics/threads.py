@@ -6,8 +6,11 @@ much on a busy machine; and with one thread the order of sums does not depend on
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
@@ -28,3 +31,29 @@ def one_thread() -> AbstractContextManager[object]:
 def _pools(loaded: tuple[bool, ...]) -> ThreadpoolController:
     """Return the pools there are; looking them up takes a thousand times as long as limiting them."""
     return ThreadpoolController()
+
+
+_threads = threading.Lock()
+_inside: list[int] = []
+"""The number of threads to go back to, once for every caller that is inside `torch_on_one_thread`."""
+
+
+@contextmanager
+def torch_on_one_thread() -> Iterator[None]:
+    """Run torch on one thread, as sums over several would come out in another order.
+
+    The number is the whole process's, so of several callers at a time only the last to leave restores it.
+    """
+    os.environ.setdefault("MKL_CBWR", "AUTO")  # else where memory lies decides the order of MKL's sums
+    import torch
+
+    with _threads:
+        _inside.append(_inside[0] if _inside else torch.get_num_threads())
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with _threads:
+            before = _inside.pop()
+            if not _inside:
+                torch.set_num_threads(before)

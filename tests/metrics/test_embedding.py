@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from judges.metrics import Embedder, ModelMissing, Tools
-from judges.metrics.embedding import one_thread, text_hash
+from judges.metrics.embedding import text_hash
+from judges.metrics.threads import torch_on_one_thread
 from tests.metrics.helpers import WordCounts
 
 TEXTS = ["Yes.", "Shall we meet on Monday?", "是的", "ok", "The van takes six tables to the lake. " * 30]
@@ -60,7 +61,7 @@ def test_threads_are_restored_by_the_last_of_several_callers() -> None:
 
     before = torch.get_num_threads()
     torch.set_num_threads(2)
-    outer, inner = one_thread(), one_thread()
+    outer, inner = torch_on_one_thread(), torch_on_one_thread()
     outer.__enter__()
     inner.__enter__()
     outer.__exit__(None, None, None)
