@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from calibration.latex import escaped
 from calibration.ratings.report import Block, Section
 from calibration.ratings.words import plain, title_of
 from calibration.statistics import Result
-
-ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-    }
-)
 
 
 def written(name: str, sections: Sequence[Section]) -> str:
@@ -39,7 +25,7 @@ def _table(title: str, block: Block) -> list[str]:
     rows = [" & ".join(_row(block.label(e), e.result)) + r" \\" for e in block.entries]
     return [
         r"\begin{longtable}{llrrrr}",
-        rf"\caption{{{escaped(title)}}}\\",
+        rf"\caption{{{_cell(title)}}}\\",
         r"\toprule",
         head,
         r"\midrule",
@@ -51,11 +37,11 @@ def _table(title: str, block: Block) -> list[str]:
 
 
 def _row(raters: str, result: Result) -> list[str]:
-    value = f"${result.value:.3f}$" if result.value is not None else escaped(result.status)
+    value = f"${result.value:.3f}$" if result.value is not None else _cell(result.status)
     ends = "--" if result.low is None else f"$[{result.low:.3f}, {result.high:.3f}]$"
     return [
-        escaped(raters),
-        escaped(title_of(result.name)),
+        _cell(raters),
+        _cell(title_of(result.name)),
         value,
         ends,
         str(result.n_items),
@@ -63,6 +49,5 @@ def _row(raters: str, result: Result) -> list[str]:
     ]
 
 
-def escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is."""
-    return plain(text).translate(ESCAPES)
+def _cell(text: str) -> str:
+    return escaped(plain(text))
