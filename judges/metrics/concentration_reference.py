@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from judges.metrics.threads import torch_on_one_thread
 from judges.metrics.tools import Matrix, Tools
 
 Similarities = NDArray[np.float32]
+Members = NDArray[np.intp]
 
 
 BATCH = 64
@@ -27,10 +30,10 @@ def combined(speakers: list[str], texts: list[str], settings: Settings, tools: T
         return scored(0.0)
     names = np.array(speakers)
     similar = similarities(texts, tools)
-    novelty = _novelty(similar.astype(np.float64), settings)
+    novelty = _novelty(similar, settings)
     local = np.array([novelty[names == one].sum() for one in people])
     whole = spread(similar)
-    change = np.array([max(0.0, whole - spread(_without(similar, names, one))) for one in people])
+    change = np.array([max(0.0, whole - spread(similar, np.flatnonzero(names != one))) for one in people])
     shares = _mixed(local, change, settings.number("weight"))
     details = {"spread": whole, "local": gini(local), "global": gini(change)}
     return scored(gini(shares), **details, contributions=dict(zip(people, shares.tolist(), strict=True)))
@@ -48,42 +51,63 @@ def similarities(texts: list[str], tools: Tools) -> Similarities:
         return np.asarray((rows @ rows.T).numpy())
 
 
-def _without(similar: Similarities, names: NDArray[np.str_], speaker: str) -> Similarities:
-    kept = np.flatnonzero(names != speaker)
-    return similar[np.ix_(kept, kept)]
-
-
-def spread(similar: Similarities) -> float:
+def spread(similar: Similarities, members: Members | None = None) -> float:
     """Return the mean edge of the spanning tree of 1 - similarity, where an edge of length 0 is no edge.
 
-    A repeated message costs an edge to something else, unless rounding made its distance some 6e-8.
+    A repeated message costs an edge to something else, unless rounding made its distance some 6e-8. Of the
+    two cosines of a pair, which rounding may tell apart, the one with an edge counts, or the shorter. With
+    messages that no edge reaches there are several trees (Prim's algorithm, a row at a time).
     """
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import minimum_spanning_tree
+    chosen = np.arange(len(similar)) if members is None else members
+    nearest = np.full(len(chosen), np.inf, similar.dtype)
+    edges: list[float] = []
+    for at in _walk(nearest, edges):
+        rows = similar[chosen[at], chosen], similar[chosen, chosen[at]]
+        for row in rows:
+            apart = np.maximum(1.0 - row, 0.0)
+            np.minimum(nearest, np.where(apart > 0, apart, np.inf), out=nearest)
+    return float(np.mean(edges)) if edges else 0.0
 
-    if len(similar) < 2:
-        return 0.0
-    distances = np.maximum(1.0 - similar, 0.0)
-    np.fill_diagonal(distances, 0.0)
-    edges = minimum_spanning_tree(csr_matrix(distances)).data
-    return float(edges.mean()) if len(edges) else 0.0
+
+def _walk(nearest: Similarities, edges: list[float]) -> Iterator[int]:
+    """Yield one message after another, each the nearest to those before, and note the edge that leads to it.
+
+    `nearest` is each message's distance to those before; whoever takes a message brings it up to date.
+    """
+    outside = np.ones(len(nearest), bool)
+    at = 0
+    for _ in range(len(nearest)):
+        outside[at] = False
+        yield at
+        reach = np.where(outside, nearest, np.inf)
+        if not outside.any():
+            return
+        at = int(reach.argmin())
+        if np.isfinite(reach[at]):
+            edges.append(float(reach[at]))
+        else:
+            at = int(outside.argmax())
 
 
-def _novelty(similar: Matrix, settings: Settings) -> Matrix:
+def _novelty(similar: Similarities, settings: Settings) -> Matrix:
     """Return each turn's local novelty: 1 - the mean similarity of its near turns, or of its nearest one.
 
     Near are those of its `neighbours` nearest turns whose similarity reaches the percentile of all turns'
     nearest similarities.
     """
-    apart = similar.copy()
-    np.fill_diagonal(apart, -np.inf)
-    count = min(settings.integer("neighbours"), len(apart) - 1)
-    nearest = -np.sort(-apart, axis=1)[:, :count]
+    count = min(settings.integer("neighbours"), len(similar) - 1)
+    nearest = np.stack([_greatest(row, at, count) for at, row in enumerate(similar)])
     radius = np.percentile(nearest[:, 0], settings.number("percentile"))
     near = nearest >= radius
     sums = np.where(near, nearest, 0.0).sum(axis=1)
     means = np.where(near.any(axis=1), sums / np.maximum(near.sum(axis=1), 1), nearest[:, 0])
     return 1.0 - means
+
+
+def _greatest(row: Similarities, own: int, count: int) -> Matrix:
+    """Return a turn's `count` greatest similarities to other turns, the greatest first."""
+    others = np.delete(row, own).astype(np.float64)
+    return -np.sort(np.partition(-others, count - 1)[:count])
 
 
 def _mixed(local: Matrix, change: Matrix, weight: float) -> Matrix:
