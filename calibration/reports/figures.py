@@ -71,7 +71,8 @@ class QuestionFigures:
         panel = _first(self.data["panel"], statistic, lambda raters: set(raters) <= names and len(raters) > 1)
         if panel is not None:
             return panel
-        if kind == HUMAN and (mean := _first(self.data["gaps"], f"people_{statistic}", lambda _: True)):
+        alone = f"people_{statistic}"
+        if kind == HUMAN and (mean := _first(self.data["gaps"], alone, lambda raters: set(raters) <= names)):
             return mean
         if len(names) > 2:
             return None

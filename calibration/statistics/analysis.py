@@ -198,21 +198,19 @@ class _Run:
         return tuple(out)
 
     def gaps(self) -> tuple[Entry, ...]:
-        """People with people, each judge with people, and the difference on the same items and resamples.
+        """People with people; then, by judge, both sides and their difference on the same items.
 
-        The items are those that the judge and two people or more rated: an item that one person rated says
-        nothing of people with each other. Without a judge, people with people alone.
+        First come the people alone, on all they rated. Beside a judge the items are those that the judge and
+        two people or more rated: an item that one person rated says nothing of people with each other.
         """
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
         judges = [j for j in ratings.of_kind("judge") if ratings.identified[j]]
         if len(people) < 2:
             return ()
-        if not judges:
-            names = tuple(ratings.raters[j] for j in people)
-            among = self._members(list(combinations(people, 2)), np.ones(ratings.n_items, np.bool_))
-            return tuple(Entry(r, names, self.question) for r in people_results(among, self.plan))
-        out: list[Entry] = []
+        alone = tuple(ratings.raters[j] for j in people)
+        everything = self._members(list(combinations(people, 2)), np.ones(ratings.n_items, np.bool_))
+        out = [Entry(r, alone, self.question) for r in people_results(everything, self.plan)]
         for judge in judges:
             given = ~np.isnan(ratings.values)
             shared = given[:, judge] & (given[:, people].sum(axis=1) >= 2)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from typing import Any
 
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from calibration import studies
 from calibration.reports import caveats, charts, lede, tables
@@ -62,6 +64,18 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
     (answer,) = lede.lede(result)
     assert answer.figure == "100%"
     assert "No variation" in answer.text
+
+
+def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
+    people = {"ann": [0, 1, 0, 1, 0, 1], "ben": [0, 1, 1, 1, 0, 0], "cid": [0, 1, 0, 1, 0, 0]}
+    result = _result(_tagged(**people, gpt=[1, None, None, None, None, None]))
+    (question,) = figures(result)
+    among, beside = question.among("cohen_kappa"), question.people_beside("cohen_kappa", "gpt")
+    assert among is not None
+    assert beside is not None
+    assert (among["n_items"], beside["n_items"]) == (6, 1)
+    kappas = [cohen_kappa_score(one, other) for one, other in combinations(people.values(), 2)]
+    assert among["value"] == pytest.approx(sum(kappas) / 3)
 
 
 def test_a_constant_judge_is_said_to_be_one() -> None:

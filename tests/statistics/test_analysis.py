@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from calibration.statistics import STATISTICS, Plan, Ratings, Record, analyse
 
@@ -197,3 +198,22 @@ def test_the_gap_is_over_the_items_that_two_people_and_the_judge_rated() -> None
     for name in ("people_cohen_kappa", "judge_cohen_kappa", "gap_cohen_kappa"):
         assert whole.find(name).result.value == pytest.approx(half.find(name).result.value)
         assert whole.find(name).result.n_items == 100
+
+
+def test_people_with_people_are_over_all_they_rated_whatever_a_judge_rated() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 200)
+    block = np.column_stack([np.where(rng.random(200) < 0.85, truth, 1 - truth) for _ in range(4)]).astype(
+        float
+    )
+    block[60:, 2], block[:, 3] = np.nan, np.nan
+    kinds = ["human", "human", "judge", "judge"]
+    ratings = Ratings.from_matrix(block, level="binary", clusters=np.arange(200) // 4, kinds=kinds)
+    gaps = analyse(ratings, plan=Plan(100), statistics=("cohen_kappa",)).gaps
+    found = {(e.result.name, e.raters[0]): e.result for e in gaps}
+    assert found["people_cohen_kappa", "r1"].n_items == 200
+    assert found["people_cohen_kappa", "r1"].value == pytest.approx(
+        cohen_kappa_score(block[:, 0], block[:, 1])
+    )
+    assert found["people_cohen_kappa", "r3"].n_items == 60
+    assert found["people_cohen_kappa", "r4"].value is None
