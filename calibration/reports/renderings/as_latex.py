@@ -7,39 +7,76 @@ from collections.abc import Sequence
 from calibration.latex import escaped
 from calibration.models import Report
 from calibration.reports import caveats, tables
-from calibration.reports.renderings.common import cell, look_lines, part_line, summary
+from calibration.reports.figures import Entry
+from calibration.reports.renderings.common import look_lines, part_line, summary
+from calibration.reports.wording import interval, number
+
+BEGIN = (
+    r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
+    r"\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+)
+"""A table as wide as it needs to be, made narrower only where the line is too short for it."""
 
 
 def write(report: Report) -> str:
-    """Return the agreement table and the metrics table, with what they were made from as a comment."""
+    """Return the agreement tables and the metrics table, with what they were made from as a comment."""
     result = report.result
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += caveats.caveats(result)
     lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
-    lines += ["% needs \\usepackage{booktabs}"]
+    lines += ["% needs \\usepackage{booktabs,graphicx}; under each value its interval"]
     for table in tables.agreement(result):
         head = ["Question", "Who", "Items", *(text for _, text in table.columns)]
-        rows = [[r.question, r.who, f"{r.n_items:,}", *(cell(c) for c in r.cells)] for r in table.rows]
-        lines += [f"% {table.title}", *_tabular(head, rows, text_columns=2)]
+        body = [_rows([r.question if r.first else "", r.who, f"{r.n_items:,}"], r.cells) for r in table.rows]
+        lines += [f"% {table.title}", *_table(head, body, table.notes)]
     if found := tables.metrics(result):
-        rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e, _ in found]
-        lines += _tabular(["Question", "Metric", "Items", "ρ"], rows, text_columns=2)
+        body = [
+            _line([*map(escaped, (question, metric, f"{e['n_items']:,}")), _value(e), _under(e)])
+            for question, metric, e, _ in found
+        ]
+        lines += _table(["Question", "Metric", "Items", "ρ", "Interval"], body, [])
     return "\n".join([*lines, ""])
 
 
-def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int) -> list[str]:
-    columns = "l" * text_columns + "r" * (len(head) - text_columns)
-    body = [_line(row) for row in rows]
+def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str]) -> list[str]:
+    explained = "; ".join(
+        rf"\textsuperscript{{{n}}} {escaped(note)}" for n, note in enumerate(notes, start=1)
+    )
     return [
-        f"\\begin{{tabular}}{{{columns}}}",
+        *BEGIN,
+        rf"\begin{{tabular}}{{ll{'r' * (len(head) - 2)}}}",
         r"\toprule",
-        _line(head),
+        _line([escaped(text) for text in head]),
         r"\midrule",
         *body,
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
+        *([rf"\par\smallskip\noindent {explained}."] if notes else []),
+        r"\par\medskip\endgroup",
     ]
 
 
+def _rows(texts: Sequence[str], entries: Sequence[Entry | None]) -> str:
+    """Return two lines: the values, and under them their intervals."""
+    values = _line([*map(escaped, texts), *map(_value, entries)])
+    under = _line([*("" for _ in texts), *map(_under, entries)])
+    return f"{values}\n{under}"
+
+
+def _value(entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    if entry["status"] == "ok":
+        return escaped(number(entry["value"], 3))
+    note = entry.get("note")
+    return rf"---\textsuperscript{{{note}}}" if note else escaped(str(entry["reason"]))
+
+
+def _under(entry: Entry | None) -> str:
+    if entry is None or entry["status"] != "ok":
+        return ""
+    return rf"{{\scriptsize {escaped(interval(entry))}}}"
+
+
 def _line(cells: Sequence[str]) -> str:
-    return " & ".join(escaped(text) for text in cells) + r" \\"
+    return " & ".join(cells) + r" \\"
