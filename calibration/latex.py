@@ -1,6 +1,10 @@
-"""Text that LaTeX prints as it is."""
+"""Text that LaTeX prints as it is, and tables that fit its line."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+NEEDS = r"% needs \usepackage{booktabs,graphicx}"
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -27,3 +31,15 @@ def escaped(text: str) -> str:
     Letters of other scripts are kept; they need XeLaTeX or LuaLaTeX with a font that has them.
     """
     return "".join(SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def fitted(tabular: Sequence[str], note: str = "") -> list[str]:
+    """Return a tabular in small type, made narrower where the line is too short for it, with a note below."""
+    return [
+        r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
+        r"\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+        *tabular[:-1],
+        f"{tabular[-1]}}}",
+        *([rf"\par\smallskip\noindent {note}"] if note else []),
+        r"\par\medskip\endgroup",
+    ]

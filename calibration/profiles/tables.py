@@ -7,10 +7,12 @@ import io
 from collections.abc import Sequence
 
 from annotation.cells import guarded
-from calibration.latex import escaped
+from calibration.latex import NEEDS, escaped, fitted
 from calibration.profiles.summary import Cell, Panel, as_rows
 
 TEXT = ("metric", "system")
+MOST_LEVEL = 4
+"""Headings of more columns than these are turned, so that columns are as narrow as their figures."""
 ARROWS = {
     "higher": r" $\uparrow$",
     "lower": r" $\downarrow$",
@@ -32,15 +34,19 @@ def as_csv(panels: Sequence[Panel]) -> str:
 
 
 def as_latex(panels: Sequence[Panel]) -> str:
-    """Return a booktabs table per panel: mean and standard deviation, the ends of a column marked."""
-    return "\n\n".join([r"% needs \usepackage{booktabs}", *map(_table, panels)]) + "\n"
+    """Return a booktabs table per panel: means over standard deviations, the ends of a column marked."""
+    return "\n\n".join([NEEDS, *map(_table, panels)]) + "\n"
 
 
 def _table(panel: Panel) -> str:
     names = [f"{escaped(column.name)}{ARROWS[column.metric.direction]}" for column in panel.columns]
-    lines = [
+    if len(names) > MOST_LEVEL:
+        names = [rf"\rotatebox{{60}}{{{name}}}" for name in names]
+    comments = [
         f"% {panel.title}: mean and standard deviation (dividing by n); bold: highest, underlined: lowest;",
         "% where the arrow leads to .5, bold: nearest, underlined: farthest",
+    ]
+    lines = [
         rf"\begin{{tabular}}{{l{'r' * len(panel.columns)}}}",
         r"\toprule",
         " & ".join(["System", *names]) + r" \\",
@@ -50,11 +56,13 @@ def _table(panel: Panel) -> str:
     if panel.people:
         apart = [r"\midrule"] if panel.systems else []
         lines += [*apart, *(_line(row.system, row.cells) for row in panel.people)]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+    return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"])])
 
 
 def _line(system: str, cells: Sequence[Cell]) -> str:
-    return " & ".join([escaped(system), *(_figure(cell) for cell in cells)]) + r" \\"
+    values = " & ".join([escaped(system), *map(_figure, cells)])
+    under = " & ".join(["", *map(_spread, cells)])
+    return f"{values} \\\\\n{under} \\\\"
 
 
 def _figure(cell: Cell) -> str:
@@ -65,4 +73,8 @@ def _figure(cell: Cell) -> str:
         mean = rf"\textbf{{{mean}}}"
     if cell.is_underlined:
         mean = rf"\underline{{{mean}}}"
-    return rf"{mean} $\pm$ {cell.spread or 0:.3f}"
+    return mean
+
+
+def _spread(cell: Cell) -> str:
+    return "" if cell.mean is None else rf"{{\scriptsize $\pm$ {cell.spread or 0:.3f}}}"

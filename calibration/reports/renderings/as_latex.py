@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calibration.latex import escaped
+from calibration.latex import NEEDS, escaped, fitted
 from calibration.models import Report
 from calibration.reports import caveats, tables
 from calibration.reports.figures import Entry
 from calibration.reports.renderings.common import look_lines, part_line, summary
 from calibration.reports.wording import interval, number
-
-BEGIN = (
-    r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
-    r"\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-)
-"""A table as wide as it needs to be, made narrower only where the line is too short for it."""
 
 
 def write(report: Report) -> str:
@@ -24,7 +18,7 @@ def write(report: Report) -> str:
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += caveats.caveats(result)
     lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
-    lines += ["% needs \\usepackage{booktabs,graphicx}; under each value its interval"]
+    lines += [f"{NEEDS}; under each value its interval"]
     for table in tables.agreement(result):
         head = ["Question", "Who", "Items", *(text for _, text in table.columns)]
         body = [_rows([r.question if r.first else "", r.who, f"{r.n_items:,}"], r.cells) for r in table.rows]
@@ -42,18 +36,16 @@ def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str]) -> li
     explained = "; ".join(
         rf"\textsuperscript{{{n}}} {escaped(note)}" for n, note in enumerate(notes, start=1)
     )
-    return [
-        *BEGIN,
+    tabular = [
         rf"\begin{{tabular}}{{ll{'r' * (len(head) - 2)}}}",
         r"\toprule",
         _line([escaped(text) for text in head]),
         r"\midrule",
         *body,
         r"\bottomrule",
-        r"\end{tabular}}",
-        *([rf"\par\smallskip\noindent {explained}."] if notes else []),
-        r"\par\medskip\endgroup",
+        r"\end{tabular}",
     ]
+    return fitted(tabular, f"{explained}." if notes else "")
 
 
 def _rows(texts: Sequence[str], entries: Sequence[Entry | None]) -> str:
