@@ -35,7 +35,16 @@ FAMILIES = (
         "tes",
         "lscc_es_avg",
     ),
-    *("nse", "sc_gini", "acr", "cs", "hmp", "gscc_dc_avg", "gscc_dc_avg_multi@reference"),
+    *(
+        "nse",
+        "sc_gini",
+        "sc_gini@reference",
+        "acr",
+        "cs",
+        "hmp",
+        "gscc_dc_avg",
+        "gscc_dc_avg_multi@reference",
+    ),
 )
 STREAMED = "dnr,lnr,m_sns_avg,daf,hmp"
 
