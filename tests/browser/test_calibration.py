@@ -121,6 +121,8 @@ def test_gold_labels_are_made_and_exported(page_of, rea, rated: World) -> None:
 
 
 def test_a_report_fits_a_phone(page_of, rea, rated: World) -> None:
+    for name in ("a person with quite a long name", "another person with a longer name"):
+        rated.say(name, "quality", [float(1 + n % 5) for n in range(24)])
     page = page_of(rea, viewport=PHONE, color_scheme="dark")
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
     expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
