@@ -35,7 +35,7 @@ class Part:
     question: str
     stratum: str
     collector: Collector = field(default_factory=Collector)
-    lines: array[int] = field(default_factory=lambda: array("q"))
+    lines: array[int] = field(default_factory=lambda: array("I"))
 
 
 @dataclass(frozen=True)

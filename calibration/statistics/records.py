@@ -60,8 +60,9 @@ class Collector:
         self._raters: dict[str, int] = {}
         self._values: dict[Value, int] = {}
         self._about: list[tuple[str, str, str]] = []
+        self._shared: dict[tuple[str, str, str], tuple[str, str, str]] = {}
         self._who: list[tuple[str, bool]] = []
-        self._rows, self._columns, self._samples, self._answers = (array("q") for _ in range(4))
+        self._rows, self._columns, self._samples, self._answers = (array("i") for _ in range(4))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -72,10 +73,17 @@ class Collector:
         return any(self._samples)
 
     def add(self, record: Record) -> None:
-        """Take a record; RatingError for an item in two clusters or systems, or a rater of two kinds."""
+        """Take a record.
+
+        RatingError for an item in two clusters or systems, a rater of two kinds, a sample from 2^31 on.
+        """
         index = len(self._rows)
+        if not 0 <= record.sample < 2**31:
+            raise RatingError(f"sample {record.sample}: expected a whole number below 2^31", index, "sample")
         row = self._items.setdefault(record.item, len(self._items))
         about = (record.cluster or f"\0{record.item}", record.system, record.continuation)
+        if record.cluster:  # the items of a cluster share one tuple: there may be millions of them
+            about = self._shared.setdefault(about, about)
         if row == len(self._about):
             self._about.append(about)
         elif self._about[row] != about:
@@ -155,7 +163,7 @@ class Collector:
         off: npt.NDArray[np.bool_],
     ) -> tuple[Scale, Floats]:
         """Return the scale and each record's number, NaN where missing; refuse what is not on the scale."""
-        answers, columns = np.frombuffer(self._answers, np.int64), np.frombuffer(self._columns, np.int64)
+        answers, columns = np.frombuffer(self._answers, np.intc), np.frombuffer(self._columns, np.intc)
         distinct = list(self._values)
         shared: list[int] = np.unique(answers[(answers >= 0) & ~off[columns]]).tolist()
         try:
@@ -180,11 +188,11 @@ class Collector:
     def _matrix(self, numbers: Floats) -> tuple[Floats, list[tuple[int, int]]]:
         """Return items x (rater, sample), refusing two values in one cell."""
         rows, columns, samples = (
-            np.frombuffer(a, np.int64) for a in (self._rows, self._columns, self._samples)
+            np.frombuffer(a, np.intc) for a in (self._rows, self._columns, self._samples)
         )
         most = int(samples.max()) + 1 if samples.size else 1
-        keys, where = np.unique(columns * most + samples, return_inverse=True)
-        cells = rows * max(1, len(keys)) + where
+        keys, where = np.unique(columns * np.int64(most) + samples, return_inverse=True)
+        cells = rows * np.int64(max(1, len(keys))) + where
         index = _first_repeated(cells)
         if index is not None:
             item, rater = list(self._items)[rows[index]], list(self._raters)[columns[index]]

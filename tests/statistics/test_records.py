@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, Ratings, Record, analyse
+from calibration.statistics.data import RatingError
 from calibration.statistics.describe import profiles
 from calibration.statistics.levels import aggregate
 from calibration.statistics.pairwise import with_weights
@@ -68,3 +69,17 @@ def test_a_thousand_categories_fit_in_memory() -> None:
     ratings = Ratings.from_matrix(block, level="nominal", scale=range(1000), clusters=np.arange(1500) // 10)
     alpha = compute(ratings, "krippendorff_alpha", plan=Plan(resamples=50))
     assert alpha.low < alpha.value < alpha.high
+
+
+@pytest.mark.parametrize("sample", [-1, 2**31, 10**30])
+def test_a_sample_number_that_no_run_has_is_refused(sample: int) -> None:
+    with pytest.raises(RatingError, match="expected a whole number below") as caught:
+        Ratings.from_records([Record("a", "x", 1), Record("a", "y", 1, sample=sample)], level="ordinal")
+    assert (caught.value.index, caught.value.field) == (1, "sample")
+
+
+def test_items_of_a_cluster_may_differ_in_system() -> None:
+    records = [Record(f"i{i}", r, 1, cluster="c", system=f"s{i % 2}") for i in range(4) for r in "xy"]
+    ratings = Ratings.from_records(records, level="ordinal")
+    assert ratings.systems is not None
+    assert (ratings.clusters.tolist(), ratings.systems.tolist()) == ([0, 0, 0, 0], [0, 1, 0, 1])
