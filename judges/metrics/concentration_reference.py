@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,33 +58,25 @@ def spread(similar: Similarities, members: Members | None = None) -> float:
     """
     chosen = np.arange(len(similar)) if members is None else members
     nearest = np.full(len(chosen), np.inf, similar.dtype)
+    outside = np.ones(len(chosen), bool)
     edges: list[float] = []
-    for at in _walk(nearest, edges):
-        rows = similar[chosen[at], chosen], similar[chosen, chosen[at]]
-        for row in rows:
-            apart = np.maximum(1.0 - row, 0.0)
-            np.minimum(nearest, np.where(apart > 0, apart, np.inf), out=nearest)
-    return float(np.mean(edges)) if edges else 0.0
-
-
-def _walk(nearest: Similarities, edges: list[float]) -> Iterator[int]:
-    """Yield one message after another, each the nearest to those before, and note the edge that leads to it.
-
-    `nearest` is each message's distance to those before; whoever takes a message brings it up to date.
-    """
-    outside = np.ones(len(nearest), bool)
     at = 0
-    for _ in range(len(nearest)):
+    for _ in range(len(chosen) - 1):
         outside[at] = False
-        yield at
+        np.minimum(nearest, _edges(similar, chosen, at), out=nearest)
         reach = np.where(outside, nearest, np.inf)
-        if not outside.any():
-            return
         at = int(reach.argmin())
         if np.isfinite(reach[at]):
             edges.append(float(reach[at]))
-        else:
+        else:  # no edge leads on: the next tree begins anywhere
             at = int(outside.argmax())
+    return float(np.mean(edges)) if edges else 0.0
+
+
+def _edges(similar: Similarities, chosen: Members, at: int) -> Similarities:
+    """Return the distances of one message to all, infinite where they are 0."""
+    apart = np.maximum(1.0 - np.stack([similar[chosen[at], chosen], similar[chosen, chosen[at]]]), 0.0)
+    return np.asarray(np.where(apart > 0, apart, np.inf).min(axis=0))
 
 
 def _novelty(similar: Similarities, settings: Settings) -> Matrix:

@@ -86,19 +86,6 @@ def rated() -> World:
     return built
 
 
-@pytest.fixture
-def study(rated: World) -> Study:
-    """The automatic study."""
-    return studies.automatic(corpus=rated.corpus)
-
-
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    """A researcher's browser."""
-    client.force_login(user(researcher=True))
-    return client
-
-
 def address(study: Study, question: str, **parameters: str) -> str:
     return reverse("report-items", args=[study.pk]) + "?" + urlencode({"question": question} | parameters)
 

@@ -34,19 +34,6 @@ def rated() -> World:
     return built
 
 
-@pytest.fixture
-def study(rated: World) -> Study:
-    """The automatic study."""
-    return studies.automatic(corpus=rated.corpus)
-
-
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    """A researcher's browser."""
-    client.force_login(user(researcher=True))
-    return client
-
-
 def _addresses(study: Study, gold: Gold) -> list[str]:
     plain = ["studies", "new-study", "golds", "new-gold", "exports"]
     of_study = ["study", "report", "open-test"]
