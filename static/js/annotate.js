@@ -7,8 +7,14 @@ const $ = (id) => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const questions = JSON.parse($("questions").textContent);
 const base = `/work/${$("main").dataset.campaign}/`;
-const [banner, transcript, palette, reader, saved, submitButton] =
-  ["banner", "transcript", "palette", "reader", "saved", "submit"].map($);
+const [banner, transcript, palette, reader, saved, submitButton] = [
+  "banner",
+  "transcript",
+  "palette",
+  "reader",
+  "saved",
+  "submit",
+].map($);
 let task, answers, drafts, guidelines;
 let sending = false;
 
@@ -23,7 +29,9 @@ function warn(text = "", action = "") {
   banner.hidden = !text;
   if (!action) return;
   const onclick = () => ask("next/");
-  banner.append(Object.assign(document.createElement("button"), { className: "btn", textContent: action, onclick }));
+  banner.append(
+    Object.assign(document.createElement("button"), { className: "btn", textContent: action, onclick }),
+  );
   reader.scrollTop = 0;
 }
 
@@ -34,7 +42,8 @@ function load(state) {
   palette.hidden = $("actions").hidden = !task;
   document.body.classList.toggle("idle", !task);
   showProgress(state.progress);
-  if (guidelines && guidelines !== state.guidelines) $("guidelines-button").firstChild.textContent = "Guidelines (new) ";
+  if (guidelines && guidelines !== state.guidelines)
+    $("guidelines-button").firstChild.textContent = "Guidelines (new) ";
   guidelines = state.guidelines;
   history.replaceState(null, "", task?.revising ? `${base}${task.assignment}/` : base);
   warn();
@@ -46,8 +55,13 @@ function load(state) {
   drafts = new Drafts(task.assignment, `${base}${task.assignment}/draft/`, say);
   say(task.draft.version ? "Draft restored" : "");
   if (isNewer) drafts.save(answers.draft(task.revising));
-  if (task.revising) warn("You are revising a task that you submitted. Submitting replaces your answers.", "Leave it as it is");
-  else if (state.campaign !== "open") warn(`The campaign is ${state.campaign}. Your draft is kept; nothing can be submitted now.`);
+  if (task.revising)
+    warn(
+      "You are revising a task that you submitted. Submitting replaces your answers.",
+      "Leave it as it is",
+    );
+  else if (state.campaign !== "open")
+    warn(`The campaign is ${state.campaign}. Your draft is kept; nothing can be submitted now.`);
   $("comment-text").value = answers.comment;
   render();
   show("start");
@@ -66,7 +80,8 @@ function render() {
   const rows = all("[data-item]", transcript);
   for (const row of rows) renderRow(row);
   questions.forEach(renderQuestion);
-  for (const section of all(".asked")) section.hidden = all(".opt, .field", section).every((control) => control.hidden);
+  for (const section of all(".asked"))
+    section.hidden = all(".opt, .field", section).every((control) => control.hidden);
   submitButton.classList.toggle("waiting", Boolean(answers.missing()));
   $("flag").setAttribute("aria-pressed", answers.flagged);
   $("undo").disabled = !answers.past.length;
@@ -79,7 +94,9 @@ function renderRow(row) {
   row.classList.toggle("here", isHere && answers.isMultiple);
   row.toggleAttribute("aria-current", isHere);
   row.querySelector(".chips")?.remove();
-  const tags = questions.filter(({ kind, key }) => kind === "tag" && answers.value(key, row.dataset.item) === 1);
+  const tags = questions.filter(
+    ({ kind, key }) => kind === "tag" && answers.value(key, row.dataset.item) === 1,
+  );
   if (!answers.isMultiple || !tags.length) return;
   const chips = Object.assign(document.createElement("div"), { className: "chips" });
   for (const { wording: textContent } of tags) {
@@ -123,7 +140,8 @@ function show(block = "nearest") {
 }
 
 function help(key) {
-  if (document.querySelector(`[data-help="${key}"]`)) for (const box of all("[data-help]")) box.hidden = box.dataset.help !== key;
+  if (document.querySelector(`[data-help="${key}"]`))
+    for (const box of all("[data-help]")) box.hidden = box.dataset.help !== key;
 }
 
 // Changing: each change is drawn and kept as a draft at once.
@@ -203,8 +221,13 @@ async function back() {
 }
 
 const ACTIONS = { submit, undo, flag, back, before: () => move(-1), after: () => move(1) };
-const COMMANDS = { u: undo, m: flag, p: back, v: () => document.querySelector("[data-toggles-marks]")?.click(),
-  g: () => $("guidelines-button").click() };
+const COMMANDS = {
+  u: undo,
+  m: flag,
+  p: back,
+  v: () => document.querySelector("[data-toggles-marks]")?.click(),
+  g: () => $("guidelines-button").click(),
+};
 const DIALOGS = { "?": "keys", c: "comment", x: "skip" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
@@ -212,7 +235,9 @@ const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 function meaning(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
   if (event.key in STEPS) return answers.canMove ? () => move(STEPS[event.key]) : undefined;
-  const key = /^[\x20-\x7e]$/.test(event.key) ? event.key : event.code.replace(/^(Key|Digit)/, "").toLowerCase();
+  const key = /^[\x20-\x7e]$/.test(event.key)
+    ? event.key
+    : event.code.replace(/^(Key|Digit)/, "").toLowerCase();
   const current = questions.find((question) => question.key === answers.question);
   const tag = questions.find((question) => question.kind === "tag" && question.shortcut === key);
   if (current && Object.hasOwn(current.keys, key)) return () => choose(current, current.keys[key]);
@@ -247,7 +272,8 @@ function onClick({ target }) {
 
 function onInput({ target }) {
   const number = Number.isNaN(target.valueAsNumber) ? null : target.valueAsNumber;
-  if (target.dataset.entry) answers.set(target.dataset.entry, target.type === "number" ? number : target.value, true);
+  if (target.dataset.entry)
+    answers.set(target.dataset.entry, target.type === "number" ? number : target.value, true);
   else if (target.id === "comment-text") answers.note({ comment: target.value });
   else return;
   changed();

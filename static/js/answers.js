@@ -31,7 +31,9 @@ export class Answers {
   }
 
   scales() {
-    return this.questions.filter((question) => !["tag", "text"].includes(question.kind) && this.isShown(question));
+    return this.questions.filter(
+      (question) => !["tag", "text"].includes(question.kind) && this.isShown(question),
+    );
   }
 
   // Typing in one field is one change to undo.
@@ -92,7 +94,9 @@ export class Answers {
   missing() {
     for (const [index, item] of this.items.entries()) {
       const isOpen = (asked) => this.isShown(asked, item) && this.value(asked.key, item) === undefined;
-      const question = this.questions.find((asked) => asked.required && asked.kind !== "tag" && isOpen(asked));
+      const question = this.questions.find(
+        (asked) => asked.required && asked.kind !== "tag" && isOpen(asked),
+      );
       if (question) return { index, question };
     }
     return null;

@@ -3,16 +3,20 @@
 const place = (assignment) => `concord-draft-${assignment}`;
 const LONGEST_WAIT_MS = 10000;
 
-const headers = { "Content-Type": "application/json", ...JSON.parse(document.body.getAttribute("hx-headers")) };
+const headers = {
+  "Content-Type": "application/json",
+  ...JSON.parse(document.body.getAttribute("hx-headers")),
+};
 
 // Posts JSON and returns {ok, body}; throws only where nothing answered.
 export async function post(url, payload, options = {}) {
   const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(payload), ...options });
   const isJson = (answer.headers.get("content-type") || "").includes("json");
   if (isJson) return { ok: answer.ok, body: await answer.json() };
-  const error = answer.redirected || answer.status === 403
-    ? "You are signed out. Sign in again in another tab; your draft is kept on this device."
-    : "The server could not answer. Your draft is kept on this device; try again.";
+  const error =
+    answer.redirected || answer.status === 403
+      ? "You are signed out. Sign in again in another tab; your draft is kept on this device."
+      : "The server could not answer. Your draft is kept on this device; try again.";
   return { ok: false, body: { error } };
 }
 
@@ -25,8 +29,10 @@ function onDevice(action) {
   }
 }
 
-const store = (assignment, draft) => onDevice((device) =>
-  draft ? device.setItem(place(assignment), JSON.stringify(draft)) : device.removeItem(place(assignment)));
+const store = (assignment, draft) =>
+  onDevice((device) =>
+    draft ? device.setItem(place(assignment), JSON.stringify(draft)) : device.removeItem(place(assignment)),
+  );
 
 export const kept = (assignment) => onDevice((device) => JSON.parse(device.getItem(place(assignment))));
 
