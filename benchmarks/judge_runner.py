@@ -104,12 +104,12 @@ def _bare(url: str, prompts: list[list[dict[str, str]]], connections: int) -> fl
 def _ours(number: int) -> float:
     """Return the calls a second of a whole run, from the first claim to the last label."""
     from annotation.models import Corpus
+    from jobs.queue.heartbeat import Heart
     from judges import runs
     from judges.models import Endpoint, Run
     from judges.plans import Judge
     from judges.selection import Scope
     from judges.work import work
-    from judges.work.heart import Heart
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), temperature=number / 10)
     run = runs.start(by=None, plan=judge.plan(), scope=Scope(Corpus.objects.get()))

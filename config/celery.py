@@ -36,7 +36,7 @@ broker_url = os.environ.get("CELERY_BROKER_URL", "")
 
 app = Celery("concord", broker=broker_url or None, set_as_current=True)
 app.conf.update(
-    imports=("judges.tasks",),
+    imports=("jobs.tasks",),
     broker_transport_options=transport_options(broker_url),
     broker_connection_retry_on_startup=True,
     task_default_queue="calls",
@@ -53,6 +53,6 @@ app.conf.update(
         "interval_max": 0.2,
     },
     beat_schedule={
-        "sweep": {"task": "judges.sweep", "schedule": SWEEP_EVERY, "options": {"expires": SWEEP_EVERY}},
+        "sweep": {"task": "jobs.sweep", "schedule": SWEEP_EVERY, "options": {"expires": SWEEP_EVERY}},
     },
 )

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from config.commands import migrations_wait
 from config.embedded.layout import EmbeddedError
 from config.embedded.programs import QUEUES
-from judges.models import Worker
+from jobs.models import Worker
 
 logger = logging.getLogger(__name__)
 _all_applied = threading.Event()

@@ -13,7 +13,7 @@
 | CONCORD_ENDPOINT_<NAME> | an LLM endpoint: `base_url|model|KEY_ENV|price_in|price_out` | none |
 | CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
-| CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 120 |
+| CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "config",
+    "jobs",
     "annotation",
     "judges",
     "calibration",
@@ -168,7 +169,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
 UPLOAD_LIMIT_BYTES = int(os.environ.get("CONCORD_UPLOAD_LIMIT_MB") or 512) * 2**20
 
 EMBEDDING_MODEL = os.environ.get("CONCORD_EMBEDDING_MODEL", "")
-LEASE_SECONDS = int(os.environ.get("CONCORD_LEASE_SECONDS") or 120)
+LEASE_SECONDS = int(os.environ.get("CONCORD_LEASE_SECONDS") or 30)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -21,12 +21,12 @@ from calibration import studies
 from calibration.models import Report
 from demo import build, simulate, truth
 from demo.simulate import SimulatedAnswer
+from jobs.queue.heartbeat import Heart
 from judges import runs
 from judges.models import Run
 from judges.plans import Judge
 from judges.selection import Scope
 from judges.work import work
-from judges.work.heart import Heart
 
 SOURCE = "Written for Concord's demo; ratings by simulated raters"
 LICENCE = "GPL-3.0-or-later"

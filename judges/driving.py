@@ -11,11 +11,11 @@ from typing import Any, TextIO
 from django.db import connection
 from tqdm import tqdm
 
+from jobs.queue.heartbeat import Heart
 from judges.models import Call, CallLabel, Run
 from judges.progress import progress
 from judges.runs import ACTIVE
 from judges.work import claiming
-from judges.work.heart import Heart
 from judges.work.slices import work
 
 SLICE = 60.0

@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from annotation import splits
 from annotation.models import Event
+from jobs.queue.waking import wake
 from judges import selection
 from judges.errors import JudgeError
 from judges.models import Call, Run
 from judges.plans import MOST_SAMPLES, Plan
 from judges.selection import Scope
-from judges.waking import wake
 
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 UNFINISHED = (Call.State.PENDING, Call.State.LEASED)

@@ -52,10 +52,11 @@ class ReportSerializer(serializers.ModelSerializer[Report]):
         fields = ["id", "study", "part", "inputs_hash", "created_at", "result"]
 
 
-class ComputationSerializer(serializers.Serializer[Any]):
-    """A report in the making."""
+class ReportJobSerializer(serializers.Serializer[Any]):
+    """A report in the making: the job that computes it."""
 
-    state = serializers.CharField()
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=["queued", "running", "done", "failed", "cancelled"])
     done = serializers.IntegerField()
     total = serializers.IntegerField()
     error = serializers.CharField()

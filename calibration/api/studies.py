@@ -19,17 +19,18 @@ from annotation.models import Campaign, Corpus
 from calibration import jobs
 from calibration import studies as verbs
 from calibration.api.serializers import (
-    ComputationSerializer,
     PartSerializer,
     PurposeSerializer,
+    ReportJobSerializer,
     ReportSerializer,
     StudySerializer,
     study_out,
 )
 from calibration.definitions import DefinitionError
-from calibration.models import Computation, Report, Study
+from calibration.models import Report, Study
 from calibration.pages.access import study_of
 from calibration.reports.renderings import RENDERINGS
+from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
 REFUSED = (DefinitionError, verbs.StudyError)
@@ -67,21 +68,21 @@ def study(request: Request, pk: int) -> Response:
     return Response(study_out(study_of(pk)))
 
 
-@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ComputationSerializer})
+@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 def report(request: Request, pk: int) -> Response:
     """Return a study's report on the labels of now; while a large one is computed, 202 with its progress."""
     return _report(request, study_of(pk))
 
 
-@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ComputationSerializer})
+@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 def corpus_report(request: Request, pk: int) -> Response:
     """Return the automatic report of a corpus."""
     return _report(request, verbs.automatic(corpus=get_object_or_404(Corpus, pk=pk)))
 
 
-@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ComputationSerializer})
+@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 def campaign_report(request: Request, pk: int) -> Response:
     """Return the automatic report of a campaign."""
@@ -89,7 +90,7 @@ def campaign_report(request: Request, pk: int) -> Response:
     return _report(request, verbs.automatic(corpus=campaign.corpus, campaign=campaign))
 
 
-@extend_schema(request=PartSerializer, responses={200: ReportSerializer, 202: ComputationSerializer})
+@extend_schema(request=PartSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["POST"])
 def recompute(request: Request, pk: int) -> Response:
     """Compute a study again on the labels of now. A look at test goes through open-test instead."""
@@ -102,7 +103,7 @@ def recompute(request: Request, pk: int) -> Response:
     return _answer(_computed(request, found, part))
 
 
-@extend_schema(request=PurposeSerializer, responses={200: ReportSerializer, 202: ComputationSerializer})
+@extend_schema(request=PurposeSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["POST"])
 def open_test(request: Request, pk: int) -> Response:
     """Log a look at test with its purpose, and return the report on test."""
@@ -148,19 +149,19 @@ def _default(found: Study) -> str:
         raise ValidationError({"definition": [str(error)]}) from error
 
 
-def _computed(request: Request, found: Study, part: str) -> Report | Computation:
+def _computed(request: Request, found: Study, part: str) -> Report | Job:
     newest = verbs.latest(found, part)
     if newest is not None and part != "test" and not verbs.is_stale(newest):
         return newest
     try:
-        return jobs.report_or_computation(study=found, part=part, by=_user(request))
+        return jobs.report_or_job(study=found, part=part, by=_user(request))
     except REFUSED as error:
         raise ValidationError({"part": [str(error)]}) from error
 
 
-def _answer(found: Report | Computation) -> Response:
-    if isinstance(found, Computation):
-        return Response(ComputationSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+def _answer(found: Report | Job) -> Response:
+    if isinstance(found, Job):
+        return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
     return Response(ReportSerializer(found).data)
 
 

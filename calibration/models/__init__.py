@@ -2,6 +2,6 @@
 
 from calibration.models.exports import Export
 from calibration.models.gold import Gold, GoldLabel
-from calibration.models.studies import Computation, Report, Study
+from calibration.models.studies import Report, Study
 
-__all__ = ["Computation", "Export", "Gold", "GoldLabel", "Report", "Study"]
+__all__ = ["Export", "Gold", "GoldLabel", "Report", "Study"]

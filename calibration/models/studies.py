@@ -1,4 +1,4 @@
-"""Studies, their reports, and the computing of a report."""
+"""Studies and their reports."""
 
 from __future__ import annotations
 
@@ -65,43 +65,3 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return f"report of {self.study_id}"
-
-
-class Computation(models.Model):
-    """A report in the making: who asked, how far it is, and how it ended.
-
-    `heartbeat` tells one that died with its process from one at work.
-    """
-
-    class State(models.TextChoices):
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="computations")
-    part = models.CharField(max_length=4, default="all")
-    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
-    report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="computations")
-    heartbeat = models.DateTimeField(auto_now=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
-
-    class Meta:
-        ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["study", "part"], condition=Q(state="running"), name="computation_running_once"
-            ),
-            models.CheckConstraint(
-                condition=Q(part__in=["all", "dev", "test"]), name="computation_part_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=["running", "done", "failed"]), name="computation_state_known"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"computation of {self.study_id}: {self.state}"

@@ -16,12 +16,13 @@ from annotation.models import Campaign, Corpus
 from calibration import jobs, studies
 from calibration.definitions import DefinitionError
 from calibration.inputs import split_of
-from calibration.models import Computation, Report, Study
+from calibration.models import Report, Study
 from calibration.pages.access import snapshot_of, study_of
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.view import view_of
 from config.permissions import researcher_only
+from jobs.models import Job
 
 
 @require_GET
@@ -54,8 +55,10 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
         )
     if found is None:
         return redirect(_address(study, "open-test"))
-    if isinstance(found, Computation):
-        return render(request, "calibration/report_progress.html", _frame(study) | {"computation": found})
+    if isinstance(found, Job):
+        return render(
+            request, "calibration/report_progress.html", _frame(study) | {"job": found, "part": part}
+        )
     return render(
         request, "calibration/report.html", _frame(study) | view_of(found) | {"forms": RENDERINGS.values()}
     )
@@ -66,13 +69,13 @@ def _part(request: HttpRequest, study: Study) -> str:
     return "test" if request.GET.get("part") == "test" else studies.default_part(study)
 
 
-def _current(request: HttpRequest, study: Study, part: str) -> Report | Computation | None:
+def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | None:
     """Return the report to show. New labels join by themselves where that is quick, never on test."""
     newest = studies.latest(study, part)
     if part == "test":
         return newest
     if newest is None or (studies.is_stale(newest) and jobs.is_quick(study)):
-        return jobs.report_or_computation(study=study, part=part, by=_user(request))
+        return jobs.report_or_job(study=study, part=part, by=_user(request))
     return jobs.under_way(study, part) or newest
 
 
@@ -86,7 +89,7 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(_address(study, "open-test"))
     before = studies.latest(study, part)
     try:
-        found = jobs.report_or_computation(study=study, part=part, by=_user(request))
+        found = jobs.report_or_job(study=study, part=part, by=_user(request))
     except (DefinitionError, studies.StudyError) as error:
         messages.error(request, str(error))
         return redirect(_address(study, "report"))
@@ -97,16 +100,14 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 @researcher_only
-def progress(request: HttpRequest, pk: int, computation: int) -> HttpResponse:
-    """How far a computation is; once it is finished, the page goes on to the report."""
+def progress(request: HttpRequest, pk: int, job: int) -> HttpResponse:
+    """How far the computing of a report is; once it is finished, the page goes on to the report."""
     study = study_of(pk)
-    row = get_object_or_404(study.computations, pk=computation)
-    if row.state == Computation.State.RUNNING:
-        jobs.under_way(study, row.part)
-        row.refresh_from_db()
-    response = render(request, "calibration/_progress.html", {"study": study, "computation": row})
-    if row.state == Computation.State.DONE:
-        response["HX-Redirect"] = _address(study, "report", part=row.part)
+    row = get_object_or_404(Job, pk=job, kind=jobs.KIND, params__study=study.pk)
+    part = row.params["part"]
+    response = render(request, "calibration/_progress.html", {"study": study, "job": row, "part": part})
+    if row.state == Job.State.DONE:
+        response["HX-Redirect"] = _address(study, "report", part=part)
     return response
 
 
@@ -133,7 +134,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         user = _user(request)
         studies.open_test(study=study, by=user, purpose=form.cleaned_data["purpose"])
-        jobs.report_or_computation(study=study, part="test", by=user)
+        jobs.report_or_job(study=study, part="test", by=user)
         return redirect(_address(study, "report", part="test"))
     context = _frame(study) | {"form": form, "split": split, "looks": split.looks.select_related("by")}
     return render(request, "calibration/open_test.html", context, status=422 if form.errors else 200)

@@ -9,7 +9,7 @@ from pathlib import Path
 from config.embedded.children import Program
 
 WEB_PROCESSES, WEB_THREADS = 2, 2
-QUEUES = ("calls", "metrics")
+QUEUES = ("calls", "metrics", "jobs")
 
 
 def web(host: str, port: int) -> Program:

@@ -18,11 +18,11 @@ from typing import TypeVar
 
 from django.db import connection
 
+from jobs.queue.heartbeat import Heart
 from judges.models import Endpoint
 from judges.protocols.base import Asking, Unparseable
 from judges.work import claiming, costs
 from judges.work.client import Again, Clients, Refused, Reply, Shut
-from judges.work.heart import Heart
 from judges.work.jobs import Job, Jobs
 from judges.work.outcomes import DEFECTS, Counts, Outcome, write
 from judges.work.verdicts import answers_of

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
+from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
+from jobs.models import Worker
+from jobs.queue import timing
 from judges import runs
-from judges.models import Call, Run, Worker
-
-WORKER_SEEN = timedelta(seconds=30)
+from judges.models import Call, Run
 
 _CLAIM = """
 WITH ready AS (
@@ -43,7 +43,7 @@ def claim(
     if limit < 1:
         return []
     chosen = None if only is None else list(only)
-    values = [queue, lane, chosen, chosen, limit, worker, settings.LEASE_SECONDS]
+    values = [queue, lane, chosen, chosen, limit, worker, timing.lease()]
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, values)
         rows = cursor.fetchall()
@@ -67,7 +67,7 @@ def lanes(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
 
 def renew(*, worker: str, calls: Collection[int]) -> None:
     """Extend the leases that a worker still holds on its calls: the heartbeat."""
-    expires = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
+    expires = timezone.now() + timedelta(seconds=timing.lease())
     held = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
     held.update(lease_expires=expires)
 
@@ -85,24 +85,36 @@ def sweep() -> int:
 
     Safe to run at any time and by several processes.
     """
+    returned = _take_back(lease_expires__lt=timezone.now())
+    _settle_all()
+    return returned
+
+
+def release(*, worker: str) -> int:
+    """Take back at once what a worker held whose process is gone; return how many."""
+    returned = _take_back(worker=worker)
+    _settle_all()
+    return returned
+
+
+def _take_back(**lost: Any) -> int:
     with transaction.atomic():
-        expired = list(
+        held = list(
             Call.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(state=Call.State.LEASED, lease_expires__lt=timezone.now())
+            .filter(state=Call.State.LEASED, **lost)
             .values_list("pk", flat=True)
         )
-        calls = Call.objects.filter(pk__in=expired)
+        calls = Call.objects.filter(pk__in=held)
         calls.filter(attempts__gte=F("run__max_attempts")).update(
             state=Call.State.FAILED,
             error="Its worker was lost each time it was tried.",
             lease_expires=None,
             finished_at=timezone.now(),
         )
-        held = calls.filter(state=Call.State.LEASED)
-        held.filter(run__state=Run.State.CANCELLED).update(state=Call.State.CANCELLED, lease_expires=None)
-        held.update(state=Call.State.PENDING, lease_expires=None, worker="")
-    _settle_all()
-    return len(expired)
+        leased = calls.filter(state=Call.State.LEASED)
+        leased.filter(run__state=Run.State.CANCELLED).update(state=Call.State.CANCELLED, lease_expires=None)
+        leased.update(state=Call.State.PENDING, lease_expires=None, worker="")
+    return len(held)
 
 
 def _settle_all() -> None:
@@ -114,5 +126,7 @@ def _settle_all() -> None:
 
 def share(concurrency: int, queue: str) -> int:
     """Return this worker's part of an endpoint's concurrency: all workers seen lately share it."""
-    seen = Worker.objects.filter(queue=queue, last_seen__gte=timezone.now() - WORKER_SEEN).count()
+    seen = Worker.objects.filter(
+        queue=queue, last_seen__gte=timezone.now() - timedelta(seconds=timing.SEEN_LATELY)
+    ).count()
     return max(1, concurrency // max(seen, 1))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from jobs.queue.heartbeat import Heart
 from judges import metric_runs
 from judges.models import Call
 from judges.work import claiming
-from judges.work.heart import Heart
 from judges.work.outcomes import Counts, write
 
 QUEUE = "metrics"

@@ -5,15 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from jobs.queue.heartbeat import Heart
+from jobs.queue.progress import never
 from judges.errors import JudgeError
 from judges.models import Run
-from judges.work.heart import Heart
 from judges.work.outcomes import Counts
-
-
-def never() -> bool:
-    """Do not stop early."""
-    return False
 
 
 def work(

@@ -4,10 +4,8 @@ import ast
 import statistics
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("config", "annotation", "judges", "calibration", "demo")
+ROOMS = ("config", "jobs", "annotation", "judges", "calibration", "demo")
 
 
 def python_files() -> list[Path]:

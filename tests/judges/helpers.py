@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Corpus
+from jobs.queue.heartbeat import Heart
 from judges import runs
 from judges.models import Endpoint, Run
 from judges.plans import Judge
 from judges.selection import Scope
-from judges.work.heart import Heart
 from judges.work.outcomes import Counts
 from judges.work.slices import work
 from tests import factories

@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from annotation.models import Label
 from annotation.recording import Answer
+from jobs.models import Worker
 from judges import runs
-from judges.models import Call, CallLabel, Run, Worker
+from judges.models import Call, CallLabel, Run
 from judges.plans import Judge
 from judges.work import claiming
 from judges.work.outcomes import Outcome, write

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.db import connection
 
 from annotation.models import Label
-from judges.models import Call, CallLabel, Run, Worker
+from jobs.models import Worker
+from judges.models import Call, CallLabel, Run
 from judges.plans import Judge
 from judges.work import claiming
 from tests.fake_llm import FakeLLM
@@ -94,6 +95,29 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(fake: FakeLLM, 
     assert dict(run.calls.filter(pk__in=finished).values_list("pk", "attempts")) == attempts
     assert fake.requests.total() <= 120 + held
     assert_every_item_once(run, fake)
+
+
+def test_a_worker_that_comes_up_takes_over_at_once_what_killed_ones_held(fake: FakeLLM, start: Start) -> None:
+    width, kills = 8, 5
+    fake.delay = 0.2
+    endpoint = endpoint_of(fake, concurrency=width)
+    run = begin(small_corpus(dialogues=60), Judge("cpdscore_detail", endpoint=endpoint))
+    total = run.calls.count()
+    at_kills = 0
+    for number in range(kills):
+        worker = start()
+        until(lambda reached=(number + 1) * total // 10: done(run) >= reached)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        at_kills += run.calls.filter(state=Call.State.LEASED).count()
+    start()
+    begun = time.monotonic()
+    until(lambda: done(run) == total, seconds=60)
+    assert time.monotonic() - begun < settings.LEASE_SECONDS, "nothing waited for a lease to run out"
+    again = fake.requests.total() - total
+    assert again <= kills * width, f"{again} calls were paid twice, {kills} kills of {width} in flight"
+    assert Label.objects.count() == total
+    assert at_kills > 0
 
 
 def test_a_worker_that_is_told_to_stop_gives_its_calls_back(fake: FakeLLM, start: Start) -> None:

@@ -95,7 +95,8 @@ def celery(shape: dict[str, str], folder: Path, *arguments: str) -> Iterator[sub
 @pytest.mark.django_db(transaction=True)
 def test_a_run_ends_complete_and_once_though_one_of_two_workers_is_killed(shape, tmp_path):
     from annotation.models import Label
-    from judges.models import Call, Run, Worker
+    from jobs.models import Worker
+    from judges.models import Call, Run
     from tests.fake_llm import FakeLLM
     from tests.judges.helpers import endpoint_of, small_corpus
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from config import health
 from config.embedded.programs import QUEUES
-from judges.models import Worker
+from jobs.models import Worker
 
 
 def seen(queue: str, *, ago: timedelta = timedelta(0)) -> None:
@@ -32,7 +32,7 @@ def test_ready_with_a_worker_for_each_queue(client):
         "status": "ok",
         "database": True,
         "migrations": True,
-        "workers": {"calls": True, "metrics": True},
+        "workers": {"calls": True, "metrics": True, "jobs": True},
     }
 
 
@@ -42,7 +42,7 @@ def test_not_ready_while_a_queue_has_no_worker_that_was_seen_lately(client):
     seen("metrics", ago=health.SEEN_LATELY + timedelta(seconds=1))
     answer = client.get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["workers"] == {"calls": True, "metrics": False}
+    assert answer.json()["workers"] == {"calls": True, "metrics": False, "jobs": False}
 
 
 @pytest.mark.django_db

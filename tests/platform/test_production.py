@@ -89,4 +89,4 @@ def test_a_task_is_confirmed_when_done_and_taken_one_at_a_time():
     assert app.conf.task_acks_late
     assert app.conf.task_reject_on_worker_lost
     assert app.conf.worker_prefetch_multiplier == 1
-    assert {entry["task"] for entry in app.conf.beat_schedule.values()} == {"judges.sweep"}
+    assert {entry["task"] for entry in app.conf.beat_schedule.values()} == {"jobs.sweep"}

@@ -35,7 +35,7 @@ def test_everything_runs_and_health_is_told(server):
         told = json.load(error)
     assert told["database"]
     assert told["migrations"]
-    assert told["workers"].keys() == {"calls", "metrics"}
+    assert told["workers"].keys() == {"calls", "metrics", "jobs"}
 
 
 @pytest.mark.parametrize("kind", ["web", "postgres", "keeper", "worker-calls", "worker-metrics"])

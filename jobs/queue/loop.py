@@ -11,16 +11,12 @@ from types import FrameType
 import psycopg
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 
-from annotation import assigning
-from judges.waking import CHANNEL
-from judges.work import claiming
-from judges.work.heart import Heart, forget_the_dead
-from judges.work.outcomes import Counts
-from judges.work.slices import work
+from jobs.kinds import queue_of
+from jobs.queue import sweeping, timing
+from jobs.queue.heartbeat import Heart
+from jobs.queue.waking import CHANNEL
 
 logger = logging.getLogger(__name__)
-POLL = 1.0
-SWEEP_EVERY = 15.0
 SLICE = 60.0
 _PAUSE_WITHOUT_DATABASE = 2.0
 
@@ -30,8 +26,9 @@ class Loop:
 
     def __init__(self, queue: str) -> None:
         self.queue = queue
+        self._work = queue_of(queue)
         self._stop = threading.Event()
-        self._swept = 0.0
+        self._swept: float | None = None
         self._ears: psycopg.Connection | None = None
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
@@ -55,15 +52,13 @@ class Loop:
     def _turn(self, heart: Heart) -> None:
         close_old_connections()
         self._listen()  # before looking, so that nothing that comes meanwhile is missed
-        if time.monotonic() - self._swept > SWEEP_EVERY:
-            claiming.sweep()
-            assigning.return_expired()
-            forget_the_dead()
+        if self._swept is None or time.monotonic() - self._swept > timing.SWEEP_EVERY:
+            sweeping.sweep()
             self._swept = time.monotonic()
-        counts = Counts()
-        if claiming.lanes(self.queue):
-            counts = work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
-        if not counts.done + counts.failed + counts.again:
+        touched = 0
+        if self._work.ready(self.queue):
+            touched = self._work.work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
+        if not touched:
             self._wait()
 
     def _listen(self) -> None:
@@ -74,7 +69,7 @@ class Loop:
     def _wait(self) -> None:
         """Return at the first notification for this queue, or after the poll."""
         assert self._ears is not None
-        for notice in self._ears.notifies(timeout=POLL):
+        for notice in self._ears.notifies(timeout=timing.POLL):
             if notice.payload == self.queue:
                 return
 

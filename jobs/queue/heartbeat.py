@@ -9,24 +9,20 @@ import socket
 import threading
 import time
 from collections.abc import Iterable
-from datetime import timedelta
 from types import TracebackType
 
-from django.conf import settings
 from django.db import Error, close_old_connections, connection
 from django.utils import timezone
 
-from judges.models import Worker
-from judges.work import claiming
+from jobs.kinds import queue_of
+from jobs.models import Worker
+from jobs.queue import identity, sweeping, timing
 
 logger = logging.getLogger(__name__)
-BEAT = 5.0
-FORGOTTEN_AFTER = 3600
-SWEEP_EVERY = 15.0
 
 
 class Heart:
-    """Use as a context; inside it the worker is seen, and the calls it holds stay leased.
+    """Use as a context; inside it the worker is seen, and what it holds stays leased.
 
     One that is `passing` (a Celery task) leaves its row: the process lives on and comes back under its name.
     """
@@ -35,6 +31,11 @@ class Heart:
         self.queue, self.passing = queue, passing
         unique = "" if passing else f"-{secrets.token_hex(3)}"
         self.name = f"{socket.gethostname()}-{os.getpid()}-{queue}{unique}"[:200]
+        self._process = {
+            "machine": identity.machine(),
+            "pid": os.getpid(),
+            "birth": identity.birth(os.getpid()),
+        }
         self._held: set[int] = set()
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -57,25 +58,24 @@ class Heart:
         except Error as trouble:
             logger.warning("the worker's row stays: %s", trouble)
 
-    def hold(self, calls: Iterable[int]) -> None:
-        """Keep these calls leased from now on."""
+    def hold(self, held: Iterable[int]) -> None:
+        """Keep these leased from now on."""
         with self._lock:
-            self._held.update(calls)
+            self._held.update(held)
 
-    def let_go(self, calls: Iterable[int]) -> None:
-        """These calls are finished or given back."""
+    def let_go(self, held: Iterable[int]) -> None:
+        """These are finished or given back."""
         with self._lock:
-            self._held.difference_update(calls)
+            self._held.difference_update(held)
 
     def _beat(self) -> None:
-        wait = min(BEAT, settings.LEASE_SECONDS / 4)
         swept = 0.0
-        while not self._stop.wait(wait):
+        while not self._stop.wait(timing.beat()):
             close_old_connections()
             try:
                 self._say()
-                if time.monotonic() - swept > SWEEP_EVERY:
-                    claiming.sweep()
+                if time.monotonic() - swept > timing.SWEEP_EVERY:
+                    sweeping.sweep()
                     swept = time.monotonic()
             except Error as error:
                 # The next beat tries again; if the database stays away, the leases expire and come back.
@@ -83,15 +83,9 @@ class Heart:
         connection.close()
 
     def _say(self) -> None:
-        now = timezone.now()
-        Worker.objects.update_or_create(name=self.name, defaults={"queue": self.queue, "last_seen": now})
+        seen = {"queue": self.queue, "last_seen": timezone.now(), **self._process}
+        Worker.objects.update_or_create(name=self.name, defaults=seen)
         with self._lock:
             held = list(self._held)
         if held:
-            claiming.renew(worker=self.name, calls=held)
-
-
-def forget_the_dead() -> None:
-    """Remove the rows of workers that were not seen for an hour."""
-    since = timezone.now() - timedelta(seconds=FORGOTTEN_AFTER)
-    Worker.objects.filter(last_seen__lt=since).delete()
+            queue_of(self.queue).renew(worker=self.name, held=held)

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from config.commands import DatabaseCommand
-from judges.models import Run
-from judges.work.loop import Loop
+from jobs.kinds import CALLS, QUEUES
+from jobs.queue.loop import Loop
 
 NICE = 10
 
@@ -20,16 +20,17 @@ class Command(DatabaseCommand):
     requires_system_checks = []  # a worker serves no pages, and starts faster
     help = (
         "Work on one queue until SIGTERM or Ctrl-C: `calls` asks the endpoints of LLM judges and applies "
-        "rules, `metrics` computes. Any number may run at once. What a killed worker held comes back."
+        "rules, `metrics` computes, `jobs` does reports, imports and whatever else takes a while. Any number "
+        "may run at once. What a killed worker held is done by another."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """One argument: the queue."""
-        parser.add_argument("queue", choices=Run.Queue.values)
+        parser.add_argument("queue", choices=list(QUEUES))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the loop; metrics step back for the web server."""
-        if options["queue"] == Run.Queue.METRICS:
+        """Run the loop; what computes steps back for the web server."""
+        if options["queue"] != CALLS:
             os.nice(NICE)
             os.environ.setdefault("OMP_NUM_THREADS", "1")
         Loop(options["queue"]).run()

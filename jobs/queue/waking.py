@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 CHANNEL = "concord_work"
-TASK = "judges.work"
+TASK = "jobs.work"
 
 
 def wake(queue: str, workers: int = 1) -> None:

@@ -1,0 +1,1 @@
+"""Everything that runs in the background. This room knows the others by a table alone: see `jobs.kinds`."""

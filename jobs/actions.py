@@ -1,0 +1,71 @@
+"""Jobs: start, cancel, do again. Every change of state that a person asks for is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from jobs.errors import JobError
+from jobs.kinds import JOBS, KINDS
+from jobs.models import Job
+from jobs.queue.waking import wake
+
+ACTIVE = (Job.State.QUEUED, Job.State.RUNNING)
+
+
+@transaction.atomic
+def start(*, kind: str, subject: str, by: User | None, params: Mapping[str, Any] | None = None) -> Job:
+    """Queue a job, or return the active one of the same kind and subject: one at a time.
+
+    Raises KeyError for a kind that is not in the table.
+    """
+    if kind not in KINDS:
+        raise KeyError(kind)
+    active = active_job(kind, subject)
+    if active is not None:
+        return active
+    try:
+        with transaction.atomic():
+            job = Job.objects.create(kind=kind, subject=subject, params=dict(params or {}), created_by=by)
+    except IntegrityError:  # another request was faster
+        return Job.objects.get(kind=kind, subject=subject, state__in=ACTIVE)
+    wake(JOBS)
+    return job
+
+
+def active_job(kind: str, subject: str) -> Job | None:
+    """Return the job of a kind and subject that waits or runs, None where there is none."""
+    return Job.objects.filter(kind=kind, subject=subject, state__in=ACTIVE).first()
+
+
+@transaction.atomic
+def cancel(*, job: Job, by: User | None) -> Job:
+    """Cancel a job: a waiting one at once, a running one at its next step; one that has ended stays so."""
+    job = Job.objects.select_for_update().get(pk=job.pk)
+    if job.state == Job.State.QUEUED:
+        job.state, job.finished_at = Job.State.CANCELLED, timezone.now()
+    elif job.state == Job.State.RUNNING:
+        job.cancel_asked = True
+    job.note = f"cancelled by {by.get_username()}"[:200] if by and job.active else job.note
+    job.save(update_fields=["state", "finished_at", "cancel_asked", "note"])
+    return job
+
+
+@transaction.atomic
+def retry(*, job: Job, by: User | None) -> Job:
+    """Queue a job again that failed or was cancelled. Raises JobError for one that did neither."""
+    job = Job.objects.select_for_update().get(pk=job.pk)
+    if job.state not in (Job.State.FAILED, Job.State.CANCELLED):
+        raise JobError(f"the job is {job.state}: only one that failed or was cancelled can be done again")
+    other = active_job(job.kind, job.subject)
+    if other is not None:
+        return other
+    job.state, job.error, job.note, job.cancel_asked = Job.State.QUEUED, "", "", False
+    job.attempts, job.done, job.total, job.finished_at = 0, 0, 0, None
+    job.save()
+    wake(JOBS)
+    return job

@@ -1,0 +1,42 @@
+"""What can go wrong with background work.
+
+JobError                 a person asked for what cannot be done; one clear line
+|-- JobRefused           what a kind says of its own input: fails the job with that line (and `detail`)
+JobStopped               the work must end now; raised by `Progress`, never caught by a kind
+|-- JobCancelled         somebody cancelled the job
+|-- JobInterrupted       the worker is told to stop: the job is given back
+|-- JobLost              the lease went to another worker: what was done here does not count
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class JobError(ValueError):
+    """What a person asked of a job cannot be done; the message is one clear line."""
+
+
+class JobRefused(JobError):
+    """Why a job came to nothing: one line, and `detail` as plain JSON for its result."""
+
+    def __init__(self, message: str, detail: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.detail = dict(detail or {})
+
+
+class JobStopped(BaseException):
+    """The work on a job must end. No handler of ordinary errors may swallow it."""
+
+
+class JobCancelled(JobStopped):
+    """The job was cancelled."""
+
+
+class JobInterrupted(JobStopped):
+    """The worker ends; the job waits for another."""
+
+
+class JobLost(JobStopped):
+    """The lease is another worker's now."""

@@ -1,0 +1,91 @@
+"""The kinds of jobs, and the queues: every piece of background work is in one of these tables.
+
+A kind of job is one module that has a `JOB`, and one line here. Modules are named by their address, because
+this room is the lowest and imports none of them; the worker that needs one loads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from jobs.models import Job
+from jobs.queue.progress import Progress
+
+JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
+
+KINDS: dict[str, str] = {
+    "report": "calibration.jobs",
+}
+"""Per kind of job: the module whose `JOB` does it."""
+
+QUEUES: dict[str, str] = {
+    CALLS: "judges.work.queue",
+    METRICS: "judges.work.queue",
+    JOBS: "jobs.queue.jobs",
+}
+"""Per queue (a worker process has one): the module that offers what `Queue` below asks for."""
+
+SWEEPS: tuple[str, ...] = ("annotation.assigning:return_expired",)
+"""What else workers put in order every few seconds: `module:function` without arguments."""
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of job. `run` does one and returns its result as plain JSON.
+
+    It raises JobRefused for what its input does not allow, calls `progress` as it goes, and may be run again
+    after its worker was lost: what it does must count once. `title` is what a page calls it.
+    """
+
+    key: str
+    title: str
+    run: Callable[[Job, Progress], Mapping[str, Any]]
+
+
+class Queue(Protocol):
+    """What a queue's module offers."""
+
+    def ready(self, queue: str) -> bool:
+        """Whether something can be claimed now."""
+
+    def waiting(self, queue: str) -> str:
+        """Return `ready` where something can be claimed now, `later` where it waits for its time, else ''."""
+
+    def work(self, queue: str, *, seconds: float, heart: Any, stopping: Callable[[], bool]) -> int:
+        """Claim and do until nothing is ready or the time is over; return how many pieces were touched."""
+
+    def renew(self, *, worker: str, held: Sequence[int]) -> None:
+        """Extend the leases that a worker holds."""
+
+    def release(self, *, worker: str) -> int:
+        """Take back at once what a worker held whose process is gone; return how many."""
+
+    def sweep(self) -> int:
+        """Take back what expired; return how many."""
+
+
+def kind_of(key: str) -> JobKind:
+    """Return a kind of job. KeyError for one that is not in the table."""
+    kind: JobKind = import_module(KINDS[key]).JOB
+    return kind
+
+
+def queue_of(key: str) -> Queue:
+    """Return the module of a queue. KeyError for one that is not in the table."""
+    module: Any = import_module(QUEUES[key])
+    found: Queue = module
+    return found
+
+
+def all_queues() -> list[Queue]:
+    """Return every queue's module, each once."""
+    return [queue_of(key) for key in {module: key for key, module in QUEUES.items()}.values()]
+
+
+def sweeps() -> list[Callable[[], object]]:
+    """Return what else is put in order."""
+    found = (address.split(":") for address in SWEEPS)
+    return [getattr(import_module(module), name) for module, name in found]

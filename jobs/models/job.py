@@ -1,0 +1,76 @@
+"""Jobs: one piece of background work each, of a kind that `jobs.kinds` lists."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Job(models.Model):
+    """One piece of background work: what to do, who asked, how far it is, and how it ended.
+
+    `kind` names an entry of `jobs.kinds.KINDS`, `params` is what that kind needs (plain JSON, ids mostly),
+    `subject` says what it is about in words: there is one active job of a kind and subject at most. Claimed
+    with a lease (`lease_expires`, renewed as a heartbeat); one whose worker was lost is done again, at most
+    `max_attempts` times in all. `done` of `total` is its progress in units of its kind, `note` a few words
+    with it. `result` is what it came to, `error` one line that says why it failed. `cancel_asked` ends a
+    running one at its next step.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    kind = models.CharField(max_length=30)
+    subject = models.CharField(max_length=300)
+    params = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(default=0)
+    note = models.CharField(max_length=200, blank=True)
+    result = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    cancel_asked = models.BooleanField(default=False)
+    attempts = models.PositiveIntegerField(default=0)
+    max_attempts = models.PositiveIntegerField(default=3)
+    worker = models.CharField(max_length=200, blank=True)
+    lease_expires = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="jobs"
+    )
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "subject"],
+                condition=Q(state__in=["queued", "running"]),
+                name="job_active_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="job_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running") | Q(lease_expires__isnull=False), name="job_lease_has_end"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["id"], condition=Q(state="queued"), name="job_queued"),
+            models.Index(fields=["lease_expires"], condition=Q(state="running"), name="job_leases"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} job {self.pk}: {self.state}"
+
+    @property
+    def active(self) -> bool:
+        """Whether a worker does it or will."""
+        return self.state in {Job.State.QUEUED, Job.State.RUNNING}

@@ -1,0 +1,36 @@
+"""Celery's part: thin tasks around the same claim-and-work functions, safe to run twice.
+
+A task is a slice; what it held when it died comes back with its lease. While work waits, a task sends its
+successor.
+"""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from jobs.kinds import QUEUES, queue_of
+from jobs.queue import sweeping, timing
+from jobs.queue.heartbeat import Heart
+from jobs.queue.progress import never
+
+SLICE = 20.0
+
+
+@shared_task(name="jobs.work", ignore_result=True)
+def work_queue(queue: str, follow: bool = True) -> int:
+    """Work on a queue for one slice; return how many pieces were touched."""
+    with Heart(queue, passing=True) as heart:
+        touched = queue_of(queue).work(queue, seconds=SLICE, heart=heart, stopping=never)
+    if follow and (soon := queue_of(queue).waiting(queue)):
+        work_queue.apply_async((queue,), queue=queue, countdown=0 if soon == "ready" else 1)
+    return touched
+
+
+@shared_task(name="jobs.sweep", ignore_result=True)
+def sweep() -> int:
+    """Return lost leases, and wake all queues: lost messages and dead workers cost one period at most."""
+    returned = sweeping.sweep()
+    for queue in QUEUES:
+        # No successors, or one more chain of tasks would begin at every sweep.
+        work_queue.apply_async((queue, False), queue=queue, expires=timing.SWEEP_EVERY)
+    return returned

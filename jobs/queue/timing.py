@@ -1,0 +1,24 @@
+"""How often things happen in the background, in seconds; in one place."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+POLL = 1.0
+"""A worker without work looks again after so long, if nothing wakes it before."""
+SWEEP_EVERY = 15.0
+"""What lost workers held is looked for so often."""
+FORGOTTEN_AFTER = 3600.0
+"""A worker that was not seen for so long is taken off the list."""
+SEEN_LATELY = 30.0
+"""A worker that was seen so recently shares an endpoint's connections."""
+
+
+def lease() -> float:
+    """For how long work is held without a heartbeat."""
+    return float(settings.LEASE_SECONDS)
+
+
+def beat() -> float:
+    """A heartbeat comes so often: six fit into a lease, so that a stall of some beats loses nothing."""
+    return min(5.0, lease() / 6)

@@ -1,0 +1,44 @@
+"""The queues of calls, as `jobs.kinds` asks for them: requests to endpoints, and metrics to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+from django.utils import timezone
+
+from jobs.queue.progress import never
+from judges.models import Call
+from judges.runs import ACTIVE
+from judges.work import claiming, slices
+from judges.work.claiming import release, sweep
+
+if TYPE_CHECKING:
+    from jobs.queue.heartbeat import Heart
+
+__all__ = ["ready", "release", "renew", "sweep", "waiting", "work"]
+
+
+def ready(queue: str) -> bool:
+    """Whether a call can be claimed now."""
+    return bool(claiming.lanes(queue))
+
+
+def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], bool] = never) -> int:
+    """Claim calls and do them for a slice of time; return how many were touched."""
+    counts = slices.work(queue, seconds=seconds, heart=heart, stopping=stopping)
+    return counts.done + counts.failed + counts.again
+
+
+def renew(*, worker: str, held: Sequence[int]) -> None:
+    """Extend the leases of calls that a worker holds."""
+    claiming.renew(worker=worker, calls=held)
+
+
+def waiting(queue: str) -> str:
+    """Return `ready` where a call can be claimed now, `later` where one waits for its time, else ''."""
+    pending = Call.objects.filter(run__queue=queue, run__state__in=ACTIVE, state=Call.State.PENDING)
+    if pending.filter(Q(not_before=None) | Q(not_before__lte=timezone.now())).exists():
+        return "ready"
+    return "later" if pending.exists() else ""
