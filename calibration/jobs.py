@@ -55,7 +55,7 @@ def under_way(study: Study, part: str) -> Job | None:
 
 
 def _subject(study: Study, part: str) -> str:
-    return f"study {study.pk} {part}"
+    return f"study {study.pk}, {part}: {study.name}"[:300]
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -11,6 +11,7 @@ api: list[URLPattern | URLResolver] = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
     path("", include("annotation.api.urls")),
+    path("", include("jobs.api.urls")),
     path("", include("judges.api.urls")),
     path("", include("calibration.api.urls")),
 ]
@@ -26,6 +27,7 @@ urlpatterns = [
     path("sign-in/", auth.LoginView.as_view(template_name="accounts/sign_in.html"), name="login"),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("", include("annotation.urls")),
+    path("", include("jobs.urls")),
     path("", include("judges.urls")),
     path("", include("calibration.urls")),
     path("api/v1/", include(api)),

@@ -1,0 +1,78 @@
+"""Jobs over HTTP. Researchers only, as by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import actions
+from jobs.errors import JobError
+from jobs.models import Job
+
+
+class JobSerializer(serializers.ModelSerializer[Job]):
+    """A job: `done` of `total` units of its kind; `result` is what it came to, `error` why it failed."""
+
+    class Meta:
+        model = Job
+        fields = [
+            "id",
+            "kind",
+            "subject",
+            "state",
+            "done",
+            "total",
+            "note",
+            "result",
+            "error",
+            "attempts",
+            "created_at",
+            "started_at",
+            "finished_at",
+        ]
+
+
+class Jobs(generics.ListAPIView[Job]):
+    """All jobs, latest first."""
+
+    serializer_class = JobSerializer
+    queryset = Job.objects.all()
+
+
+class OneJob(generics.RetrieveAPIView[Job]):
+    """One job."""
+
+    serializer_class = JobSerializer
+    queryset = Job.objects.all()
+
+
+@extend_schema(request=None, responses=JobSerializer)
+@api_view(["POST"])
+def cancel(request: Request, pk: int) -> Response:
+    """Cancel a job: a waiting one at once, a running one at its next step."""
+    job = actions.cancel(job=get_object_or_404(Job, pk=pk), by=_user(request))
+    return Response(JobSerializer(job).data)
+
+
+@extend_schema(request=None, responses=JobSerializer)
+@api_view(["POST"])
+def retry(request: Request, pk: int) -> Response:
+    """Do a job again that failed or was cancelled."""
+    try:
+        job = actions.retry(job=get_object_or_404(Job, pk=pk), by=_user(request))
+    except JobError as error:
+        raise ValidationError({"detail": str(error)}) from None
+    return Response(JobSerializer(job).data)
+
+
+def _user(request: Any) -> User:
+    assert isinstance(request.user, User)
+    return request.user

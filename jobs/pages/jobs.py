@@ -1,0 +1,57 @@
+"""The researcher's list of jobs, and what is done to one."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from config.permissions import researcher_only
+from jobs import actions
+from jobs.errors import JobError
+from jobs.models import Job
+
+ROOM = {"active_room": "runs"}
+
+
+def load(pk: int) -> Job:
+    """Return a job, or 404. Researchers see every job."""
+    return get_object_or_404(Job, pk=pk)
+
+
+@require_GET
+@researcher_only
+def job_list(request: HttpRequest) -> HttpResponse:
+    """Researchers: all jobs, latest first; the list asks for itself again while one is active."""
+    jobs = Job.objects.select_related("created_by")
+    page = Paginator(jobs, 25).get_page(request.GET.get("page"))
+    active = any(job.active for job in page)
+    template = "jobs/_rows.html" if request.headers.get("HX-Request") else "jobs/list.html"
+    return render(request, template, {"page": page, "active": active, **ROOM})
+
+
+@require_POST
+@researcher_only
+def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: cancel a job."""
+    actions.cancel(job=load(pk), by=_user(request))
+    return redirect("jobs")
+
+
+@require_POST
+@researcher_only
+def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: do a job again that failed or was cancelled."""
+    try:
+        actions.retry(job=load(pk), by=_user(request))
+    except JobError as error:
+        messages.error(request, f"Not done again: {error}.")
+    return redirect("jobs")
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
