@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.importing.engine import lock_corpus
 from annotation.importing.own_scheme import own_key
 from annotation.models import Assignment, Corpus, Event, Label, Rater, Scheme
-from annotation.purging import StillUsed, purge
+from annotation.purging import Progress, StillUsed, purge
 from config.permissions import is_administrator
 
 
@@ -21,15 +21,19 @@ class DeletionRefused(ValueError):
 
 
 @transaction.atomic
-def delete_corpus(*, corpus: Corpus, by: User, confirmation: str) -> dict[str, int]:
+def delete_corpus(
+    *, corpus: Corpus, by: User, confirmation: str, progress: Progress | None = None
+) -> dict[str, int]:
     """Delete a corpus with everything about it; return how many rows went, by table.
+
+    `progress` is told (tables done, tables in all) as it goes.
 
     Raises PermissionDenied unless `by` is an administrator, and DeletionRefused unless `confirmation` is the
     corpus's name.
     """
-    _check(by, confirmation, corpus.name)
+    check(by, confirmation, corpus.name)
     lock_corpus(corpus.name)
-    gone = purge([Corpus.objects.filter(pk=corpus.pk)])
+    gone = purge([Corpus.objects.filter(pk=corpus.pk)], progress)
     for kind in ("turn", "dialogue"):
         _delete_own_scheme(own_key(corpus, kind))
     Event.objects.create(by=by, verb="delete corpus", subject=corpus.name, detail=gone)
@@ -51,7 +55,7 @@ def delete_person(*, person: User, by: User, confirmation: str) -> dict[str, int
     Raises PermissionDenied unless `by` is an administrator, and DeletionRefused unless `confirmation` is the
     account's name, or where one would delete oneself. What the person set up stays, by nobody.
     """
-    _check(by, confirmation, person.get_username())
+    check(by, confirmation, person.get_username())
     if person.pk == by.pk:
         raise DeletionRefused("nobody deletes their own account")
     number = person.pk
@@ -72,7 +76,8 @@ def labels_of(person: User) -> int:
     return Label.objects.filter(rater__user=person).count()
 
 
-def _check(by: User, confirmation: str, name: str) -> None:
+def check(by: User, confirmation: str, name: str) -> None:
+    """Raise PermissionDenied unless an administrator asks, DeletionRefused unless the name was typed."""
     if not is_administrator(by):
         raise PermissionDenied
     if confirmation != name:

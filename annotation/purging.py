@@ -13,6 +13,7 @@ from django.db import connection, models, transaction
 from psycopg import sql
 
 Model = type[models.Model]
+Progress = Callable[[int, int], None]
 Relation = tuple[Model, str]
 """A model that refers to another, and its column."""
 
@@ -22,8 +23,13 @@ class StillUsed(Exception):
 
 
 @transaction.atomic
-def purge(querysets: Sequence[models.QuerySet[models.Model]]) -> dict[str, int]:
-    """Delete rows and what depends on them; return how many went, by table. Raises StillUsed."""
+def purge(
+    querysets: Sequence[models.QuerySet[models.Model]], progress: Progress | None = None
+) -> dict[str, int]:
+    """Delete rows and what depends on them; return how many went, by table. Raises StillUsed.
+
+    `progress` is told (tables done, tables in all) before each table.
+    """
     gathered: set[Model] = set()
     waiting: list[Model] = []
     with connection.cursor() as cursor:
@@ -39,7 +45,7 @@ def purge(querysets: Sequence[models.QuerySet[models.Model]]) -> dict[str, int]:
         _follow(waiting.pop(), gathered, waiting)
     for model in gathered:
         _refuse_used(model, gathered)
-    return _delete(gathered)
+    return _delete(gathered, progress)
 
 
 def _ids(model: Model) -> sql.Identifier:
@@ -101,14 +107,16 @@ def _refuse_used(model: Model, gathered: set[Model]) -> None:
             )
 
 
-def _delete(gathered: set[Model]) -> dict[str, int]:
+def _delete(gathered: set[Model], progress: Progress | None) -> dict[str, int]:
     for model in gathered:
         for other, column in _relations(model, models.SET_NULL):
             _, table, reference = _names(other, column)
             clear = sql.SQL("UPDATE {} SET {} = NULL WHERE {} IN (SELECT id FROM {})")
             _run(clear.format(table, reference, reference, _ids(model)))
     gone = {}
-    for model in sorted(gathered, key=lambda one: one._meta.db_table):
+    for number, model in enumerate(sorted(gathered, key=lambda one: one._meta.db_table)):
+        if progress:
+            progress(number, len(gathered))
         key, table, _ = _names(model, "id")
         count = _run(
             sql.SQL("DELETE FROM {} WHERE {} IN (SELECT id FROM {})").format(table, key, _ids(model))

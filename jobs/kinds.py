@@ -18,6 +18,7 @@ JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 
 KINDS: dict[str, str] = {
     "report": "calibration.jobs",
+    "deletion": "annotation.deletion.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 

@@ -22,9 +22,11 @@ from rest_framework.views import APIView
 
 from annotation import browsing, deleting, splits
 from annotation.api import corpora_serializers as serializers
+from annotation.deletion import job as deletion
 from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.models import Corpus, Dialogue, Item, Split, Turn
 from config.permissions import IsResearcher, is_administrator
+from jobs.models import Job
 
 OVERHEAD = 2**20
 
@@ -119,18 +121,25 @@ class CorpusDetail(APIView):
         context = {"counts": browsing.counts([found])}
         return Response(serializers.CorpusDetailSerializer(found, context=context).data)
 
-    @extend_schema(request=serializers.DeletionRequest, responses={200: OpenApiTypes.OBJECT})
+    @extend_schema(
+        request=serializers.DeletionRequest, responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT}
+    )
     def delete(self, request: Request, name: str) -> Response:
-        """Delete a corpus with everything about it. Administrators; `confirmation` is the corpus's name."""
+        """Delete a corpus with everything about it. Administrators; `confirmation` is the corpus's name.
+
+        202 with the id of a job where it takes a while.
+        """
         if not is_administrator(request.user):
             raise PermissionDenied
         found = load(name)
         asked = serializers.DeletionRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
-            gone = deleting.delete_corpus(corpus=found, by=_user(request), **asked.validated_data)
+            gone = deletion.delete_corpus(corpus=found, by=_user(request), **asked.validated_data)
         except deleting.DeletionRefused as refused:
             return Response({"confirmation": [str(refused)]}, status=status.HTTP_400_BAD_REQUEST)
+        if isinstance(gone, Job):
+            return Response({"job": gone.pk}, status=status.HTTP_202_ACCEPTED)
         return Response({"deleted": gone})
 
 

@@ -13,8 +13,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import browsing, deleting, splits
+from annotation.deletion import job as deletion
 from annotation.models import Corpus, Upload
 from config.permissions import administrator_only, researcher_only
+from jobs.models import Job
 
 ROOM = {"active_room": "corpora"}
 SHOWN = 50
@@ -115,12 +117,15 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
     refused = ""
     if request.method == "POST":
         try:
-            deleting.delete_corpus(
+            gone = deletion.delete_corpus(
                 corpus=found, by=_user(request), confirmation=request.POST.get("confirmation", "")
             )
         except deleting.DeletionRefused as error:
             refused = str(error)
         else:
+            if isinstance(gone, Job):
+                messages.info(request, f"The corpus {name} is being deleted: see the list below.")
+                return redirect("jobs")
             messages.success(request, f"The corpus {name} was deleted.")
             return redirect("corpora")
     context = {

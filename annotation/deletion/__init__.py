@@ -1,0 +1,1 @@
+"""Deleting what people may delete: whole corpora and a person's data."""

@@ -1,0 +1,83 @@
+"""A large corpus is deleted by a worker: asked for once, with progress, and again after a loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.test import Client
+from django.urls import reverse
+
+from annotation import deleting
+from annotation.deleting import DeletionRefused
+from annotation.deletion import job as deletion
+from annotation.models import Corpus, Label
+from jobs.models import Job
+from jobs.queue import jobs
+from jobs.queue.heartbeat import Heart
+from tests import factories
+from tests.importing.helpers import imported, label, line, written
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
+    monkeypatch.setattr(deletion, "AT_ONCE", 0)
+    imported(written(tmp_path, line(labels=[label()])), "c")
+    return Corpus.objects.get()
+
+
+def work_off() -> None:
+    with Heart("jobs") as heart:
+        jobs.work("jobs", seconds=20, heart=heart)
+
+
+def test_a_page_starts_the_deletion_and_a_worker_does_it(client: Client, large: Corpus) -> None:
+    boss = factories.user(administrator=True)
+    client.force_login(boss)
+    answer = client.post(reverse("delete-corpus", args=["c"]), {"confirmation": "c"}, follow=True)
+    assert "is being deleted" in answer.content.decode()
+    assert Label.objects.exists()
+    work_off()
+    assert not Corpus.objects.exists()
+    job = Job.objects.get()
+    assert (job.state, job.result["deleted"]["annotation_label"]) == ("done", 1)
+
+
+def test_what_is_not_allowed_starts_nothing(large: Corpus) -> None:
+    boss = factories.user(administrator=True)
+    with pytest.raises(DeletionRefused):
+        deletion.delete_corpus(corpus=large, by=boss, confirmation="wrong")
+    with pytest.raises(PermissionDenied):
+        deletion.delete_corpus(corpus=large, by=factories.user(researcher=True), confirmation="c")
+    assert not Job.objects.exists()
+
+
+def test_somebody_who_is_no_administrator_any_more_deletes_nothing(large: Corpus) -> None:
+    boss = factories.user(administrator=True)
+    deletion.delete_corpus(corpus=large, by=boss, confirmation="c")
+    boss.is_superuser = False
+    boss.save()
+    work_off()
+    assert (Job.objects.get().state, Corpus.objects.count()) == ("failed", 1)
+
+
+def test_a_deletion_that_is_done_again_finds_nothing_to_do(large: Corpus) -> None:
+    boss = factories.user(administrator=True)
+    started = deletion.delete_corpus(corpus=large, by=boss, confirmation="c")
+    assert isinstance(started, Job)
+    assert deletion.under_way(large) == started
+    deleting.delete_corpus(corpus=large, by=boss, confirmation="c")
+    work_off()
+    started.refresh_from_db()
+    assert (started.state, started.result) == ("done", {"deleted": {}})
+
+
+def test_the_api_answers_202_with_the_job(client: Client, large: Corpus) -> None:
+    client.force_login(factories.user(administrator=True))
+    answer = client.delete(
+        reverse("api-corpus", args=["c"]), {"confirmation": "c"}, content_type="application/json"
+    )
+    assert (answer.status_code, answer.json()) == (202, {"job": Job.objects.get().pk})
