@@ -8,6 +8,7 @@ class Endpoint(models.Model):
 
     Prices are in `currency` per million tokens; null where unknown, and then no cost is shown. One that the
     environment declares is changed there (`from_environment`). `concurrency` is shared by all workers.
+    `allow_private` lets it be at this machine or in its private network; see `judges.addresses`.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -20,6 +21,7 @@ class Endpoint(models.Model):
     concurrency = models.PositiveIntegerField(default=16)
     timeout_s = models.PositiveIntegerField(default=120)
     active = models.BooleanField(default=True)
+    allow_private = models.BooleanField(default=False)
     from_environment = models.BooleanField(default=False)
 
     class Meta:
