@@ -17,7 +17,7 @@ from django.db import Error, close_old_connections, connection
 from django.utils import timezone
 
 from judges.models import Worker
-from judges.work import claiming
+from judges.work import claiming, probing
 
 logger = logging.getLogger(__name__)
 BEAT = 5.0
@@ -43,6 +43,7 @@ class Heart:
     def __enter__(self) -> Heart:
         self._say()
         self._thread.start()
+        probing.begin(self.queue)
         return self
 
     def __exit__(
@@ -74,6 +75,7 @@ class Heart:
             close_old_connections()
             try:
                 self._say()
+                probing.begin(self.queue)
                 if time.monotonic() - swept > SWEEP_EVERY:
                     claiming.sweep()
                     swept = time.monotonic()

@@ -23,5 +23,18 @@ class Migration(migrations.Migration):
             name="allow_private",
             field=models.BooleanField(default=False),
         ),
+        migrations.AddField(
+            model_name="endpoint", name="test_asked", field=models.DateTimeField(editable=False, null=True)
+        ),
+        migrations.AddField(
+            model_name="endpoint", name="test_done", field=models.DateTimeField(editable=False, null=True)
+        ),
+        migrations.AddField(
+            model_name="endpoint", name="test_error", field=models.TextField(blank=True, default="", editable=False),
+            preserve_default=False,
+        ),
+        migrations.AddField(
+            model_name="endpoint", name="test_ms", field=models.PositiveIntegerField(editable=False, null=True)
+        ),
         migrations.RunPython(allow_those_in_use, migrations.RunPython.noop, elidable=True),
     ]
