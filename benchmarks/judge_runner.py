@@ -72,7 +72,9 @@ def _prepare(url: str, calls: int, connections: int) -> list[list[dict[str, str]
         Item.objects.bulk_create(
             Item(corpus=corpus, kind="turn", continuation=made, turn=turn) for turn in turns
         )
-    Endpoint.objects.create(name="slow", base_url=url, model="slow", concurrency=connections, timeout_s=30)
+    Endpoint.objects.create(
+        name="slow", base_url=url, model="slow", concurrency=connections, timeout_s=30, allow_private=True
+    )
     protocol, prompts = PROTOCOLS["cpdscore_simple"], []
     for found in load(list(Continuation.objects.values_list("pk", flat=True))).values():
         for turn in range(len(found.continuation.turns)):

@@ -61,6 +61,9 @@ class Queue(Protocol):
     def renew(self, *, worker: str, held: Sequence[int]) -> None:
         """Extend the leases that a worker holds."""
 
+    def beat(self, queue: str) -> None:
+        """Whatever small thing comes with every heartbeat of a worker."""
+
     def release(self, *, worker: str) -> int:
         """Take back at once what a worker held whose process is gone; return how many."""
 

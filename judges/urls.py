@@ -13,4 +13,5 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:pk>/retry/", runs.retry_run, name="retry-run"),
     path("endpoints/", endpoints.endpoints, name="endpoints"),
     path("endpoints/<int:pk>/", endpoints.endpoint, name="endpoint"),
+    path("endpoints/<int:pk>/test/", endpoints.test_endpoint, name="test-endpoint"),
 ]

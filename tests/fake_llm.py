@@ -68,6 +68,7 @@ class FakeLLM:
         self.mode = "good"
         self.fail_first = 0
         self.retry_after: str | None = None
+        self.headers: dict[str, str] = {}
         self.knows_schema = True
         self.requests: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
@@ -189,6 +190,8 @@ def _handler(fake: FakeLLM) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Length", str(len(content)))
                 if fake.retry_after and status == 429:
                     self.send_header("Retry-After", fake.retry_after)
+                for name, value in fake.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(content)
             except (BrokenPipeError, ConnectionResetError):

@@ -44,6 +44,7 @@ class Heart:
     def __enter__(self) -> Heart:
         self._say()
         self._thread.start()
+        probing.begin(self.queue)
         return self
 
     def __exit__(
@@ -74,6 +75,7 @@ class Heart:
             close_old_connections()
             try:
                 self._say()
+                queue_of(self.queue).beat(self.queue)
                 if time.monotonic() - swept > timing.SWEEP_EVERY:
                     sweeping.sweep()
                     swept = time.monotonic()

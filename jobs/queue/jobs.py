@@ -32,6 +32,10 @@ def ready(_queue: str) -> bool:
     return Job.objects.filter(state=Job.State.QUEUED).exists()
 
 
+def beat(_queue: str) -> None:
+    """Nothing more is done with a heartbeat."""
+
+
 def waiting(queue: str) -> str:
     """Return `ready` where a job waits, else ''."""
     return "ready" if ready(queue) else ""

@@ -80,9 +80,10 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
         model = Endpoint
         fields = (
             *("id", "name", "base_url", "model", "key_env", "price_in", "price_out", "currency"),
-            *("concurrency", "timeout_s", "active", "from_environment"),
+            *("concurrency", "timeout_s", "allow_private", "active", "from_environment"),
+            *("test_asked", "test_done", "test_error", "test_ms"),
         )
-        read_only_fields = ("from_environment",)
+        read_only_fields = ("from_environment", "test_asked", "test_done", "test_error", "test_ms")
 
 
 class ProtocolSerializer(serializers.Serializer[Any]):

@@ -14,4 +14,5 @@ urlpatterns: list[URLPattern] = [
     path("metrics/", views.Metrics.as_view(), name="api-metrics"),
     path("endpoints/", views.Endpoints.as_view(), name="api-endpoints"),
     path("endpoints/<int:pk>/", views.OneEndpoint.as_view(), name="api-endpoint"),
+    path("endpoints/<int:pk>/test/", views.TestEndpoint.as_view(), name="api-test-endpoint"),
 ]

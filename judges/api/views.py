@@ -147,6 +147,20 @@ class OneEndpoint(generics.RetrieveUpdateAPIView[Endpoint]):
         serializer.instance = _save(self.request, serializer, self.get_object())
 
 
+class TestEndpoint(generics.GenericAPIView[Endpoint]):
+    """Administrators: let a worker ask the endpoint something; its `test_` fields say the result."""
+
+    permission_classes: tuple[type[BasePermission], ...] = (IsAdministrator,)
+    serializer_class = EndpointSerializer
+    queryset = Endpoint.objects.all()
+
+    @extend_schema(request=None, responses={202: EndpointSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Ask for a test; a worker answers within seconds."""
+        tested = endpoints.ask_for_test(by=_user(request), endpoint=self.get_object())
+        return Response(EndpointSerializer(tested).data, status=status.HTTP_202_ACCEPTED)
+
+
 def _save(request: Request, serializer: BaseSerializer[Endpoint], endpoint: Endpoint | None) -> Endpoint:
     try:
         return endpoints.save(by=_user(request), fields=serializer.validated_data, endpoint=endpoint)

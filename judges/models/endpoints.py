@@ -8,6 +8,9 @@ class Endpoint(models.Model):
 
     Prices are in `currency` per million tokens; null where unknown, and then no cost is shown. One that the
     environment declares is changed there (`from_environment`). `concurrency` is shared by all workers.
+    `allow_private` lets it be at this machine or in its private network; see `judges.addresses`.
+    The `test_` fields say what the last test came to: asked for, done once a worker answered; `test_error` is
+    empty where a reply came, after `test_ms` milliseconds.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -20,7 +23,12 @@ class Endpoint(models.Model):
     concurrency = models.PositiveIntegerField(default=16)
     timeout_s = models.PositiveIntegerField(default=120)
     active = models.BooleanField(default=True)
+    allow_private = models.BooleanField(default=False)
     from_environment = models.BooleanField(default=False)
+    test_asked = models.DateTimeField(null=True, editable=False)
+    test_done = models.DateTimeField(null=True, editable=False)
+    test_error = models.TextField(blank=True, editable=False)
+    test_ms = models.PositiveIntegerField(null=True, editable=False)
 
     class Meta:
         ordering = ["name"]

@@ -7,10 +7,11 @@ import os
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
 
 from config.permissions import administrator_only
-from judges.endpoints import save, sync_environment
+from judges.endpoints import ask_for_test, save, sync_environment
 from judges.errors import JudgeError
 from judges.models import Endpoint
 from judges.pages.forms import EndpointForm
@@ -31,6 +32,14 @@ def endpoint(request: HttpRequest, pk: int) -> HttpResponse:
     return _page(request, get_object_or_404(Endpoint, pk=pk))
 
 
+@require_POST
+@administrator_only
+def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: let a worker ask the endpoint something; the page says what came of it."""
+    tested = ask_for_test(by=user_of(request), endpoint=get_object_or_404(Endpoint, pk=pk))
+    return redirect(f"{reverse('endpoints')}#endpoint-{tested.pk}")
+
+
 def _page(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
     try:
         sync_environment()
@@ -46,7 +55,8 @@ def _page(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
             messages.success(request, f"{saved.name} is saved.")
             return redirect("endpoints")
     rows = [(row, _key_state(row)) for row in Endpoint.objects.order_by("name")]
-    context = {"rows": rows, "form": form, "chosen": chosen, **ROOM}
+    testing = any(row.test_asked and not row.test_done for row, _ in rows)
+    context = {"rows": rows, "form": form, "chosen": chosen, "testing": testing, **ROOM}
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import Campaign, Corpus, System
+from judges.endpoints import key_variables
 from judges.metrics import METRICS, split_keys
 from judges.models import Endpoint
 from judges.plans import MOST_SAMPLES, Judge
@@ -129,6 +130,18 @@ class EndpointForm(forms.ModelForm):
         help_text="Of an OpenAI-compatible API, such as https://api.openai.com/v1",
     )
 
+    key_env = forms.ChoiceField(required=False, label="Variable of the key")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = key_variables()
+        if self.instance.key_env and self.instance.key_env not in names:
+            names.append(self.instance.key_env)
+        field = self.fields["key_env"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "none: the server needs no key"), *((name, name) for name in names)]
+        field.help_text = self.Meta.help_texts["key_env"]
+
     class Meta:
         model = Endpoint
         fields = [
@@ -141,18 +154,21 @@ class EndpointForm(forms.ModelForm):
             "currency",
             "concurrency",
             "timeout_s",
+            "allow_private",
             "active",
         ]
         labels = {
-            "key_env": "Variable of the key",
             "price_in": "Price of a million tokens read",
             "price_out": "Price of a million tokens written",
             "concurrency": "Requests at once",
             "timeout_s": "Seconds to wait for a reply",
+            "allow_private": "At this machine or in its private network",
         }
         help_texts = {
-            "key_env": "Name of the environment variable that holds the key, where the workers run. "
-            "Leave empty for a server without keys.",
+            "key_env": "The environment variable that holds the key, where the workers run. Whoever runs the "
+            "server lists those that may be named here in CONCORD_KEY_VARIABLES.",
+            "allow_private": "Without this, addresses such as 127.0.0.1 or 10.0.0.5 are not connected to, "
+            "whatever name leads there.",
             "price_in": "Leave prices empty where unknown: then no cost is shown.",
             "concurrency": "Shared by all workers.",
         }

@@ -25,6 +25,7 @@ from judges.protocols.quoting import (
 from judges.protocols.replies import json_object, whole_number
 
 KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
+LONGEST_EXPLANATION = 10_000
 QUESTIONS: dict[str, QuestionDefinition] = {key: SCHEME.question(key) for key in KEYS}
 
 
@@ -110,6 +111,10 @@ def _explanation(data: dict[str, Any], key: str) -> str:
     value = data.get(f"{key}_explanation")
     if not isinstance(value, str):
         raise Unparseable(f"the field {key}_explanation is missing or no text")
+    if len(value) > LONGEST_EXPLANATION:  # it is kept with every turn that it is about
+        raise Unparseable(
+            f"{key}_explanation has {len(value):,} characters, not at most {LONGEST_EXPLANATION:,}"
+        )
     return value
 
 
@@ -122,5 +127,5 @@ def _marked(data: dict[str, Any], key: str, last: int) -> set[int]:
         if not isinstance(number, int) or isinstance(number, bool):
             raise Unparseable(f"{key}_turns: {str(number)[:40]!r} is no turn number")
         if not 1 <= number <= last:
-            raise Unparseable(f"{key}_turns: there is no turn {number}; the turns are 1 to {last}")
+            raise Unparseable(f"{key}_turns: there is no turn {str(number)[:40]}; the turns are 1 to {last}")
     return set(value)

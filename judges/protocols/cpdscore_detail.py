@@ -6,18 +6,13 @@ Concord's own. Both speakers' profiles are the paper's "facts".
 
 from __future__ import annotations
 
-import re
-
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from judges.protocols.base import Asking, Case, Prompt, Reading, Verdict
 from judges.protocols.prompting import render
 from judges.protocols.quoting import NOTICE, people_lines, quote, speaker_names, transcript, turn_lines
-from judges.protocols.replies import scores
+from judges.protocols.replies import explanation, scores
 
 SCALE = (1, 2, 3, 4, 5)
-_EXPLANATION = re.compile(
-    r"^[\s*#\-]*explanation[\s*_]*:[\s*_]*(.*?)(?=^[\s*#\-]*humanness\b|\Z)", re.I | re.M | re.S
-)
 
 
 class CpdscoreDetail(Asking):
@@ -49,7 +44,6 @@ class CpdscoreDetail(Asking):
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the line `Humanness: x` and keep the explanation."""
         assert case.turn is not None
-        score = scores(reply, ["humanness"], SCALE)["humanness"]
-        found = _EXPLANATION.search(reply)
-        explanation = found[1].strip() if found else ""
-        return Reading((Verdict("overall", case.turn, score, explanation=explanation),))
+        score = scores(reply, ["humanness"], SCALE, case)["humanness"]
+        why = explanation(reply, until="humanness")
+        return Reading((Verdict("overall", case.turn, score, explanation=why),))

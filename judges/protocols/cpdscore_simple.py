@@ -85,7 +85,7 @@ class CpdscoreSimple(Asking):
     def parse(self, reply: str, case: Case) -> Reading:
         """Read six lines `name - x`."""
         assert case.turn is not None
-        found = scores(reply, [*ASPECTS, "overall"], SCALE)
+        found = scores(reply, [*ASPECTS, "overall"], SCALE, case)
         return Reading(tuple(Verdict(key, case.turn, found[key]) for key in self.answers))
 
     @staticmethod

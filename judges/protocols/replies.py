@@ -1,32 +1,45 @@
-"""Reading replies: scores on lines of their own, and JSON objects."""
+"""Reading replies: scores on lines of their own, and JSON objects. Every reader is linear in the reply.
+
+What a reply repeats is not what it says: quoted lines (`> overall - 5`), quoted blocks (`<<<BEGIN ...>>>`)
+and lines that stand in the material word for word are no scores of the model's own.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from judges.protocols.base import Unparseable
+from annotation.records import Dialogue
+from judges.protocols.base import Case, Unparseable
 
-_FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 _MOST = 200_000
+_LONGEST_LINE = 200
+"""Characters of a line that says a score; a longer one is prose."""
+_LEAD = " \t*#-.)_0123456789"
+_DRESS = " \t*_"
+_SEPARATORS = "-–—:="
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s?/\s?(\d+))?")
+_BEGIN, _END = "<<<BEGIN ", "<<<END "
 
 
-def scores(reply: str, names: Sequence[str], values: Sequence[int]) -> dict[str, int]:
+def scores(reply: str, names: Sequence[str], values: Sequence[int], case: Case) -> dict[str, int]:
     """Return the score of each name from lines such as `fluency - 4`, in any order and case.
 
-    Raises Unparseable where a score is missing, given twice with different values, or not one of `values`.
+    Raises Unparseable where a score is missing, given twice with different values, not one of `values`, out
+    of another number than the greatest of them (`4/10`), or only repeated from the material of the case.
     """
-    found: dict[str, int] = {}
-    for name in names:
-        given = {match[1] for match in _score_lines(reply, name)}
-        if not given:
-            raise Unparseable(f"no score for {name}")
-        if len(given) > 1:
-            raise Unparseable(f"several scores for {name}: {', '.join(sorted(given))}")
-        found[name] = on_scale(name, given.pop(), values)
-    return found
+    found: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
+    echoed: set[str] = set()
+    material: frozenset[str] | None = None
+    for name, number, total, lines in _score_lines(limited(reply), names):
+        material = _material(case) if material is None else material
+        if all(_plain(line) in material for line in lines):
+            echoed.add(name)
+        else:
+            found[name].add((number, total))
+    return {name: _one(name, given, values, echo=name in echoed) for name, given in found.items()}
 
 
 def on_scale(name: str, text: str, values: Sequence[int]) -> int:
@@ -36,30 +49,46 @@ def on_scale(name: str, text: str, values: Sequence[int]) -> int:
     except ValueError:
         raise Unparseable(f"{name}: {text[:40]!r} is no number") from None
     if number not in values:
-        raise Unparseable(f"{name}: {text} is not on the scale {values[0]} to {values[-1]}")
+        raise Unparseable(f"{name}: {text[:40]} is not on the scale {values[0]} to {values[-1]}")
     return int(number)
 
 
-def _score_lines(reply: str, name: str) -> list[re.Match[str]]:
-    """`name - 4`, `**Name:** 4`, `- name = 4/5`, `name: 4.5`."""
-    pattern = (
-        rf"^[\s\-*#>\d.)]*{re.escape(name)}[\s*_]*[-–—:=][\s*_]*(-?\d+(?:\.\d+)?)(?:\s*/\s*\d+)?[\s*_.]*$"
-    )
-    return list(re.finditer(pattern, reply[:_MOST], re.IGNORECASE | re.MULTILINE))
+def explanation(reply: str, until: str) -> str:
+    """Return what follows `Explanation:`, up to a line that begins with the word `until`; '' without one."""
+    told: list[str] | None = None
+    for line in limited(reply).splitlines():
+        bare = line.lstrip(" \t*#-")
+        if told is None:
+            head, colon, rest = bare.partition(":")
+            if colon and head.rstrip(_DRESS).casefold() == "explanation":
+                told = [rest.lstrip(_DRESS)]
+        elif _begins(bare, until):
+            break
+        else:
+            told.append(line)
+    return "\n".join(told or ()).strip()
+
+
+def limited(reply: str) -> str:
+    """Return a reply that is not too long to read; raise Unparseable for another."""
+    if len(reply) > _MOST:
+        raise Unparseable(f"the reply has {len(reply):,} characters; at most {_MOST:,} are read")
+    return reply
 
 
 def json_object(reply: str) -> dict[str, Any]:
     """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is none."""
-    if len(reply) > _MOST:
-        raise Unparseable(f"the reply has {len(reply)} characters; at most {_MOST} are read")
-    fenced = _FENCE.match(reply)
-    text = fenced[1] if fenced else reply
+    text = _unfenced(limited(reply))
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+    except Unparseable:
+        raise
     except json.JSONDecodeError as error:
         raise Unparseable(f"no valid JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
         raise Unparseable("no valid JSON: nested too deeply") from None
+    except ValueError:
+        raise Unparseable("no valid JSON: a number has too many digits") from None
     if not isinstance(value, dict):
         raise Unparseable("the JSON is no object")
     return value
@@ -73,8 +102,105 @@ def whole_number(data: dict[str, Any], key: str, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise Unparseable(f"{key}: {str(value)[:40]!r} is no whole number")
     if not 0 <= value <= most:
-        raise Unparseable(f"{key}: {value} is not between 0 and {most}, the number of turns")
+        raise Unparseable(f"{key}: {str(value)[:40]} is not between 0 and {most}, the number of turns")
     return value
+
+
+def _one(name: str, given: Collection[tuple[str, str]], values: Sequence[int], *, echo: bool) -> int:
+    """Return the score that all lines of a name agree on."""
+    if not given and echo:
+        raise Unparseable(f"{name}: the only score repeats a line of the dialogue")
+    if not given:
+        raise Unparseable(f"no score for {name}")
+    for number, total in sorted(given):
+        if total and total.lstrip("0") != str(values[-1]):
+            whole = f"{number[:40]}/{total[:40]}"
+            raise Unparseable(f"{name}: {whole} is not on the scale {values[0]} to {values[-1]}")
+    numbers = sorted({number for number, _ in given})
+    if len(numbers) > 1:
+        raise Unparseable(f"several scores for {name}: {', '.join(numbers)[:200]}")
+    return on_scale(name, numbers[0], values)
+
+
+def _score_lines(reply: str, names: Sequence[str]) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """Yield (name, number, denominator or '', lines) of `name - 4`, `**Name:** 4`, `- name = 4/5`.
+
+    A number may stand on the line after its name.
+    """
+    waiting, head = "", ""
+    for line in _own_lines(reply):
+        if waiting:
+            before, waiting = waiting, ""
+            if value := _value(line):
+                yield before, *value, (head, line)
+                continue
+        bare = line.lstrip(_LEAD)
+        name = next((name for name in names if _begins(bare, name)), "")
+        rest = bare[len(name) :].lstrip(_DRESS)
+        if not name or not rest or rest[0] not in _SEPARATORS:
+            continue
+        told = rest[1:].strip(_DRESS)
+        if not told:
+            waiting, head = name, line
+        elif value := _value(told):
+            yield name, *value, (line,)
+
+
+def _own_lines(reply: str) -> Iterator[str]:
+    """Yield the lines that may say a score: not empty, not long, and not inside a block that was quoted."""
+    quoted = False
+    for line in reply.splitlines():
+        if len(line) > _LONGEST_LINE:
+            continue
+        bare = line.strip()
+        if bare.startswith((_BEGIN, _END)):
+            quoted = bare.startswith(_BEGIN)
+        elif bare and not quoted:
+            yield bare
+
+
+def _value(text: str) -> tuple[str, str] | None:
+    match = _NUMBER.fullmatch(text.strip(_DRESS + "."))
+    return (match[1], match[2] or "") if match else None
+
+
+def _begins(text: str, word: str) -> bool:
+    """Whether a text begins with a word, in any case."""
+    rest = text[len(word) : len(word) + 1]
+    return text[: len(word)].casefold() == word.casefold() and not rest.isalnum()
+
+
+def _material(case: Case) -> frozenset[str]:
+    """Return the lines of everything that a judge is shown about a case, in the form of `_plain`."""
+    return frozenset(_plain(line) for text in _texts(case.dialogue) for line in text.splitlines())
+
+
+def _texts(dialogue: Dialogue) -> Iterator[str]:
+    for turns in (dialogue.turns, *(continuation.turns for continuation in dialogue.continuations)):
+        yield from (turn.text for turn in turns)
+    yield dialogue.summary
+    yield from (str(value) for value in dialogue.metadata.values())
+    for person in dialogue.participants:
+        yield from person.profile
+    if dialogue.agenda:
+        yield from dialogue.agenda.items.values()
+
+
+def _plain(line: str) -> str:
+    """Return a line's words and signs without the dress of Markdown, in one case."""
+    return " ".join(line.translate(_NO_DRESS).casefold().split())
+
+
+_NO_DRESS = str.maketrans("", "", "*_#`")
+
+
+def _unfenced(reply: str) -> str:
+    """Return the text inside a code fence that encloses the whole reply, or the reply."""
+    text = reply.strip()
+    opening, _, rest = text.partition("\n")
+    label = opening.rstrip()[3:]
+    fenced = text.startswith("```") and text.endswith("```") and rest and (not label or label.isalpha())
+    return rest[:-3] if fenced else reply
 
 
 def _no_constant(text: str) -> None:
@@ -82,8 +208,9 @@ def _no_constant(text: str) -> None:
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise Unparseable(f"the field {key} is there twice")
-    return dict(pairs)
+    fields: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in fields:
+            raise Unparseable(f"the field {key[:80]} is there twice")
+        fields[key] = value
+    return fields

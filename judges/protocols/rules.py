@@ -18,6 +18,7 @@ from judges.protocols.words import WEEKDAYS, content_words, figures, is_negated,
 
 _TRAILING = re.compile(r"(?:-|–|—|\.\.\.|…|,)\s*$")
 _OPEN_END = re.compile(r"(?:-|–|—|\.\.\.|…|,|[^\W\d_])\s*$")
+_END = re.compile(r"[.!?][^\w.!?]*$")
 _EVASION = re.compile(
     r"\b(let'?s (?:move on|not|talk about)|that'?s (?:a good|an interesting) question|moving on|another time|"
     r"we(?:'ll| will) see|hard to say|it depends|anyway)\b"
@@ -93,7 +94,7 @@ def interruption(moment: Moment) -> str:
         return ""
     if _TRAILING.search(last.text):
         return "the turn before trails off when another speaker begins"
-    ended = [turn for turn in moment.before[:-1] if re.search(r"[.!?]\W*$", turn.text)]
+    ended = [turn for turn in moment.before[:-1] if _END.search(turn.text)]
     mostly_ended = len(ended) >= 0.8 * max(len(moment.before) - 1, 1)
     if mostly_ended and _OPEN_END.search(last.text):
         return "the turn before stops without an end mark when another speaker begins"

@@ -22,7 +22,8 @@ from jobs.queue.heartbeat import Heart
 from judges.models import Endpoint
 from judges.protocols.base import Asking, Unparseable
 from judges.work import claiming, costs
-from judges.work.client import Again, Clients, Refused, Reply, Shut
+from judges.work.client import Again, Clients, Malformed, Refused, Reply, Shut
+from judges.work.deadline import TooSlow, within
 from judges.work.jobs import Job, Jobs
 from judges.work.outcomes import DEFECTS, Counts, Outcome, write
 from judges.work.verdicts import answers_of
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 QUEUE = "calls"
 LOCAL_BATCH = 32
+PARSE_SECONDS = 2.0
+"""Of the processor, for reading one reply: a thousand times what the longest takes."""
 GRACE = 5.0
 """Seconds that requests under way may take to end once the worker is told to stop."""
 _GATHER = 0.01
@@ -106,6 +109,8 @@ class Desk:
         return claimed
 
     async def _do(self, job: Job) -> Outcome:
+        if job.trouble:
+            return Outcome(job.call.pk, "failed", error=job.trouble)
         if job.reading is not None:
             return Outcome(job.call.pk, "done", answers_of(job, job.reading), job.reading.flags)
         assert job.endpoint is not None
@@ -128,6 +133,8 @@ class Desk:
             )
         except Again as error:
             return self._once_more(job, error)
+        except Malformed as error:
+            return _unread(job, error.reply, str(error))
         except Shut as error:
             return Outcome(job.call.pk, "again", error=str(error), stop=True, unbegun=True)
         except Refused as error:
@@ -149,8 +156,8 @@ class Desk:
             await asyncio.wait(self.tasks, timeout=_TICK, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.sleep(_GATHER)
         for task in [task for task in self.tasks if task.done()]:
-            del self.tasks[task]
-            self.finished.append(task.result())
+            call = self.tasks.pop(task)
+            self.finished.append(_outcome(call, task))
 
     async def _write(self) -> bool:
         """Write what has ended; return whether there was anything (a call to ask again may be ready now)."""
@@ -195,30 +202,54 @@ def _disconnect() -> None:
     connection.close()  # each thread has its own
 
 
+def _outcome(call: int, task: asyncio.Task[Outcome]) -> Outcome:
+    """Return what a call came to: whatever it raised is a failure of that call, and of no other."""
+    error = task.exception()
+    if error is None:
+        return task.result()
+    logger.error("call %s failed", call, exc_info=error)
+    return Outcome(call, "failed", error=f"defect: {type(error).__name__}: {str(error)[:300]}")
+
+
 def _read(job: Job, reply: Reply) -> Outcome:
     """Read a reply; one that cannot be read is asked for once more where the run allows it, else fails."""
     assert isinstance(job.protocol, Asking)
+    try:
+        with within(PARSE_SECONDS):
+            reading = job.protocol.parse(reply.text, job.case)
+        answers = answers_of(job, reading)
+    except Unparseable as error:
+        return _unread(job, reply, f"unparseable: {error}")
+    except TooSlow as error:
+        return replace(_paid(job, reply), kind="failed", error=f"unparseable: reading it {error}")
+    except DEFECTS as error:
+        logger.exception("%s failed on a reply", job.protocol.key)
+        trouble = f"defect in the protocol: {type(error).__name__}: {error}"
+        return replace(_paid(job, reply), kind="failed", error=trouble)
+    return replace(_paid(job, reply), answers=answers, flags=reply.flags + reading.flags)
+
+
+def _unread(job: Job, reply: Reply | None, why: str) -> Outcome:
+    """Ask once more where the run allows it, else fail; what it cost counts either way."""
+    again = job.call.reasked < job.call.run.reasks and job.call.attempts < job.call.run.max_attempts
+    return replace(_paid(job, reply), kind="again" if again else "failed", reasked=again, error=why)
+
+
+def _paid(job: Job, reply: Reply | None) -> Outcome:
+    """Return the outcome of an answered request, still without its answers."""
+    if reply is None:
+        return Outcome(job.call.pk, "done")
     assert job.endpoint is not None
-    paid = Outcome(
+    return Outcome(
         job.call.pk,
         "done",
+        flags=reply.flags,
         reply=reply.text,
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
         cost=costs.cost(job.endpoint, reply.tokens_in, reply.tokens_out),
         latency_ms=reply.latency_ms,
     )
-    try:
-        reading = job.protocol.parse(reply.text, job.case)
-    except Unparseable as error:
-        again = job.call.reasked < job.call.run.reasks and job.call.attempts < job.call.run.max_attempts
-        return replace(
-            paid, kind="again" if again else "failed", reasked=again, error=f"unparseable: {error}"
-        )
-    except DEFECTS as error:
-        logger.exception("%s failed on a reply", job.protocol.key)
-        return replace(paid, kind="failed", error=f"defect in the protocol: {type(error).__name__}: {error}")
-    return replace(paid, answers=answers_of(job, reading), flags=reading.flags)
 
 
 def ask_all(

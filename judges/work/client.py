@@ -2,8 +2,10 @@
 
     CallError
       Again       worth another try: 429, 5xx, timeouts, connection errors; `delay` as the server asked
+      Malformed   a response whose text is no text; asked for once more
       Refused     final for this call: 400 and the like
-        Shut      final for every call of the run: a refused or missing key, no such model or address
+        Shut      final for every call of the run: a refused or missing key, no such model or address,
+                  an address that the endpoint may not be at
 
 The client itself never retries: a retry is a row that waits, so that it survives the worker.
 """
@@ -11,36 +13,26 @@ The client itself never retries: a retry is a row that waits, so that it survive
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
 import openai
-from openai import AsyncOpenAI, DefaultAioHttpClient
-from openai.types.chat import ChatCompletion
+from openai import AsyncOpenAI
 
 from judges.endpoints import key_of
 from judges.errors import JudgeError
 from judges.models import Endpoint
 from judges.protocols.base import Prompt
+from judges.work.receiving import Again, CallError, Malformed, Reply, received
+from judges.work.wire import AddressRefused, TooLong, http_client
 
+__all__ = ["Again", "CallError", "Clients", "Malformed", "Refused", "Reply", "Shut"]
 LONGEST_DELAY = 300.0
 _NO_KEY = "none"
-
-
-class CallError(Exception):
-    """A request without a usable reply."""
-
-
-class Again(CallError):
-    """Worth another try; `delay` is what the server asked for in seconds, None where it said nothing."""
-
-    def __init__(self, message: str, delay: float | None = None) -> None:
-        super().__init__(message)
-        self.delay = delay
 
 
 class Refused(CallError):
@@ -49,16 +41,6 @@ class Refused(CallError):
 
 class Shut(Refused):
     """No call of this run can succeed until somebody changes something."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a model answered. Tokens are None where the server does not count them."""
-
-    text: str
-    tokens_in: int | None
-    tokens_out: int | None
-    latency_ms: int
 
 
 class Clients:
@@ -71,7 +53,7 @@ class Clients:
     async def ask(
         self, endpoint: Endpoint, model: str, prompt: Prompt, parameters: Mapping[str, Any]
     ) -> Reply:
-        """Return the reply to a prompt; raise Again, Refused or Shut."""
+        """Return the reply to a prompt; raise Again, Malformed, Refused or Shut."""
         client = self._client(endpoint)
         request: dict[str, Any] = {"model": model, "messages": prompt.messages(), **parameters}
         if prompt.schema is not None and endpoint.pk not in self._without_schema:
@@ -100,8 +82,7 @@ class Clients:
                 base_url=endpoint.base_url,
                 max_retries=0,
                 timeout=endpoint.timeout_s,
-                # A redirect could carry the key to another server.
-                http_client=DefaultAioHttpClient(follow_redirects=False),
+                http_client=http_client(endpoint),
             )
         return self._clients[endpoint.pk]
 
@@ -109,33 +90,22 @@ class Clients:
         begun = time.perf_counter()
         try:
             async with asyncio.timeout(endpoint.timeout_s):
-                answer = await client.chat.completions.create(**request)
+                answer = await client.chat.completions.with_raw_response.create(**request)
         except TimeoutError:
             raise Again(f"no reply within {endpoint.timeout_s} s") from None
         except openai.APIConnectionError as error:
-            raise Again(_connection_trouble(error, endpoint)) from None
+            raise _connection_error(error, endpoint) from None
         except openai.APIStatusError as error:
             raise _status_error(error, client.api_key, form="response_format" in request) from None
-        except (openai.APIError, ValueError) as error:
+        except TooLong as error:
+            raise Malformed(str(error)) from None
+        except (openai.APIError, ValueError, RecursionError) as error:
             raise Again(f"the reply was no valid response: {_redact(str(error), client.api_key)}") from None
-        return _reply(answer, round(1000 * (time.perf_counter() - begun)))
+        return received(answer.http_response.content, round(1000 * (time.perf_counter() - begun)))
 
 
 class _FormRefused(Refused):
     """The server may not know structured output."""
-
-
-def _reply(answer: ChatCompletion, latency_ms: int) -> Reply:
-    choices = getattr(answer, "choices", None)
-    if not choices:
-        raise Again("the reply holds no choice")
-    usage = answer.usage
-    return Reply(
-        text=choices[0].message.content or "",
-        tokens_in=usage.prompt_tokens if usage else None,
-        tokens_out=usage.completion_tokens if usage else None,
-        latency_ms=latency_ms,
-    )
 
 
 def _status_error(error: openai.APIStatusError, key: str, *, form: bool) -> CallError:
@@ -163,15 +133,31 @@ def _redact(text: str, key: str) -> str:
     return text.replace(key, "[key]") if len(key) > 3 and key != _NO_KEY else text
 
 
-def _connection_trouble(error: openai.APIConnectionError, endpoint: Endpoint) -> str:
-    """Tell a refused connection from a silent server: the transport calls both a timeout."""
-    causes: list[BaseException] = [error]
-    while (cause := causes[-1].__cause__) is not None:
-        causes.append(cause)
+def _connection_error(error: openai.APIConnectionError, endpoint: Endpoint) -> CallError:
+    """Tell a refused address, a body without an end, a refused connection and a silent server apart."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, AddressRefused):
+            return Shut(
+                f"{endpoint.base_url} is not asked: {cause}. An administrator may allow it on the page of "
+                "the endpoints (a server in a private network)."
+            )
+        if isinstance(cause, TooLong):
+            return Malformed(str(cause))
     refused = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes)
     if isinstance(error, openai.APITimeoutError) and not refused:
-        return f"no reply within {endpoint.timeout_s} s"
-    return f"no connection to {endpoint.base_url}: {str(causes[-1])[:200]}"
+        return Again(f"no reply within {endpoint.timeout_s} s")
+    return Again(f"no connection to {endpoint.base_url}: {str(causes[-1])[:200]}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what it came from, innermost last; aiohttp keeps the system's error aside."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        if isinstance(cause, aiohttp.ClientConnectorError):
+            yield cause.os_error
+        cause = cause.__cause__
 
 
 def _retry_after(text: str | None) -> float | None:
@@ -183,6 +169,8 @@ def _retry_after(text: str | None) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(text).timestamp() - time.time()
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
+    if math.isnan(seconds):
+        return None
     return min(max(seconds, 0.0), LONGEST_DELAY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,17 @@ from judges.material import Material, load
 from judges.models import Call, Endpoint, Run
 from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading
 from judges.protocols.base import Asking, Computing
+from judges.work.outcomes import DEFECTS
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A leased call of a judge: what it is about, and what to ask or how to compute it."""
+    """A leased call of a judge: what it is about, and what to ask or how to compute it.
+
+    `trouble` says why neither could be made: a defect, which fails this call alone.
+    """
 
     call: Call
     protocol: Protocol
@@ -22,6 +29,7 @@ class Job:
     variant: str
     prompt: Prompt | None = None
     reading: Reading | None = None
+    trouble: str = ""
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -54,7 +62,12 @@ class Jobs:
         if call.item_id is not None:
             turn = next(index for index, item in material.items.items() if item == call.item_id)
         case = Case(material.dialogue, material.continuation, turn)
-        prompt, reading = _prepared(protocol, case, variant)
+        try:
+            prompt, reading = _prepared(protocol, case, variant)
+        except DEFECTS as error:
+            logger.exception("%s failed on call %s", protocol.key, call.pk)
+            trouble = f"defect in the protocol: {type(error).__name__}: {error}"
+            return Job(call, protocol, case, material, variant, trouble=trouble)
         return Job(call, protocol, case, material, variant, prompt, reading)
 
     def _remember(self, ids: set[int]) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Literal
 
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -24,8 +24,11 @@ from judges.work import landing
 
 Kind = Literal["done", "failed", "again"]
 MOST_REPLY = 200_000
-DEFECTS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
+"""Characters of a reply that are kept; see also `judges.work.receiving`."""
+DEFECTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What a defect in a protocol or a metric may raise on some input: it fails that call, with its name."""
+_UNWRITABLE = (DataError, IntegrityError, *DEFECTS)
+"""What one outcome may raise on its way into the database. Without the database, the batch waits instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +82,16 @@ class Counts:
 
 
 def write(outcomes: Sequence[Outcome]) -> Counts:
-    """Write results and settle the runs that they finish; an answer the database refuses fails its call."""
+    """Write results and settle the runs that they finish; one that cannot be written fails its own call."""
     try:
         counts = _write(outcomes)
-    except IntegrityError as trouble:
+    except _UNWRITABLE as trouble:
         if len(outcomes) > 1:
             counts = Counts()
             for outcome in outcomes:
                 counts.add(write([outcome]))
             return counts
-        refused = Outcome(outcomes[0].call, "failed", error=f"The answer was refused: {_first_line(trouble)}")
-        counts = _write([refused])
+        counts = _write_failure(outcomes[0], f"The answer was refused: {_first_line(trouble)}")
     for run in counts.runs:
         runs.settle(run)
     for run, error in counts.stopped.items():
@@ -97,6 +99,14 @@ def write(outcomes: Sequence[Outcome]) -> Counts:
     for endpoint, seconds in counts.pauses.items():
         _hold_back(endpoint, seconds)
     return counts
+
+
+def _write_failure(outcome: Outcome, error: str) -> Counts:
+    """Fail a call whose result cannot be written; keep its reply and cost where these are not the reason."""
+    try:
+        return _write([replace(outcome, kind="failed", answers=(), flags=(), error=error)])
+    except _UNWRITABLE:
+        return _write([Outcome(outcome.call, "failed", error=error)])
 
 
 def _hold_back(endpoint: int, seconds: float) -> None:
@@ -137,10 +147,11 @@ def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
     call.reply = _storable(outcome.reply) or call.reply
     call.prompt_hash = outcome.prompt_hash or call.prompt_hash
     call.latency_ms = outcome.latency_ms if outcome.latency_ms is not None else call.latency_ms
-    if outcome.tokens_in is not None or outcome.tokens_out is not None:
-        # An unparseable reply was paid for too.
-        call.tokens_in = (call.tokens_in or 0) + (outcome.tokens_in or 0)
-        call.tokens_out = (call.tokens_out or 0) + (outcome.tokens_out or 0)
+    # An unparseable reply was paid for too.
+    if outcome.tokens_in is not None:
+        call.tokens_in = (call.tokens_in or 0) + outcome.tokens_in
+    if outcome.tokens_out is not None:
+        call.tokens_out = (call.tokens_out or 0) + outcome.tokens_out
     if outcome.cost is not None:
         call.cost = (call.cost or Decimal(0)) + outcome.cost
     if outcome.kind == "again":
@@ -171,5 +182,5 @@ def _storable(text: str) -> str:
     return text[:MOST_REPLY].replace("\x00", "�").encode("utf-8", "replace").decode()
 
 
-def _first_line(error: IntegrityError) -> str:
-    return str(error).splitlines()[0][:300]
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:300]

@@ -11,13 +11,13 @@ from django.utils import timezone
 from jobs.queue.progress import never
 from judges.models import Call
 from judges.runs import ACTIVE
-from judges.work import claiming, slices
+from judges.work import claiming, probing, slices
 from judges.work.claiming import release, sweep
 
 if TYPE_CHECKING:
     from jobs.queue.heartbeat import Heart
 
-__all__ = ["ready", "release", "renew", "sweep", "waiting", "work"]
+__all__ = ["beat", "ready", "release", "renew", "sweep", "waiting", "work"]
 
 
 def ready(queue: str) -> bool:
@@ -34,6 +34,11 @@ def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], boo
 def renew(*, worker: str, held: Sequence[int]) -> None:
     """Extend the leases of calls that a worker holds."""
     claiming.renew(worker=worker, calls=held)
+
+
+def beat(queue: str) -> None:
+    """With every heartbeat of a worker of calls: test the endpoints whose test was asked for."""
+    probing.begin(queue)
 
 
 def waiting(queue: str) -> str:

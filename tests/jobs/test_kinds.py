@@ -19,7 +19,7 @@ def test_a_kind_has_its_own_key_a_title_and_a_docstring(key: str) -> None:
 @pytest.mark.parametrize("key", list(kinds.QUEUES))
 def test_a_queue_offers_all_that_workers_ask_for(key: str) -> None:
     queue = kinds.queue_of(key)
-    for name in ("ready", "waiting", "work", "renew", "release", "sweep"):
+    for name in ("ready", "waiting", "work", "renew", "release", "beat", "sweep"):
         assert callable(getattr(queue, name)), name
 
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
     from tests.fake_llm import FakeLLM
+
+
+@pytest.fixture(autouse=True)
+def _keys(settings: SettingsWrapper) -> None:
+    """The variables that the environment of these tests names as keys."""
+    settings.KEY_VARIABLES = ["FAKE_API_KEY", "NOT_SET_API_KEY", "SOME_API_KEY"]
 
 
 @pytest.fixture

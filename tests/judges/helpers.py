@@ -17,7 +17,14 @@ from tests.fake_llm import FakeLLM
 
 
 def endpoint_of(fake: FakeLLM, **fields: Any) -> Endpoint:
-    fields = {"name": "fake", "model": "fake-1", "price_in": 1, "price_out": 10, "timeout_s": 5} | fields
+    fields = {
+        "name": "fake",
+        "model": "fake-1",
+        "price_in": 1,
+        "price_out": 10,
+        "timeout_s": 5,
+        "allow_private": True,
+    } | fields
     return Endpoint.objects.create(base_url=fake.url, **fields)
 
 

@@ -38,7 +38,8 @@ RESEARCHERS = _names(
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels api-exports api-export-labels",
 )
 ADMINISTRATORS = _names(
-    "people add-person delete-corpus delete-person endpoints endpoint api-endpoints api-endpoint"
+    "people add-person delete-corpus delete-person endpoints endpoint api-endpoints api-endpoint",
+    "test-endpoint api-test-endpoint",
 )
 BODY = {"version": 1, "answers": {}, "reason": "because"}
 REFUSALS = {302, 401, 403, 404, 405}
