@@ -53,8 +53,8 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 def _prepare(url: str, calls: int, connections: int) -> list[list[dict[str, str]]]:
     """Make a corpus with that many turns and an endpoint; return the prompts that its judge sends."""
     from annotation.models import Continuation, Corpus, Dialogue, Item, System, Turn
-    from judges.material import load
-    from judges.models import Endpoint
+    from jobs.models import Endpoint
+    from judges.material.loading import load
     from judges.protocols import PROTOCOLS, Case
 
     corpus = Corpus.objects.create(name="bench")
@@ -106,15 +106,15 @@ def _bare(url: str, prompts: list[list[dict[str, str]]], connections: int) -> fl
 def _ours(number: int) -> float:
     """Return the calls a second of a whole run, from the first claim to the last label."""
     from annotation.models import Corpus
+    from jobs.asking.slices import work
+    from jobs.models import Endpoint, Run
     from jobs.queue.heartbeat import Heart
-    from judges import runs
-    from judges.models import Endpoint, Run
-    from judges.plans import Judge
-    from judges.selection import Scope
-    from judges.work import work
+    from judges.rating import actions as rating
+    from judges.rating.plans import Judge
+    from judges.rating.selection import Scope
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), temperature=number / 10)
-    run = runs.start(by=None, plan=judge.plan(), scope=Scope(Corpus.objects.get()))
+    run = rating.start(by=None, plan=judge.plan(), scope=Scope(Corpus.objects.get()))
     begun = time.perf_counter()
     with Heart("calls") as heart:
         counts = work("calls", seconds=600, heart=heart)

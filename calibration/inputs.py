@@ -16,7 +16,7 @@ from calibration.models import Study
 from calibration.ratings_data import SubjectData, load, places
 from calibration.scope import Scope, scope_of
 from calibration.subjects import subjects_of
-from judges.models import Call
+from jobs.models import Call
 
 FORMAT = 2
 """Raised whenever reports compute or record something else, so that old snapshots are not reused."""

@@ -11,7 +11,7 @@
 | CONCORD_HTTPS | 1 where a proxy ends TLS: secure cookies, HSTS | 0 |
 | CONCORD_DEBUG | 1 shows tracebacks to anyone: for development only | 0 |
 | CONCORD_ENDPOINT_<NAME> | an LLM endpoint: `base_url|model|KEY_ENV|price_in|price_out` | none |
-| CONCORD_KEY_VARIABLES | variables that may hold keys of endpoints set up on the page, comma-separated | none |
+| CONCORD_KEY_VARIABLES | variables with keys that the page may name, comma-separated | none |
 | CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
 | CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |

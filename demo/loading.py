@@ -21,12 +21,13 @@ from calibration import studies
 from calibration.models import Report
 from demo import build, simulate, truth
 from demo.simulate import SimulatedAnswer
+from jobs import runs
+from jobs.asking.slices import work
+from jobs.models import Run
 from jobs.queue.heartbeat import Heart
-from judges import runs
-from judges.models import Run
-from judges.plans import Judge
-from judges.selection import Scope
-from judges.work import work
+from judges.rating import actions as rating
+from judges.rating.plans import Judge
+from judges.rating.selection import Scope
 
 SOURCE = "Written for Concord's demo; ratings by simulated raters"
 LICENCE = "GPL-3.0-or-later"
@@ -149,7 +150,7 @@ def judge(*, by: User) -> Run:
     one is, the two share it, and this waits for its part.
     """
     corpus = Corpus.objects.get(name=CORPORA[0].name)
-    run = runs.start(by=by, plan=Judge(JUDGE).plan(), scope=Scope(corpus))
+    run = rating.start(by=by, plan=Judge(JUDGE).plan(), scope=Scope(corpus))
     if run.state in runs.ACTIVE:
         _finish(run)
     return run

@@ -6,13 +6,17 @@ this room is the lowest and imports none of them; the worker that needs one load
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from jobs.models import Job
+from jobs.models import Call, Job
 from jobs.queue.progress import Progress
+
+if TYPE_CHECKING:
+    from jobs.asking.asked import Preparer
+    from jobs.asking.outcomes import Outcome
 
 JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 
@@ -23,11 +27,17 @@ KINDS: dict[str, str] = {
 """Per kind of job: the module whose `JOB` does it."""
 
 QUEUES: dict[str, str] = {
-    CALLS: "judges.work.queue",
-    METRICS: "judges.work.queue",
+    CALLS: "jobs.asking.queue",
+    METRICS: "jobs.asking.queue",
     JOBS: "jobs.queue.jobs",
 }
 """Per queue (a worker process has one): the module that offers what `Queue` below asks for."""
+
+RUN_KINDS: dict[str, str] = {
+    "judge": "judges.rating.judge_calls",
+    "metric": "judges.rating.metric_calls",
+}
+"""Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
 SWEEPS: tuple[str, ...] = ("annotation.assigning:return_expired",)
 """What else workers put in order every few seconds: `module:function` without arguments."""
@@ -44,6 +54,19 @@ class JobKind:
     key: str
     title: str
     run: Callable[[Job, Progress], Mapping[str, Any]]
+
+
+class RunKind(Protocol):
+    """What a kind of run offers: a run asks a model (`preparer`) or computes (`outcomes`), and records."""
+
+    def preparer(self) -> Preparer:
+        """Return what makes its calls ready to be asked, for one slice of work."""
+
+    def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
+        """Compute its calls, a few at a time."""
+
+    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Record the answers of calls in the current transaction; return how many are new."""
 
 
 class Queue(Protocol):
@@ -75,6 +98,12 @@ def kind_of(key: str) -> JobKind:
     """Return a kind of job. KeyError for one that is not in the table."""
     kind: JobKind = import_module(KINDS[key]).JOB
     return kind
+
+
+def run_kind(key: str) -> RunKind:
+    """Return a kind of run. KeyError for one that is not in the table."""
+    found: RunKind = import_module(RUN_KINDS[key]).RUN
+    return found
 
 
 def queue_of(key: str) -> Queue:

@@ -9,7 +9,7 @@ from annotation.dialogue_view import COLOURS
 from annotation.models import Continuation, Label, Rater
 from annotation.records import SELF, Dialogue
 from calibration.profiles.phrases import Names, phrases, turns
-from judges.material import Material, load
+from judges.material.loading import Material, load
 from judges.metrics import METRICS
 
 

@@ -44,7 +44,6 @@ class Heart:
     def __enter__(self) -> Heart:
         self._say()
         self._thread.start()
-        probing.begin(self.queue)
         return self
 
     def __exit__(

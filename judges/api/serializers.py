@@ -7,10 +7,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from judges.models import Call, Endpoint, Run
-from judges.plans import MOST_SAMPLES
-from judges.progress import progress
-from judges.targets import PARTS
+from jobs.models import Call, Endpoint, Run
+from jobs.progress import progress
+from judges.rating.lookup import PARTS
+from judges.rating.plans import MOST_SAMPLES
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):

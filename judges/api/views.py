@@ -16,7 +16,10 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from config.permissions import IsAdministrator, IsResearcher
-from judges import endpoints, runs
+from jobs import runs
+from jobs.endpoints import actions as endpoints
+from jobs.errors import JobError
+from jobs.models import Call, Endpoint, Run
 from judges.api.serializers import (
     CallSerializer,
     EndpointSerializer,
@@ -25,13 +28,12 @@ from judges.api.serializers import (
     ProtocolSerializer,
     RunSerializer,
 )
-from judges.errors import JudgeError
-from judges.metric_runs import metric_plan
 from judges.metrics import METRICS
-from judges.models import Call, Endpoint, Run
-from judges.plans import Judge
 from judges.protocols import PROTOCOLS
-from judges.targets import endpoint_named, scope_of
+from judges.rating import actions as rating
+from judges.rating.lookup import endpoint_named, scope_of
+from judges.rating.metric_plans import metric_plan
+from judges.rating.plans import Judge
 
 
 def _user(request: Request) -> User:
@@ -53,7 +55,7 @@ class Runs(generics.ListAPIView[Run]):
         wanted.is_valid(raise_exception=True)
         try:
             run = _start(_user(request), wanted.validated_data)
-        except JudgeError as error:
+        except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
         return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
 
@@ -68,10 +70,10 @@ def _start(by: User, data: dict[str, Any]) -> Run:
         part=data["part"],
     )
     if data["metric"]:
-        return runs.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
+        return rating.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
     judge = Judge(data["protocol"], data["variant"], endpoint, data["temperature"], data["max_tokens"])
-    return runs.start(by=by, plan=judge.plan(scope.campaign), scope=scope)
+    return rating.start(by=by, plan=judge.plan(scope.campaign), scope=scope)
 
 
 class OneRun(generics.RetrieveAPIView[Run]):
@@ -164,7 +166,7 @@ class TestEndpoint(generics.GenericAPIView[Endpoint]):
 def _save(request: Request, serializer: BaseSerializer[Endpoint], endpoint: Endpoint | None) -> Endpoint:
     try:
         return endpoints.save(by=_user(request), fields=serializer.validated_data, endpoint=endpoint)
-    except JudgeError as error:
+    except JobError as error:
         raise ValidationError({"detail": str(error)}) from None
 
 

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from judges.addresses import literal, refusal
+from jobs.endpoints.addresses import literal, refusal
 
 
 def allow_those_in_use(apps, schema_editor):

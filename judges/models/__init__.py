@@ -1,7 +1,6 @@
 """The tables of judges and metrics, one file per subject."""
 
 from judges.models.embeddings import Embedding
-from judges.models.endpoints import Endpoint
-from judges.models.runs import Call, CallLabel, Run
+from judges.models.labels import CallLabel
 
-__all__ = ["Call", "CallLabel", "Embedding", "Endpoint", "Run"]
+__all__ = ["CallLabel", "Embedding"]

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from config.permissions import administrator_only
-from judges.endpoints import ask_for_test, save, sync_environment
-from judges.errors import JudgeError
-from judges.models import Endpoint
+from jobs.endpoints.actions import ask_for_test, save, sync_environment
+from jobs.errors import JobError
+from jobs.models import Endpoint
 from judges.pages.forms import EndpointForm
 from judges.pages.runs import ROOM, user_of
 
@@ -43,13 +43,13 @@ def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
 def _page(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
     try:
         sync_environment()
-    except JudgeError as error:
+    except JobError as error:
         messages.error(request, str(error))
     form = EndpointForm(request.POST or None, instance=chosen)
     if request.method == "POST" and form.is_valid():
         try:
             saved = save(by=user_of(request), fields=form.cleaned_data, endpoint=chosen)
-        except JudgeError as error:
+        except JobError as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, f"{saved.name} is saved.")

@@ -7,13 +7,13 @@ from typing import Any
 from django import forms
 
 from annotation.models import Campaign, Corpus, System
-from judges.endpoints import key_variables
+from jobs.endpoints.actions import key_variables
+from jobs.models import Endpoint
 from judges.metrics import METRICS, split_keys
-from judges.models import Endpoint
-from judges.plans import MOST_SAMPLES, Judge
 from judges.protocols import PROTOCOLS
-from judges.selection import Scope
-from judges.targets import split_for
+from judges.rating.lookup import split_for
+from judges.rating.plans import MOST_SAMPLES, Judge
+from judges.rating.selection import Scope
 
 
 def judge_choices() -> list[tuple[str, str]]:

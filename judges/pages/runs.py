@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from config.permissions import researcher_only
-from judges import runs
-from judges.models import Call, Run
-from judges.progress import progress
+from jobs import runs
+from jobs.models import Call, Run
+from jobs.progress import progress
 
 ROOM = {"active_room": "runs"}
 SHOWN = ("failed", "flagged", "all")

@@ -9,13 +9,13 @@ from django.shortcuts import redirect, render
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
 from config.permissions import researcher_only
-from judges import runs
-from judges.endpoints import sync_environment
-from judges.errors import JudgeError
-from judges.metric_runs import metric_plans
-from judges.models import Endpoint
+from jobs.endpoints.actions import sync_environment
+from jobs.errors import JobError
+from jobs.models import Endpoint
 from judges.pages.forms import JudgeForm, MetricForm
 from judges.pages.runs import ROOM, user_of
+from judges.rating import actions as rating
+from judges.rating.metric_plans import metric_plans
 
 Target = tuple[Corpus, Campaign | None]
 
@@ -56,8 +56,8 @@ def new_run(request: HttpRequest) -> HttpResponse:
 def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
     try:
         plan = form.chosen().plan(form.campaign)
-        run = runs.start(by=user_of(request), plan=plan, scope=form.scope())
-    except JudgeError as error:
+        run = rating.start(by=user_of(request), plan=plan, scope=form.scope())
+    except JobError as error:
         form.add_error(None, str(error))
         return None
     return redirect("run", run.pk)
@@ -66,8 +66,8 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
 def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
     try:
         plans = metric_plans(form.chosen(), form.corpus)
-        started = [runs.start(by=user_of(request), plan=plan, scope=form.scope()) for plan in plans]
-    except JudgeError as error:
+        started = [rating.start(by=user_of(request), plan=plan, scope=form.scope()) for plan in plans]
+    except JobError as error:
         form.add_error(None, str(error))
         return None
     return redirect("run", started[0].pk) if len(started) == 1 else redirect("runs")
@@ -87,5 +87,5 @@ def _target(request: HttpRequest) -> Target | None:
 def _sync(request: HttpRequest) -> None:
     try:
         sync_environment()
-    except JudgeError as error:
+    except JobError as error:
         messages.error(request, str(error))

@@ -1,6 +1,7 @@
 """The judge protocols, one file each, in one table."""
 
-from judges.protocols.base import Asking, Case, Computing, Prompt, Protocol, Reading, Unparseable, Verdict
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Verdict
 from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
 from judges.protocols.cpdscore_detail import CpdscoreDetail
 from judges.protocols.cpdscore_simple import CpdscoreSimple

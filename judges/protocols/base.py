@@ -1,16 +1,11 @@
 """What a judge protocol is: how to ask about an item or a continuation, and how to read the reply.
 
-    ValueError
-      Unparseable    the reply does not answer: the call fails, with the reason and the raw text
-
 A reply is read strictly: a score off the scale, a missing field or a turn that is not there makes the whole
 reply unparseable. It is never guessed at, and never becomes a label.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +13,9 @@ from typing import Any, ClassVar, Literal
 
 from annotation.records import Continuation, Dialogue
 from annotation.schemes.base import SchemeDefinition
+from jobs.prompt import Prompt
 
 Covers = Literal["turn", "continuation"]
-
-
-class Unparseable(ValueError):
-    """A reply that does not answer what was asked; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +29,6 @@ class Case:
     def judged(self) -> tuple[int, ...]:
         """Return the indices of the continuation's turns that are items: all that are not given."""
         return tuple(i for i, turn in enumerate(self.continuation.turns) if not turn.given)
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What is sent: a system and a user message, and the JSON schema of the reply where it has one."""
-
-    system: str
-    user: str
-    schema: Mapping[str, Any] | None = None
-
-    def messages(self) -> list[dict[str, str]]:
-        """Return the messages in the form of the chat completions API."""
-        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
-
-    def digest(self) -> str:
-        """Return the SHA-256 of everything that is sent."""
-        text = json.dumps([self.messages(), self.schema], sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

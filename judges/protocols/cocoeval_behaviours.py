@@ -11,7 +11,8 @@ from typing import Any
 
 from annotation.schemes.base import QuestionDefinition
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
-from judges.protocols.base import Asking, Case, Prompt, Reading, Unparseable, Verdict
+from jobs.prompt import Prompt, Unparseable
+from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.prompting import render
 from judges.protocols.quoting import (
     NOTICE,

@@ -7,7 +7,8 @@ Concord's own. Both speakers' profiles are the paper's "facts".
 from __future__ import annotations
 
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
-from judges.protocols.base import Asking, Case, Prompt, Reading, Verdict
+from jobs.prompt import Prompt
+from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.prompting import render
 from judges.protocols.quoting import NOTICE, people_lines, quote, speaker_names, transcript, turn_lines
 from judges.protocols.replies import explanation, scores

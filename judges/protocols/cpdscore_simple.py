@@ -11,7 +11,8 @@ from typing import ClassVar
 from annotation.records import Turn
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
-from judges.protocols.base import Asking, Case, Prompt, Reading, Verdict
+from jobs.prompt import Prompt
+from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.prompting import render
 from judges.protocols.quoting import NOTICE, quote, speaker_names, transcript, turn_lines
 from judges.protocols.replies import scores

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from judges.protocols.base import Prompt
+from jobs.prompt import Prompt
 
 FOLDER = Path(__file__).resolve().parent.parent / "prompts"
 _SEPARATOR = "\n=== user ===\n"

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from annotation.records import Dialogue
-from judges.protocols.base import Case, Unparseable
+from jobs.prompt import Unparseable
+from judges.protocols.base import Case
 
 _MOST = 200_000
 _LONGEST_LINE = 200

@@ -9,7 +9,7 @@ from django.db import connection
 from playwright.sync_api import expect
 
 from annotation.models import Label
-from judges.models import Endpoint, Run
+from jobs.models import Endpoint, Run
 from tests import factories
 from tests.browser.conftest import PHONE
 from tests.fake_llm import FakeLLM
@@ -64,7 +64,7 @@ def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) ->
 
 
 def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, fake: FakeLLM) -> None:
-    from judges.plans import Judge
+    from judges.rating.plans import Judge
 
     fake.say = lambda prompt: "<b>no</b> idea"  # type: ignore[method-assign,assignment]
     run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
@@ -84,7 +84,7 @@ def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, f
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM, scheme: str) -> None:
-    from judges.plans import Judge
+    from judges.rating.plans import Judge
 
     run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
     page = page_of(rea, viewport=PHONE, color_scheme=scheme)

@@ -17,8 +17,8 @@ from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.recording import Answer, record
 from calibration import latex
 from calibration.profiles import causes, distribution, phrases, summary, tables
-from judges.metric_runs import scheme_of
 from judges.metrics import METRICS
+from judges.rating.metric_plans import scheme_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

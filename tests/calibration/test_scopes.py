@@ -111,7 +111,7 @@ def test_a_rater_who_answered_twice_in_two_campaigns_counts_once(campaign: Campa
 
 def test_failed_calls_of_a_judge_are_a_caveat(campaign: Campaign) -> None:
     from calibration.reports import caveats
-    from judges.models import Call, Run
+    from jobs.models import Call, Run
 
     _tag(campaign, _rater("ann"), "off_topic", {1})
     rules = _rater("rules", "judge")

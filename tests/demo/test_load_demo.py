@@ -13,7 +13,7 @@ from annotation.models import Assignment, Campaign, Continuation, Corpus, Import
 from calibration.models import Report
 from config.permissions import is_researcher
 from demo import accounts, loading, truth
-from judges.models import Run
+from jobs.models import Run
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the worker's heart beats on a connection of its own
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Corpus
+from jobs.asking.outcomes import Counts
+from jobs.asking.slices import work
+from jobs.models import Endpoint, Run
 from jobs.queue.heartbeat import Heart
-from judges import runs
-from judges.models import Endpoint, Run
-from judges.plans import Judge
-from judges.selection import Scope
-from judges.work.outcomes import Counts
-from judges.work.slices import work
+from judges.rating import actions as rating
+from judges.rating.plans import Judge
+from judges.rating.selection import Scope
 from tests import factories
 from tests.fake_llm import FakeLLM
 
@@ -41,7 +41,7 @@ def small_corpus(dialogues: int = 2, turns: int = 6) -> Corpus:
 
 
 def begin(corpus: Corpus, judge: Judge, **scope: Any) -> Run:
-    return runs.start(by=None, plan=judge.plan(), scope=Scope(corpus, **scope))
+    return rating.start(by=None, plan=judge.plan(), scope=Scope(corpus, **scope))
 
 
 def finish(queue: str = "calls", seconds: float = 20) -> Counts:

@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Event
-from judges.addresses import refusal
-from judges.endpoints import key_of, key_variables, save, sync_environment
-from judges.errors import JudgeError
-from judges.models import Endpoint, Run
-from judges.plans import Judge
-from judges.work import probing
+from jobs.endpoints import probing
+from jobs.endpoints.actions import key_of, key_variables, save, sync_environment
+from jobs.endpoints.addresses import refusal
+from jobs.errors import JobError
+from jobs.models import Endpoint, Run
+from judges.rating.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -120,9 +120,9 @@ def test_only_variables_that_the_environment_lists_hold_keys(monkeypatch: pytest
     by = factories.user(administrator=True)
     fields = {"name": "x", "base_url": "https://judge.example/v1", "model": "m", "key_env": "STRIPE_API_KEY"}
     monkeypatch.setenv("STRIPE_API_KEY", "sk-of-something-else")
-    with pytest.raises(JudgeError, match="STRIPE_API_KEY is not among the variables that may hold keys"):
+    with pytest.raises(JobError, match="STRIPE_API_KEY is not among the variables that may hold keys"):
         save(by=by, fields=fields)
-    with pytest.raises(JudgeError, match="not among the variables"):
+    with pytest.raises(JobError, match="not among the variables"):
         key_of(Endpoint(**fields))
     monkeypatch.setenv("CONCORD_ENDPOINT_OWN", "https://judge.example/v1|m|STRIPE_API_KEY")
     assert "STRIPE_API_KEY" in key_variables()

@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from annotation.models import Label
 from annotation.recording import Answer
-from jobs.models import Worker
-from judges import runs
-from judges.models import Call, CallLabel, Run
-from judges.plans import Judge
-from judges.work import claiming
-from judges.work.outcomes import Outcome, write
+from jobs import runs
+from jobs.asking.outcomes import Outcome, write
+from jobs.models import Call, Run, Worker
+from jobs.queue import calls as claiming
+from judges.models import CallLabel
+from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

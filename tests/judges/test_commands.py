@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from annotation import splits
 from annotation.models import Label
-from judges.models import Endpoint, Run
+from jobs.models import Endpoint, Run
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, small_corpus

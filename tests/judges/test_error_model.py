@@ -7,8 +7,8 @@ import random
 import pytest
 
 from annotation.models import Label
-from judges.plans import Judge
 from judges.protocols.cocoeval_behaviours import KEYS
+from judges.rating.plans import Judge
 from tests import factories
 from tests.fake_llm import ErrorModel, FakeLLM, draw
 from tests.judges.helpers import begin, endpoint_of, finish

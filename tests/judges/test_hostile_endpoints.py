@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from annotation.models import Label
-from judges import runs
-from judges.models import Call, Run
-from judges.plans import Judge
+from jobs import runs
+from jobs.asking import desk as asking
+from jobs.endpoints.receiving import MOST_CHARACTERS
+from jobs.endpoints.wire import MOST_BYTES
+from jobs.models import Call, Run
 from judges.protocols import PROTOCOLS
-from judges.work import asking
-from judges.work.receiving import MOST_CHARACTERS
-from judges.work.wire import MOST_BYTES
+from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

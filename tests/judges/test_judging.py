@@ -6,12 +6,14 @@ import pytest
 
 from annotation import splits
 from annotation.models import Label
-from judges import runs
+from jobs import runs
+from jobs.models import Call, Run
+from jobs.progress import progress
 from judges.errors import JudgeError
-from judges.models import Call, CallLabel, Run
-from judges.plans import Judge
-from judges.progress import progress
-from judges.targets import scope_of
+from judges.models import CallLabel
+from judges.rating import actions as rating
+from judges.rating.lookup import scope_of
+from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
@@ -106,7 +108,7 @@ def test_another_scope_of_the_same_judge_pays_only_for_what_is_new(fake: FakeLLM
 def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM) -> None:
     corpus, judge = small_corpus(dialogues=4), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     split = splits.draw(corpus=corpus, by=None)
-    run = runs.start(by=None, plan=judge.plan(), scope=scope_of(corpus=corpus.name, part="dev"))
+    run = rating.start(by=None, plan=judge.plan(), scope=scope_of(corpus=corpus.name, part="dev"))
     finish()
     dev = splits.clusters(split=split, part="dev")
     asked = run.calls.values_list("continuation__dialogue__cluster", flat=True)

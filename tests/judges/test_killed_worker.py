@@ -15,10 +15,10 @@ from django.conf import settings
 from django.db import connection
 
 from annotation.models import Label
-from jobs.models import Worker
-from judges.models import Call, CallLabel, Run
-from judges.plans import Judge
-from judges.work import claiming
+from jobs.models import Call, Run, Worker
+from jobs.queue import calls as claiming
+from judges.models import CallLabel
+from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

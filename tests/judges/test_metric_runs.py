@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from annotation.models import Label, Rater
-from judges import runs
+from jobs.models import Run
 from judges.errors import JudgeError
-from judges.material import contents, whole_corpus
-from judges.metric_runs import metric_plan, metric_plans
+from judges.material.loading import contents, whole_corpus
 from judges.metrics import content_hash, corpus_hash
-from judges.models import Embedding, Run
-from judges.selection import Scope
+from judges.models import Embedding
+from judges.rating import actions as rating
+from judges.rating.metric_plans import metric_plan, metric_plans
+from judges.rating.selection import Scope
 from tests import factories
 from tests.judges.helpers import finish
 
@@ -24,7 +25,7 @@ def test_a_metric_labels_every_turn_and_each_text_is_embedded_once() -> None:
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]
     factories.continuation(dialogue, "c", system="x", turns=lines)
     plan = metric_plan("m_sns_avg", corpus)
-    run = runs.start(by=None, plan=plan, scope=Scope(corpus, include_self=True))
+    run = rating.start(by=None, plan=plan, scope=Scope(corpus, include_self=True))
     finish("metrics")
     run.refresh_from_db()
     assert run.state == Run.State.DONE
@@ -57,7 +58,7 @@ def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None
     corpus = factories.corpus()
     factories.dialogue(corpus, turns=3)
     read: list[int] = []
-    monkeypatch.setattr("judges.metric_runs.contents", lambda pk: read.append(pk) or contents(pk))
+    monkeypatch.setattr("judges.rating.metric_plans.contents", lambda pk: read.append(pk) or contents(pk))
     plans = metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
     assert read == [corpus.pk]
     assert len({plan.rater.spec.get("fitted_on") for plan in plans}) == 2

@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from annotation import splits
 from annotation.models import Label
-from judges import runs
-from judges.models import Call, Endpoint, Run
-from judges.plans import Judge
+from jobs import runs
+from jobs.models import Call, Endpoint, Run
+from judges.rating.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus

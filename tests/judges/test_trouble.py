@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Label
-from judges import runs
-from judges.models import Call, Run
-from judges.plans import Judge
+from jobs import runs
+from jobs.models import Call, Run
+from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 

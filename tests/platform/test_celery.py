@@ -31,7 +31,7 @@ TURNS, DIALOGUES = 40, 6
 START = """
 from annotation.models import Corpus
 from judges import plans, runs, selection
-from judges.models import Endpoint
+from jobs.models import Endpoint
 plan = plans.Judge("cpdscore_simple", endpoint=Endpoint.objects.get()).plan()
 print(runs.start(by=None, plan=plan, scope=selection.Scope(Corpus.objects.get())).pk)
 """
@@ -95,8 +95,7 @@ def celery(shape: dict[str, str], folder: Path, *arguments: str) -> Iterator[sub
 @pytest.mark.django_db(transaction=True)
 def test_a_run_ends_complete_and_once_though_one_of_two_workers_is_killed(shape, tmp_path):
     from annotation.models import Label
-    from jobs.models import Worker
-    from judges.models import Call, Run
+    from jobs.models import Call, Run, Worker
     from tests.fake_llm import FakeLLM
     from tests.judges.helpers import endpoint_of, small_corpus
 

@@ -13,7 +13,7 @@ from annotation.importing import ImportProblem
 from calibration.studies import StudyError
 from config.commands import DatabaseCommand
 from demo import accounts, loading
-from judges.errors import JudgeError
+from jobs.errors import JobError
 
 
 class Command(DatabaseCommand):
@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
         try:
             made = self._load()
             self._judge_and_report(made["researcher"].user)
-        except (accounts.ForeignAccount, ImportProblem, CampaignRefused, JudgeError, StudyError) as error:
+        except (accounts.ForeignAccount, ImportProblem, CampaignRefused, JobError, StudyError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
         for role, account in made.items():

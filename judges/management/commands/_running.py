@@ -10,11 +10,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
-from judges import runs
-from judges.driving import Drive, summary
-from judges.models import Run
-from judges.selection import Scope
-from judges.targets import PARTS, scope_of
+from jobs import runs
+from jobs.models import Run
+from judges.rating.driving import Drive, summary
+from judges.rating.lookup import PARTS, scope_of
+from judges.rating.selection import Scope
 
 INTERRUPTED = 130
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from judges import runs
-from judges.endpoints import sync_environment
-from judges.errors import JudgeError
+from jobs.endpoints.actions import sync_environment
+from jobs.errors import JobError
+from jobs.models import Run
 from judges.management.commands._running import RunCommand
-from judges.models import Run
-from judges.plans import Judge
 from judges.protocols import PROTOCOLS
-from judges.targets import endpoint_named
+from judges.rating import actions as rating
+from judges.rating.lookup import endpoint_named
+from judges.rating.plans import Judge
 
 
 class Command(RunCommand):
@@ -41,7 +41,7 @@ class Command(RunCommand):
         """Start, drive, and print the counts."""
         try:
             run = self._start(options)
-        except JudgeError as error:
+        except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive([run], options)
         self.stdout.write(json.dumps(summaries[0]))
@@ -57,4 +57,4 @@ class Command(RunCommand):
             options["temperature"],
             options["max_tokens"],
         )
-        return runs.start(by=None, plan=judge.plan(scope.campaign), scope=scope)
+        return rating.start(by=None, plan=judge.plan(scope.campaign), scope=scope)

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from judges import runs
-from judges.errors import JudgeError
+from jobs.errors import JobError
 from judges.management.commands._running import RunCommand
-from judges.metric_runs import metric_plans
 from judges.metrics import split_keys
+from judges.rating import actions as rating
+from judges.rating.metric_plans import metric_plans
 
 
 class Command(RunCommand):
@@ -37,8 +37,8 @@ class Command(RunCommand):
         try:
             scope = self.scope(options)
             plans = metric_plans(keys, scope.corpus)
-            started = [runs.start(by=None, plan=plan, scope=scope) for plan in plans]
-        except JudgeError as error:
+            started = [rating.start(by=None, plan=plan, scope=scope) for plan in plans]
+        except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive(started, options)
         self.stdout.write(json.dumps({"runs": summaries}))

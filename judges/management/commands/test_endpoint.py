@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from judges.endpoints import sync_environment
-from judges.errors import JudgeError
-from judges.targets import endpoint_named
-from judges.work import probing
+from jobs.endpoints import probing
+from jobs.endpoints.actions import sync_environment
+from jobs.errors import JobError
+from judges.rating.lookup import endpoint_named
 
 
 class Command(BaseCommand):
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         try:
             sync_environment()
             endpoint = endpoint_named(options["name"])
-        except JudgeError as error:
+        except JobError as error:
             raise CommandError(str(error)) from None
         endpoint.test_asked = timezone.now()
         endpoint.save(update_fields=["test_asked"])

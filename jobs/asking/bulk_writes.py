@@ -1,0 +1,45 @@
+"""Landing results in the database: calls and labels of a whole batch in one statement each.
+
+A judge at 64 connections finishes hundreds of calls a second, with ten labels and more each; row by row that
+would cost more than asking. All constraints and triggers hold here as everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from django.db import connection
+
+from jobs.models import Call
+
+_COLUMNS = {
+    "state": "text",
+    "reply": "text",
+    "error": "text",
+    "prompt_hash": "text",
+    "tokens_in": "int",
+    "tokens_out": "int",
+    "cost": "numeric",
+    "latency_ms": "int",
+    "not_before": "timestamptz",
+    "reasked": "int",
+    "attempts": "int",
+    "finished_at": "timestamptz",
+}
+_SAVE = f"""
+UPDATE jobs_call c
+   SET lease_expires = NULL, worker = '', flags = g.flags::jsonb,
+       {", ".join(f"{name} = g.{name}" for name in _COLUMNS)}
+  FROM unnest(%s::bigint[], %s::text[], {", ".join(f"%s::{kind}[]" for kind in _COLUMNS.values())})
+       AS g(id, flags, {", ".join(_COLUMNS)})
+ WHERE c.id = g.id
+"""  # noqa: S608  (column names of ours)
+
+
+def save(calls: Sequence[Call]) -> None:
+    """Write the calls' results and end their leases."""
+    columns = [[getattr(call, name) for call in calls] for name in _COLUMNS]
+    flags = [json.dumps(call.flags) for call in calls]
+    with connection.cursor() as cursor:
+        cursor.execute(_SAVE, [[call.pk for call in calls], flags, *columns])

@@ -1,0 +1,188 @@
+"""What became of calls, and writing it: labels, the call and its link in one transaction, once.
+
+A result is written only while its call is leased or pending. Where somebody else wrote it first, or it was
+cancelled meanwhile, nothing happens: so results may arrive twice, late, or from a worker that lost its lease.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.db import DataError, IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from jobs import runs
+from jobs.asking import bulk_writes
+from jobs.kinds import run_kind
+from jobs.models import Call, Run
+
+Kind = Literal["done", "failed", "again"]
+MOST_REPLY = 200_000
+"""Characters of a reply that are kept; see also `jobs.endpoints.receiving`."""
+DEFECTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What a defect in a protocol or a metric may raise on some input: it fails that call, with its name."""
+_UNWRITABLE = (DataError, IntegrityError, *DEFECTS)
+"""What one outcome may raise on its way into the database. Without the database, the batch waits instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one claimed call.
+
+    `again` puts it back for `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
+    Answers go with `done` alone. `unbegun` does not count as an attempt. `stop` fails the whole run, which
+    keeps this call waiting. `pause` holds back all waiting calls of the endpoint for so many seconds.
+    """
+
+    call: int
+    kind: Kind
+    answers: tuple[Any, ...] = ()
+    flags: tuple[str, ...] = ()
+    reply: str = ""
+    error: str = ""
+    delay: float = 0.0
+    pause: float = 0.0
+    reasked: bool = False
+    unbegun: bool = False
+    stop: bool = False
+    prompt_hash: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: Decimal | None = None
+    latency_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a slice of work came to."""
+
+    done: int = 0
+    failed: int = 0
+    again: int = 0
+    labels: int = 0
+    runs: set[int] = field(default_factory=set)
+    stopped: dict[int, str] = field(default_factory=dict)
+    pauses: dict[int, float] = field(default_factory=dict)
+
+    def add(self, other: Counts) -> None:
+        """Add another count to this one."""
+        self.done += other.done
+        self.failed += other.failed
+        self.again += other.again
+        self.labels += other.labels
+        self.runs |= other.runs
+        self.stopped |= other.stopped
+        self.pauses |= other.pauses
+
+
+def write(outcomes: Sequence[Outcome]) -> Counts:
+    """Write results and settle the runs that they finish; one that cannot be written fails its own call."""
+    try:
+        counts = _write(outcomes)
+    except _UNWRITABLE as trouble:
+        if len(outcomes) > 1:
+            counts = Counts()
+            for outcome in outcomes:
+                counts.add(write([outcome]))
+            return counts
+        counts = _write_failure(outcomes[0], f"The answer was refused: {_first_line(trouble)}")
+    for run in counts.runs:
+        runs.settle(run)
+    for run, error in counts.stopped.items():
+        runs.stop_with_error(run, error)
+    for endpoint, seconds in counts.pauses.items():
+        _hold_back(endpoint, seconds)
+    return counts
+
+
+def _write_failure(outcome: Outcome, error: str) -> Counts:
+    """Fail a call whose result cannot be written; keep its reply and cost where these are not the reason."""
+    try:
+        return _write([replace(outcome, kind="failed", answers=(), flags=(), error=error)])
+    except _UNWRITABLE:
+        return _write([Outcome(outcome.call, "failed", error=error)])
+
+
+def _hold_back(endpoint: int, seconds: float) -> None:
+    """Let an endpoint's waiting calls wait: the pause it asked for holds for every worker."""
+    until = timezone.now() + timedelta(seconds=seconds)
+    waiting = Call.objects.filter(state=Call.State.PENDING, run__endpoint=endpoint)
+    waiting.filter(Q(not_before=None) | Q(not_before__lt=until - timedelta(seconds=1))).update(
+        not_before=until
+    )
+
+
+@transaction.atomic
+def _write(outcomes: Sequence[Outcome]) -> Counts:
+    by_call = {outcome.call: outcome for outcome in outcomes}
+    rows = (
+        Call.objects.select_for_update(of=("self",))
+        .select_related("run__rater")
+        .filter(pk__in=by_call, state__in=runs.UNFINISHED)
+        .order_by("pk")
+    )
+    counts = Counts()
+    calls = list(rows)
+    for call in calls:
+        _apply(call, by_call[call.pk], counts)
+    bulk_writes.save(calls)
+    counts.labels = _record(calls, by_call)
+    counts.runs = {call.run_id for call in calls}
+    for call in calls:
+        if (pause := by_call[call.pk].pause) and call.run.endpoint_id is not None:
+            counts.pauses[call.run.endpoint_id] = pause
+    counts.stopped = {call.run_id: by_call[call.pk].error for call in calls if by_call[call.pk].stop}
+    return counts
+
+
+def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
+    call.lease_expires, call.worker = None, ""
+    call.error, call.flags = _storable(outcome.error), [_storable(flag) for flag in outcome.flags]
+    call.reply = _storable(outcome.reply) or call.reply
+    call.prompt_hash = outcome.prompt_hash or call.prompt_hash
+    call.latency_ms = outcome.latency_ms if outcome.latency_ms is not None else call.latency_ms
+    # An unparseable reply was paid for too.
+    if outcome.tokens_in is not None:
+        call.tokens_in = (call.tokens_in or 0) + outcome.tokens_in
+    if outcome.tokens_out is not None:
+        call.tokens_out = (call.tokens_out or 0) + outcome.tokens_out
+    if outcome.cost is not None:
+        call.cost = (call.cost or Decimal(0)) + outcome.cost
+    if outcome.kind == "again":
+        counts.again += 1
+        cancelled = call.run.state == Run.State.CANCELLED
+        call.state = Call.State.CANCELLED if cancelled else Call.State.PENDING
+        call.not_before = timezone.now() + timedelta(seconds=outcome.delay) if outcome.delay else None
+        call.reasked += outcome.reasked
+        call.attempts -= outcome.unbegun
+        return
+    done = outcome.kind == "done"
+    counts.done, counts.failed = counts.done + done, counts.failed + (not done)
+    call.state = Call.State.DONE if done else Call.State.FAILED
+    call.finished_at = timezone.now()
+
+
+def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:
+    """Let each kind of run record the answers of its finished calls; return how many labels are new."""
+    by_kind: dict[str, list[Call]] = defaultdict(list)
+    for call in calls:
+        by_kind[call.run.kind].append(call)
+    return sum(
+        run_kind(kind).record([(call, by_call[call.pk].answers) for call in found])
+        for kind, found in by_kind.items()
+    )
+
+
+def _storable(text: str) -> str:
+    """Return text that PostgreSQL can hold: no NUL, no lone surrogates, not endless."""
+    return text[:MOST_REPLY].replace("\x00", "�").encode("utf-8", "replace").decode()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:300]

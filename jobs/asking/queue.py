@@ -1,0 +1,51 @@
+"""The queues of calls, as `jobs.kinds` asks for them: requests to endpoints, and metrics to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+from django.utils import timezone
+
+from jobs.asking import slices
+from jobs.endpoints import probing
+from jobs.models import Call
+from jobs.queue import calls as claiming
+from jobs.queue.calls import release, sweep
+from jobs.queue.progress import never
+from jobs.runs import ACTIVE
+
+if TYPE_CHECKING:
+    from jobs.queue.heartbeat import Heart
+
+__all__ = ["beat", "ready", "release", "renew", "sweep", "waiting", "work"]
+
+
+def ready(queue: str) -> bool:
+    """Whether a call can be claimed now."""
+    return bool(claiming.lanes(queue))
+
+
+def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], bool] = never) -> int:
+    """Claim calls and do them for a slice of time; return how many were touched."""
+    counts = slices.work(queue, seconds=seconds, heart=heart, stopping=stopping)
+    return counts.done + counts.failed + counts.again
+
+
+def renew(*, worker: str, held: Sequence[int]) -> None:
+    """Extend the leases of calls that a worker holds."""
+    claiming.renew(worker=worker, calls=held)
+
+
+def beat(queue: str) -> None:
+    """With every heartbeat of a worker of calls: test the endpoints whose test was asked for."""
+    probing.begin(queue)
+
+
+def waiting(queue: str) -> str:
+    """Return `ready` where a call can be claimed now, `later` where one waits for its time, else ''."""
+    pending = Call.objects.filter(run__queue=queue, run__state__in=ACTIVE, state=Call.State.PENDING)
+    if pending.filter(Q(not_before=None) | Q(not_before__lte=timezone.now())).exists():
+        return "ready"
+    return "later" if pending.exists() else ""

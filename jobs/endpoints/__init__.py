@@ -1,0 +1,1 @@
+"""Where models are asked: endpoints, their addresses and keys, the client, what a reply costs."""

@@ -1,0 +1,165 @@
+"""Where judges are called: declared in the environment or set up by an administrator.
+
+`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out` declares one; the last three may be left
+out. `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
+endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or
+that its own endpoints use: otherwise any secret of the process could be sent to any server.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Event
+from jobs.endpoints.addresses import literal, refusal
+from jobs.errors import JobError
+from jobs.models import Endpoint, Run
+from jobs.queue.waking import wake
+
+PREFIX = "CONCORD_ENDPOINT_"
+_KEY_NAME = re.compile(r"^[A-Z][A-Z0-9_]{0,80}_(API_)?(KEY|TOKEN)$")
+_METADATA_NAMES = ("metadata.google.internal", "metadata")
+_DECLARED = {"from_environment": True, "active": True, "allow_private": True}
+_NOT_KEYS = ("CONCORD_SECRET", "DJANGO_", "DATABASE_", "CELERY_", "AWS_SECRET", "POSTGRES", "PG")
+
+
+@transaction.atomic
+def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = None) -> Endpoint:
+    """Add or change an endpoint; raise JobError for an address or a key's name that is not allowed."""
+    if endpoint is not None and endpoint.from_environment:
+        raise JobError(f"{endpoint.name} is declared in the environment: change it there.")
+    target = endpoint or Endpoint()
+    for name, value in fields.items():
+        setattr(target, name, value)
+    check(base_url=target.base_url, key_env=target.key_env)
+    _require_listed(target.key_env)
+    target.save()
+    Event.objects.create(
+        by=by,
+        verb="save endpoint",
+        subject=target.name,
+        detail={"base_url": target.base_url, "allow_private": target.allow_private},
+    )
+    return target
+
+
+@transaction.atomic
+def ask_for_test(*, by: User, endpoint: Endpoint) -> Endpoint:
+    """Let a worker send the endpoint one short question; what came of it is kept with the endpoint."""
+    endpoint.test_asked, endpoint.test_done = timezone.now(), None
+    endpoint.test_error, endpoint.test_ms = "", None
+    endpoint.save(update_fields=["test_asked", "test_done", "test_error", "test_ms"])
+    Event.objects.create(by=by, verb="test endpoint", subject=endpoint.name)
+    wake(Run.Queue.CALLS)
+    return endpoint
+
+
+def key_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """Return the names of the variables that may hold keys, as the environment of this process says."""
+    source = os.environ if environment is None else environment
+    declared = (text.split("|") for name, text in source.items() if name.startswith(PREFIX))
+    own = {parts[2].strip() for parts in declared if len(parts) > 2 and parts[2].strip()}
+    return sorted({*settings.KEY_VARIABLES, *own})
+
+
+def check(*, base_url: str, key_env: str) -> None:
+    """Raise JobError unless the address is plain http(s) and the variable is one that holds keys."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise JobError(f"{base_url!r} is no http or https address.")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise JobError("The address must hold no user, password, query or fragment.")
+    name = parts.hostname.casefold().rstrip(".")
+    address = literal(name)
+    if name in _METADATA_NAMES or (address and refusal(address, allow_private=True)):
+        raise JobError(
+            "Addresses of the machine's own network segment (169.254.x, fe80::) and of clouds' metadata "
+            "are refused."
+        )
+    if key_env and (not _KEY_NAME.match(key_env) or key_env.startswith(_NOT_KEYS)):
+        raise JobError(
+            f"{key_env!r} cannot name a key: use an environment variable such as OPENAI_API_KEY, "
+            "in capitals and ending in _KEY or _TOKEN."
+        )
+
+
+def key_of(endpoint: Endpoint) -> str:
+    """Return the endpoint's key from the environment, '' where it needs none; raise JobError if unset."""
+    if not endpoint.key_env:
+        return ""
+    if not endpoint.from_environment:
+        _require_listed(endpoint.key_env)
+    key = os.environ.get(endpoint.key_env, "")
+    if not key:
+        raise JobError(
+            f"The endpoint {endpoint.name} takes its key from {endpoint.key_env}, which is not set where the "
+            "worker runs."
+        )
+    return key
+
+
+def _require_listed(key_env: str) -> None:
+    """Raise JobError for a variable that the environment does not name as one for keys."""
+    if key_env and key_env not in key_variables():
+        raise JobError(
+            f"{key_env} is not among the variables that may hold keys. Whoever runs the server adds it to "
+            f"CONCORD_KEY_VARIABLES (now: {', '.join(key_variables()) or 'none'})."
+        )
+
+
+@transaction.atomic
+def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpoint]:
+    """Mirror the declared endpoints; one that is no longer declared becomes inactive. Return the declared.
+
+    Who declares an endpoint there runs the machine, and so allows it to be in its private network.
+    Raises JobError for a declaration that makes no sense.
+    """
+    source = os.environ if environment is None else environment
+    declared = [
+        _declared(name, text) for name, text in sorted(source.items()) if name.startswith(PREFIX) and text
+    ]
+    endpoints = []
+    for name, fields in declared:
+        found, _ = Endpoint.objects.update_or_create(name=name, defaults=fields | _DECLARED)
+        endpoints.append(found)
+    gone = Endpoint.objects.filter(from_environment=True, active=True).exclude(
+        name__in=[e.name for e in endpoints]
+    )
+    gone.update(active=False)
+    return endpoints
+
+
+def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
+    parts = [part.strip() for part in text.split("|")]
+    if not 2 <= len(parts) <= 5 or not parts[1]:
+        raise JobError(f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out.")
+    base_url, model, key_env, price_in, price_out = parts + [""] * (5 - len(parts))
+    try:
+        check(base_url=base_url, key_env=key_env)
+        prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
+    except JobError as error:
+        raise JobError(f"{variable}: {error}") from None
+    name = variable.removeprefix(PREFIX).lower().replace("_", "-")
+    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices}
+
+
+def _price(text: str) -> Decimal | None:
+    if not text:
+        return None
+    try:
+        price = Decimal(text)
+    except InvalidOperation:
+        raise JobError(f"{text!r} is no price per million tokens.") from None
+    if not price.is_finite() or price < 0:
+        raise JobError(f"{text!r} is no price per million tokens.")
+    return price

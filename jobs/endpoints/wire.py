@@ -1,0 +1,113 @@
+"""The connection to an endpoint: only to addresses that it may be at, and never more bytes than are read.
+
+    OSError
+      AddressRefused     the name resolved to an address that this endpoint may not be at
+    ValueError
+      TooLong            the body goes on and on, or comes compressed
+
+The check is made where the socket is opened, on the address that it will be connected to.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx2
+from openai import DefaultAioHttpClient
+from openai._vendor.httpx_aiohttp import AiohttpTransport
+
+from jobs.endpoints import addresses
+from jobs.models import Endpoint
+
+MOST_BYTES = 4_000_000
+"""Of a response's body: room for the longest reply that is read, with every character escaped."""
+_CONNECTIONS = 1000
+
+
+class AddressRefused(OSError):
+    """An endpoint may not be at this address."""
+
+
+class TooLong(ValueError):
+    """A response whose body is not read to its end."""
+
+
+def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+    """Return a client for one endpoint. It follows no redirects: they could carry the key elsewhere.
+
+    A proxy that the environment names (HTTPS_PROXY, NO_PROXY) is used; then the proxy resolves the name, and
+    what it may reach is for the proxy to say.
+    """
+    proxy = _proxy(endpoint.base_url)
+    guard = Guard(allow_private=endpoint.allow_private or proxy is not None)
+    return DefaultAioHttpClient(follow_redirects=False, transport=GuardedTransport(guard, proxy))
+
+
+class Guard:
+    """Opens sockets to addresses that are allowed."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self.allow_private = allow_private
+
+    def socket(self, info: Any) -> socket.socket:
+        """Return a socket for an entry of getaddrinfo; raise AddressRefused instead of connecting there."""
+        family, kind, protocol, _, address = info
+        if why := addresses.refusal(address[0], allow_private=self.allow_private):
+            raise AddressRefused(f"{address[0]} {why}")
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+
+class GuardedTransport(AiohttpTransport):
+    """The SDK's transport on aiohttp, with a guard at the socket and a limit on what is read."""
+
+    def __init__(self, guard: Guard, proxy: httpx2.Proxy | None) -> None:
+        super().__init__(client=self._session, proxy=proxy)
+        self._guard = guard
+
+    def _session(self) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            ssl=self.ssl_context, limit=_CONNECTIONS, socket_factory=self._guard.socket
+        )
+        return aiohttp.ClientSession(connector=connector)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request; the body of its response can be read up to MOST_BYTES."""
+        # A small compressed body may unpack to gigabytes.
+        request.headers["accept-encoding"] = "identity"
+        response = await super().handle_async_request(request)
+        if response.headers.get("content-encoding", "identity").casefold() != "identity":
+            await response.aclose()
+            raise TooLong("the reply is compressed, which was not asked for")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Limited(response.stream)
+        return response
+
+
+class _Limited(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise TooLong(f"the reply has more than {MOST_BYTES:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _proxy(url: str) -> httpx2.Proxy | None:
+    parts = urlsplit(url)
+    proxies = getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    if not found or not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    return httpx2.Proxy(found if "://" in found else f"http://{found}")

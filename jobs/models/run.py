@@ -1,0 +1,125 @@
+"""Runs of judges and metrics, and the calls they consist of."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Run(models.Model):
+    """One execution of a judge or metric (its rater) over items of a corpus or campaign.
+
+    `kind` names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a
+    network) or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over the
+    same scope is the same run, and resumes. `questions` maps what the rater answers to question ids, fixed at
+    the start. `reused` counts the calls of the scope that other runs of the rater had finished before.
+    `error` says why a run failed as a whole.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    class Queue(models.TextChoices):
+        CALLS = "calls"
+        METRICS = "metrics"
+
+    rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="runs")
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="runs")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.SET_NULL, related_name="runs"
+    )
+    endpoint = models.ForeignKey("jobs.Endpoint", null=True, on_delete=models.PROTECT)
+    scheme_version = models.ForeignKey("annotation.SchemeVersion", null=True, on_delete=models.PROTECT)
+    kind = models.CharField(max_length=10)
+    queue = models.CharField(max_length=10, choices=Queue)
+    scope = models.JSONField(default=dict)
+    scope_hash = models.CharField(max_length=64)
+    questions = models.JSONField(default=dict)
+    samples = models.PositiveIntegerField(default=1)
+    reused = models.PositiveIntegerField(default=0)
+    max_attempts = models.PositiveIntegerField(default=6)
+    reasks = models.PositiveIntegerField(default=1)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "scope_hash"], name="run_scope_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                name="run_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+
+class Call(models.Model):
+    """One request of a run: about an item, or about a continuation with all its turns.
+
+    Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
+    constraint: a rater has one call per continuation or item and sample, whichever run holds it, so nothing
+    is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a label.
+    `attempts` counts the times it was claimed, `reasked` those after an unparseable reply.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        LEASED = "leased"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls")
+    rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="calls")
+    continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
+    item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
+    sample = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    reasked = models.PositiveIntegerField(default=0)
+    not_before = models.DateTimeField(null=True)
+    lease_expires = models.DateTimeField(null=True)
+    worker = models.CharField(max_length=200, blank=True)
+    prompt_hash = models.CharField(max_length=64, blank=True)
+    reply = models.TextField(blank=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    latency_ms = models.PositiveIntegerField(null=True)
+    error = models.TextField(blank=True)
+    flags = models.JSONField(default=list)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rater", "continuation", "item", "sample"], nulls_distinct=False, name="call_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "leased", "done", "failed", "cancelled"]),
+                name="call_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="leased") | Q(lease_expires__isnull=False), name="call_lease_has_end"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["run", "id"], condition=Q(state="pending"), name="call_pending"),
+            models.Index(fields=["lease_expires"], condition=Q(state="leased"), name="call_leases"),
+            models.Index(fields=["run", "state"], name="call_by_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.pk} of run {self.run_id}: {self.state}"

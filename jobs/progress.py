@@ -1,0 +1,103 @@
+"""How far a run is: counts, rate, time left, tokens and cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Avg, Count, Max, Min, Q, Sum
+from django.utils import timezone
+
+from jobs.models import Call, Run
+
+WINDOW = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A run at one moment. `rate` is calls finished a second lately, `seconds_left` None where unknown."""
+
+    state: str
+    total: int
+    done: int
+    failed: int
+    pending: int
+    leased: int
+    cancelled: int
+    reused: int
+    flagged: int
+    rate: float
+    seconds_left: int | None
+    seconds: int | None
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+    currency: str
+    latency_ms: float | None
+    error: str
+
+    @property
+    def finished(self) -> int:
+        """Calls that are done or failed."""
+        return self.done + self.failed
+
+    @property
+    def active(self) -> bool:
+        """Whether workers may still do something."""
+        return self.state in {Run.State.QUEUED, Run.State.RUNNING}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return values | {"cost": None if self.cost is None else float(self.cost)}
+
+
+def progress(run: Run) -> Progress:
+    """Return how far a run is, in one query."""
+    now = timezone.now()
+    row = run.calls.aggregate(
+        total=Count("pk"),
+        **{state: Count("pk", filter=Q(state=state)) for state in Call.State.values},
+        flagged=Count("pk", filter=~Q(flags=[])),
+        recent=Count("pk", filter=Q(finished_at__gte=now - WINDOW)),
+        first=Min("finished_at", filter=Q(finished_at__gte=now - WINDOW)),
+        last=Max("finished_at"),
+        tokens_in=Sum("tokens_in"),
+        tokens_out=Sum("tokens_out"),
+        cost=Sum("cost"),
+        latency_ms=Avg("latency_ms"),
+    )
+    rate = _rate(run, row, now)
+    left = row["pending"] + row["leased"]
+    end = run.finished_at or now
+    return Progress(
+        state=run.state,
+        total=row["total"],
+        done=row["done"],
+        failed=row["failed"],
+        pending=row["pending"],
+        leased=row["leased"],
+        cancelled=row["cancelled"],
+        reused=run.reused,
+        flagged=row["flagged"],
+        rate=rate,
+        seconds_left=round(left / rate) if rate and left else None,
+        seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,
+        tokens_in=row["tokens_in"] or 0,
+        tokens_out=row["tokens_out"] or 0,
+        cost=row["cost"],
+        currency=run.endpoint.currency if run.endpoint else "",
+        latency_ms=row["latency_ms"],
+        error=run.error,
+    )
+
+
+def _rate(run: Run, row: dict[str, Any], now: Any) -> float:
+    """Calls finished a second in the last minute, or since the start where that is shorter."""
+    if not row["recent"] or run.started_at is None:
+        return 0.0
+    begun = max(now - WINDOW, run.started_at)
+    until = now if row["pending"] + row["leased"] else row["last"]
+    return float(row["recent"] / max((until - begun).total_seconds(), 0.05))

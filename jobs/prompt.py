@@ -1,0 +1,35 @@
+"""What a model is asked. Pure: protocols and generators use it without a database.
+
+ValueError
+  Unparseable    the reply does not answer: the call fails, with the reason and the raw text
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class Unparseable(ValueError):
+    """A reply that does not answer what was asked; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent: a system and a user message, and the JSON schema of the reply where it has one."""
+
+    system: str
+    user: str
+    schema: Mapping[str, Any] | None = None
+
+    def messages(self) -> list[dict[str, str]]:
+        """Return the messages in the form of the chat completions API."""
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of everything that is sent."""
+        text = json.dumps([self.messages(), self.schema], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

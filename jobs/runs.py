@@ -1,0 +1,78 @@
+"""Runs: cancelled, tried again, settled when nothing is left. Who starts one knows its kind."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Event
+from jobs.models import Call, Run
+from jobs.queue.waking import wake
+
+ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
+UNFINISHED = (Call.State.PENDING, Call.State.LEASED)
+
+
+@transaction.atomic
+def cancel(*, by: User | None, run: Run) -> Run:
+    """Stop a run: what waits is cancelled; requests already under way are finished and kept."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.state in ACTIVE:
+        run.calls.filter(state=Call.State.PENDING).update(state=Call.State.CANCELLED)
+        run.state, run.finished_at = Run.State.CANCELLED, timezone.now()
+        run.save(update_fields=["state", "finished_at"])
+        log(by, "cancel run", run)
+    return run
+
+
+@transaction.atomic
+def retry_failed(*, by: User | None, run: Run) -> Run:
+    """Ask again for what failed or was cancelled; what is done stays."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    again = run.calls.filter(state__in=[Call.State.FAILED, Call.State.CANCELLED])
+    again.update(state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="")
+    log(by, "retry run", run)
+    reopen(run)
+    return run
+
+
+@transaction.atomic
+def settle(run_id: int) -> str:
+    """Close a run without unfinished calls: done, or failed where a call failed. Return its state."""
+    run = Run.objects.select_for_update().get(pk=run_id)
+    if run.state in ACTIVE and not run.calls.filter(state__in=UNFINISHED).exists():
+        failed = run.calls.filter(state=Call.State.FAILED).count()
+        run.state = Run.State.FAILED if failed else Run.State.DONE
+        run.error = f"{failed} of {run.calls.count()} calls failed." if failed else ""
+        run.finished_at = timezone.now()
+        run.save(update_fields=["state", "error", "finished_at"])
+    return run.state
+
+
+@transaction.atomic
+def stop_with_error(run_id: int, error: str) -> None:
+    """Fail a run as a whole, such as for a refused key: its waiting calls stay, and resume with it."""
+    run = Run.objects.select_for_update().get(pk=run_id)
+    if run.state in ACTIVE:
+        run.state, run.error, run.finished_at = Run.State.FAILED, error, timezone.now()
+        run.save(update_fields=["state", "error", "finished_at"])
+
+
+def reopen(run: Run) -> None:
+    """Queue a run that has calls waiting, close one that has none; saves what `start` changed, too."""
+    waiting = run.calls.filter(state__in=UNFINISHED).count()
+    if waiting:
+        run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
+    elif run.state in ACTIVE:
+        failed = run.calls.filter(state=Call.State.FAILED).exists()
+        run.state, run.finished_at = (Run.State.FAILED if failed else Run.State.DONE), timezone.now()
+    run.save(update_fields=["state", "error", "finished_at", "reused", "endpoint"])
+    if waiting:
+        wake(run.queue, workers=min(8, 1 + waiting // 32))
+
+
+def log(by: User | None, verb: str, run: Run) -> None:
+    """Note who did what to a run."""
+    detail = {"rater": run.rater.name, "scope": run.scope}
+    Event.objects.create(by=by, verb=verb, subject=f"run {run.pk}", detail=detail)

@@ -1,0 +1,1 @@
+"""What judges and metrics work on: dialogues from the database, embeddings kept there."""

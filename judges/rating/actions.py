@@ -1,0 +1,102 @@
+"""Starting or resuming a run of a judge or a metric; `jobs.runs` has what comes after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from annotation import splits
+from jobs import runs
+from jobs.models import Call, Run
+from judges.errors import JudgeError
+from judges.rating import selection
+from judges.rating.plans import MOST_SAMPLES, Plan
+from judges.rating.selection import Scope
+
+_BATCH = 5000
+
+
+@transaction.atomic
+def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
+    """Start a run, or resume the one of the same rater and scope; return it.
+
+    Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
+    done is never done again; failed calls of this run stay failed until `retry_failed`.
+    """
+    if not 1 <= scope.samples <= MOST_SAMPLES:
+        raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    if scope.split is not None:
+        splits.fix(split=scope.split, by=by)
+    run, created = Run.objects.get_or_create(
+        rater=plan.rater,
+        scope_hash=scope.digest(),
+        defaults={
+            "corpus": scope.corpus,
+            "campaign": scope.campaign,
+            "endpoint": plan.endpoint,
+            "scheme_version": plan.scheme_version,
+            "kind": plan.kind,
+            "queue": plan.queue,
+            "scope": scope.as_json(),
+            "questions": dict(plan.questions),
+            "samples": scope.samples,
+            "created_by": by,
+        },
+    )
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    _create_calls(run, plan, scope)
+    calls = _calls_of_scope(run, plan, scope)
+    if not calls.exists():
+        raise JudgeError("There is nothing to judge in this selection.")
+    _take_over(run, calls)
+    run.reused = calls.exclude(run=run).count()
+    run.endpoint = plan.endpoint
+    runs.log(by, "start run" if created else "resume run", run)
+    runs.reopen(run)
+    return run
+
+
+def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
+    batch: list[Call] = []
+    for continuation, item in _targets(plan, scope):
+        batch += [
+            Call(run=run, rater=run.rater, continuation_id=continuation, item_id=item, sample=sample)
+            for sample in range(scope.samples)
+        ]
+        if len(batch) >= _BATCH:
+            Call.objects.bulk_create(batch, ignore_conflicts=True)
+            batch = []
+    Call.objects.bulk_create(batch, ignore_conflicts=True)
+
+
+def _targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
+    """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
+    if plan.covers == "turn":
+        rows = selection.items(scope, "turn").order_by("continuation_id", F("turn__position"))
+        yield from rows.values_list("continuation_id", "pk").iterator(_BATCH)
+        return
+    wanted = selection.continuations(scope).filter(items__kind=plan.item_kind).distinct().order_by("pk")
+    for pk in wanted.values_list("pk", flat=True).iterator(_BATCH):
+        yield pk, None
+
+
+def _calls_of_scope(run: Run, plan: Plan, scope: Scope) -> QuerySet[Call]:
+    calls = Call.objects.filter(rater=run.rater, sample__lt=scope.samples)
+    if plan.covers == "turn":
+        return calls.filter(item__in=selection.items(scope, "turn"))
+    return calls.filter(item=None, continuation__in=selection.continuations(scope))
+
+
+def _take_over(run: Run, calls: QuerySet[Call]) -> None:
+    """Bring unfinished calls here: cancelled ones of this run, and whatever other runs have not finished."""
+    other = ~Q(run=run) & Q(state__in=[Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED])
+    own = Q(run=run, state=Call.State.CANCELLED)
+    left = set(calls.filter(other).values_list("run_id", flat=True))
+    calls.filter(own | other).update(
+        run=run, state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error=""
+    )
+    for run_id in left:
+        runs.settle(run_id)

@@ -1,0 +1,92 @@
+"""Driving runs from a command: do the work here, show a bar, and say in the end what came of it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, TextIO
+
+from django.db import connection
+from tqdm import tqdm
+
+from jobs.asking.slices import work
+from jobs.models import Call, Run
+from jobs.progress import progress
+from jobs.queue import calls as claiming
+from jobs.queue.heartbeat import Heart
+from jobs.runs import ACTIVE
+from judges.models import CallLabel
+
+SLICE = 60.0
+_PAUSE = 0.5
+
+
+class Drive:
+    """Brings runs of one queue to their end; Ctrl-C and SIGTERM leave them so that they can be resumed."""
+
+    def __init__(self, runs: Sequence[Run], *, wait: bool = False, bar_to: TextIO | None = None) -> None:
+        self.runs, self.wait, self.bar_to = runs, wait, bar_to
+        self.ids = [run.pk for run in runs]
+        self._stop = threading.Event()
+
+    def to_the_end(self) -> bool:
+        """Work (or, with `wait`, only watch the workers) until no run is active; False where interrupted."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._interrupt)
+        watcher = threading.Thread(target=self._watch, daemon=True)
+        watcher.start()
+        try:
+            if self.wait:
+                self._wait()
+            else:
+                self._work()
+        finally:
+            interrupted = self._stop.is_set()
+            self._stop.set()
+            watcher.join(timeout=5)
+        return not interrupted
+
+    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+        self._stop.set()
+
+    def _active(self) -> bool:
+        return Run.objects.filter(pk__in=self.ids, state__in=ACTIVE).exists()
+
+    def _wait(self) -> None:
+        while not self._stop.wait(_PAUSE) and self._active():
+            pass
+
+    def _work(self) -> None:
+        queue = self.runs[0].queue
+        with Heart(queue) as heart:
+            while not self._stop.is_set() and self._active():
+                counts = work(queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set, only=self.ids)
+                if not counts.done + counts.failed:
+                    # What is left waits for its time, or is held by another worker.
+                    claiming.sweep()
+                    self._stop.wait(_PAUSE)
+
+    def _watch(self) -> None:
+        calls = Call.objects.filter(run__in=self.ids)
+        finished = calls.filter(state__in=[Call.State.DONE, Call.State.FAILED])
+        begun = finished.count()
+        with tqdm(
+            total=calls.count(), initial=begun, unit="call", file=self.bar_to, disable=self.bar_to is None
+        ) as bar:
+            while not self._stop.wait(_PAUSE):
+                bar.update(finished.count() - bar.n)
+            bar.update(finished.count() - bar.n)
+        connection.close()
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """Return what a run came to, as plain data."""
+    run.refresh_from_db()
+    state = progress(run).as_json()
+    labels = CallLabel.objects.filter(call__run=run)
+    counts = {"labels": labels.count(), "missing": labels.exclude(label__missing="").count()}
+    kept = ("state", "total", "done", "failed", "cancelled", "reused", "flagged", "tokens_in", "tokens_out")
+    rest = {"cost": state["cost"], "seconds": state["seconds"], "error": state["error"]}
+    return {"run": run.pk, "rater": run.rater.name, **{name: state[name] for name in kept}, **counts, **rest}

@@ -1,0 +1,71 @@
+"""Finding what a command, a page or the API names: corpora, campaigns, endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation.models import Campaign, Corpus, Split, System
+from jobs.models import Endpoint
+from judges.errors import JudgeError
+from judges.rating.selection import Scope
+
+PARTS = ("dev", "test")
+
+
+def scope_of(
+    *,
+    corpus: str = "",
+    campaign: str = "",
+    systems: Sequence[str] = (),
+    include_self: bool = False,
+    samples: int = 1,
+    part: str = "",
+) -> Scope:
+    """Return the scope that names describe: exactly one of corpus and campaign, and systems of it.
+
+    `part` is dev or test of the corpus's split, or empty for all of it.
+    """
+    if bool(corpus) == bool(campaign):
+        raise JudgeError("Name either a corpus or a campaign.")
+    chosen = _campaign(campaign) if campaign else None
+    found = chosen.corpus if chosen else _corpus(corpus)
+    known = set(System.objects.filter(corpus=found, name__in=systems).values_list("name", flat=True))
+    if unknown := sorted(set(systems) - known):
+        raise JudgeError(f"The corpus {found.name} has no system {', '.join(unknown)}.")
+    split = split_for(found, part)
+    return Scope(found, chosen, tuple(systems), include_self, samples, split, part)
+
+
+def split_for(corpus: Corpus, part: str) -> Split | None:
+    """Return the split that a part is of, the corpus's first; None where no part is named."""
+    if not part:
+        return None
+    if part not in PARTS:
+        raise JudgeError(f"There is no part {part!r}: a corpus is split into {' and '.join(PARTS)}.")
+    split = corpus.splits.order_by("pk").first()
+    if split is None:
+        raise JudgeError(f"The corpus {corpus.name} has no split: draw one on its page.")
+    return split
+
+
+def endpoint_named(name: str) -> Endpoint:
+    """Return an active endpoint by its name."""
+    found = Endpoint.objects.filter(name=name, active=True).first()
+    if found is None:
+        names = ", ".join(Endpoint.objects.filter(active=True).values_list("name", flat=True))
+        raise JudgeError(f"There is no endpoint {name!r}; there are: {names or 'none yet'}.")
+    return found
+
+
+def _corpus(name: str) -> Corpus:
+    found = Corpus.objects.filter(name=name).first()
+    if found is None:
+        raise JudgeError(f"There is no corpus {name!r}.")
+    return found
+
+
+def _campaign(name: str) -> Campaign:
+    found = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
+    if found is None:
+        raise JudgeError(f"There is no campaign {name!r}.")
+    return found

@@ -1,0 +1,123 @@
+"""Computing the calls of metrics: from continuations to scores."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from annotation.recording import Answer
+from jobs.asking.asked import Preparer
+from jobs.asking.outcomes import DEFECTS, Outcome
+from jobs.models import Call, Run
+from judges.material.loading import Material, load, whole_corpus
+from judges.material.metric_tools import tools
+from judges.metrics import (
+    METRICS,
+    Instrument,
+    MetricError,
+    Scene,
+    Score,
+)
+from judges.rating import recording
+
+logger = logging.getLogger(__name__)
+
+
+class MetricRun:
+    """Runs of metrics: computed, not asked."""
+
+    def preparer(self) -> Preparer:
+        """Metrics are computed, not asked."""
+        raise AssertionError("calls of metrics on the queue of judges")
+
+    def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
+        """Yield the outcome of each call, run by run; a run's texts are embedded together first."""
+        for _, group in groupby(calls, key=lambda call: call.run_id):
+            yield from _run_outcomes(list(group))
+
+    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Record the scores as labels; return how many are new."""
+        return recording.record_all(given)
+
+
+RUN = MetricRun()
+
+
+def _run_outcomes(calls: list[Call]) -> Iterator[list[Outcome]]:
+    run = calls[0].run
+    try:
+        instrument = _instrument(run)
+        material = load({call.continuation_id for call in calls})
+        scenes = {pk: Scene(found.dialogue, found.continuation) for pk, found in material.items()}
+        tools().embed.prepare(text for scene in scenes.values() for text in instrument.texts(scene))
+        for call in calls:
+            found = material[call.continuation_id]
+            yield [_careful_outcome(call, instrument, scenes[call.continuation_id], found)]
+    except MetricError as error:
+        yield [Outcome(call.pk, "again", error=str(error), stop=True, unbegun=True) for call in calls]
+
+
+def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
+    """A defect that one conversation brings out fails its call alone, not the worker."""
+    try:
+        return _outcome(call, instrument, scene, material)
+    except DEFECTS as error:
+        logger.exception("%s failed on continuation %s", instrument.name, call.continuation_id)
+        return Outcome(call.pk, "failed", error=f"defect in the metric: {type(error).__name__}: {error}")
+
+
+def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
+    question = call.run.questions[instrument.metric.key]
+    answers = []
+    for turn, score in instrument.scores(scene, tools()):
+        answers.append(
+            Answer(
+                material.items[turn],
+                question,
+                score.value,
+                missing=score.reason,
+                sample=call.sample,
+                explanation=_causes(score),
+            )
+        )
+    return Outcome(call.pk, "done", tuple(answers))
+
+
+def _causes(score: Score) -> str:
+    """Return what caused a score as JSON, empty where the metric names nothing."""
+    return json.dumps(score.details, sort_keys=True, default=_plain) if score.details else ""
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can say of numpy's numbers and arrays, and of sets."""
+    return sorted(value) if isinstance(value, set | frozenset) else value.tolist()
+
+
+def _instrument(run: Run) -> Instrument:
+    """Return the instrument that a run's rater is, fitted where it learns from the corpus."""
+    spec = run.rater.spec
+    metric = METRICS[spec["metric"]]
+    defaults = metric.defaults(spec["variant"])
+    changed = {name: value for name, value in spec["parameters"].items() if value != defaults[name]}
+    instrument = Instrument(metric, spec["variant"], changed)
+    if spec.get("embedding_model", tools().embed.name) != tools().embed.name:
+        raise MetricError(f"this run was begun with the embedding model {spec['embedding_model']}")
+    return _fitted(instrument, run.corpus_id, spec["fitted_on"]) if instrument.learns else instrument
+
+
+_FITTED: dict[tuple[str, str], Instrument] = {}
+
+
+def _fitted(instrument: Instrument, corpus: int, fitted_on: str) -> Instrument:
+    """Fit once per corpus content; the last one is kept."""
+    key = (instrument.name, fitted_on)
+    if key not in _FITTED:
+        fitted = instrument.fit(whole_corpus(corpus), tools())
+        if fitted.fitted_on != fitted_on:
+            raise MetricError("the corpus has changed since this run began: start a new one")
+        _FITTED.clear()
+        _FITTED[key] = fitted
+    return _FITTED[key]

@@ -1,0 +1,76 @@
+"""Metrics as runs: from a metric key to a rater with its question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+
+from annotation import raters, scheme_store
+from annotation.models import Corpus, Rater
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from jobs.models import Run
+from judges.errors import JudgeError
+from judges.material.loading import contents
+from judges.material.metric_tools import tools
+from judges.metrics import (
+    Instrument,
+    KeyRefused,
+    Metric,
+    content_hash,
+    instrument_for,
+)
+from judges.rating.plans import Plan
+
+
+def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[Plan]:
+    """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for no such one.
+
+    The corpus is hashed once, and only where a metric learns from it.
+    """
+    hashed = cache(lambda: content_hash(contents(corpus.pk)))
+    return [_plan(instrument, hashed) for instrument in map(_named, keys)]
+
+
+def metric_plan(key: str, corpus: Corpus) -> Plan:
+    """Return the plan of one metric."""
+    return metric_plans([key], corpus)[0]
+
+
+def _named(key: str) -> Instrument:
+    try:
+        return instrument_for(key)
+    except KeyRefused as error:
+        raise JudgeError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+
+
+def _plan(instrument: Instrument, hashed: Callable[[], str]) -> Plan:
+    metric = instrument.metric
+    if instrument.learns:
+        instrument = replace(instrument, fitted_on=hashed())
+    spec = instrument.spec(tools())
+    rater = raters.machine(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
+    version = scheme_store.store(definition=scheme_of(metric))
+    return Plan(
+        rater=rater,
+        queue=Run.Queue.METRICS,
+        covers="continuation",
+        questions={metric.key: version.questions.get().pk},
+        scheme_version=version,
+        item_kind=metric.kind,
+        kind="metric",
+    )
+
+
+def scheme_of(metric: Metric) -> SchemeDefinition:
+    """Return the scheme that a metric's labels answer: one question named like it, any number."""
+    question = QuestionDefinition(key=metric.key, wording=metric.title, level="interval", required=False)
+    return SchemeDefinition(
+        key=f"metric:{metric.key}",
+        version=1,
+        title=f"Metric: {metric.title}",
+        item_kind=metric.kind,
+        unit="item",
+        introduction="Computed, not asked.",
+        questions=(question,),
+    )

@@ -1,0 +1,104 @@
+"""Who is to answer what: from a protocol or a metric to a rater, its questions and its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotation import raters, scheme_store
+from annotation.models import Campaign, Rater, SchemeVersion
+from annotation.schemes.base import SchemeDefinition
+from jobs.models import Endpoint, Run
+from judges.errors import JudgeError
+from judges.protocols import PROTOCOLS, Protocol
+
+MOST_SAMPLES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run needs to know of its rater: `covers` says what one call is about, `kind` names its run."""
+
+    rater: Rater
+    queue: str
+    covers: str
+    questions: Mapping[str, int]
+    scheme_version: SchemeVersion
+    endpoint: Endpoint | None = None
+    item_kind: str = "turn"
+    kind: str = "judge"
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A judge as somebody sets it up. Temperature and the most tokens are sent only where given."""
+
+    protocol: str
+    variant: str = ""
+    endpoint: Endpoint | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+    def plan(self, campaign: Campaign | None = None) -> Plan:
+        """Return the plan; raise JudgeError for what does not fit together."""
+        protocol = self._protocol()
+        variant = self.variant or protocol.variants[0]
+        if variant not in protocol.variants:
+            raise JudgeError(
+                f"{protocol.key} has no variant {variant!r}; it has {', '.join(protocol.variants)}."
+            )
+        endpoint = self.endpoint if protocol.network else None
+        if protocol.network and endpoint is None:
+            raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
+        spec = protocol.fingerprint(variant)
+        if endpoint:
+            spec |= {"model": endpoint.model, "parameters": self._parameters()}
+        rater = raters.machine(kind=Rater.Kind.JUDGE, name=self._name(protocol, variant), spec=spec)
+        versions = _store(protocol.answers.values(), campaign)
+        questions = {
+            name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
+        }
+        main = next(iter(protocol.answers.values()))[0].key
+        return Plan(rater, Run.Queue.CALLS, protocol.covers, questions, versions[main], endpoint)
+
+    def _protocol(self) -> Protocol:
+        if self.protocol not in PROTOCOLS:
+            raise JudgeError(
+                f"There is no judge protocol {self.protocol!r}; there are {', '.join(PROTOCOLS)}."
+            )
+        return PROTOCOLS[self.protocol]
+
+    def _parameters(self) -> dict[str, Any]:
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise JudgeError("The temperature must be between 0 and 2.")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise JudgeError("The most tokens must be at least 1.")
+        given = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _name(self, protocol: Protocol, variant: str) -> str:
+        if self.endpoint is None or not protocol.network:
+            return protocol.key.replace("_", "-")
+        form = f" {variant.replace('_', ' ')}" if len(protocol.variants) > 1 else ""
+        settings = "".join(f" {name}={value:g}" for name, value in self._parameters().items())
+        return f"{self.endpoint.model} {protocol.key}{form}{settings}"[:180]
+
+
+def _store(
+    answers: Iterable[tuple[SchemeDefinition, str]], campaign: Campaign | None
+) -> dict[str, SchemeVersion]:
+    """Return the stored version of each scheme; a campaign's own version of it where there is one."""
+    versions = {}
+    for scheme in {scheme.key: scheme for scheme, _ in answers}.values():
+        own = campaign.scheme_version if campaign else None
+        same = own is not None and own.scheme.key == scheme.key
+        versions[scheme.key] = own if own is not None and same else scheme_store.store(definition=scheme)
+    return versions
+
+
+def _question(version: SchemeVersion, key: str) -> int:
+    found = version.questions.filter(key=key).first()
+    if found is None:
+        raise JudgeError(f"The campaign's version of {version.scheme.key} has no question {key!r}.")
+    return found.pk

@@ -1,0 +1,76 @@
+"""Answers into labels, each linked to the call that gave it: a whole batch in one statement.
+
+All constraints and triggers hold here as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from django.db import connection
+
+from annotation import recording
+from annotation.models import Occasion, Rater
+from annotation.recording import Answer
+from jobs.models import Call
+from judges.models import CallLabel
+
+_RECORD = """
+WITH given AS (
+  SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[], %s::float8[], %s::text[],
+                       %s::text[])
+    AS g(call, item, question, sample, number, missing, explanation)),
+fresh AS (
+  INSERT INTO annotation_label
+         (item_id, question_id, rater_id, occasion, sample, number, missing, explanation, created_at)
+  SELECT item, question, %s, %s, sample, number, missing, explanation, now() FROM given
+      ON CONFLICT DO NOTHING RETURNING id, item_id, question_id, sample),
+linked AS (
+  INSERT INTO judges_calllabel (call_id, label_id)
+  SELECT g.call, f.id FROM fresh f
+    JOIN given g ON (g.item, g.question, g.sample) = (f.item_id, f.question_id, f.sample))
+SELECT item_id, question_id, sample FROM fresh
+"""
+
+Given = tuple[int, Answer]
+"""The id of a call, and one of its answers."""
+
+
+def record_all(given: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
+    """Record the answers of calls, rater by rater; return how many labels are new."""
+    by_rater: dict[int, list[Given]] = defaultdict(list)
+    raters = {call.run.rater_id: call.run.rater for call, _ in given}
+    for call, answers in given:
+        by_rater[call.run.rater_id] += [(call.pk, answer) for answer in answers]
+    return sum(record(raters[rater], answers) for rater, answers in by_rater.items() if answers)
+
+
+def record(rater: Rater, given: Sequence[Given]) -> int:
+    """Record a rater's numeric answers, each linked to its call; return how many labels are new.
+
+    Where a live label stands in an answer's place, `annotation.recording` decides what becomes of it.
+    """
+    columns = [
+        [call for call, _ in given],
+        *zip(*(answer.place for _, answer in given), strict=True),
+        [answer.value for _, answer in given],
+        [answer.missing for _, answer in given],
+        [answer.explanation for _, answer in given],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD, [*(list(column) for column in columns), rater.pk, Occasion.MAIN.value])
+        fresh = set(cursor.fetchall())
+    rest = [(call, answer) for call, answer in given if answer.place not in fresh]
+    return len(fresh) + (_record_over(rater, rest) if rest else 0)
+
+
+def _record_over(rater: Rater, given: Sequence[Given]) -> int:
+    origin = {answer.place: call for call, answer in given}
+    answers = [answer for _, answer in given]
+    labels = recording.record(rater=rater, answers=answers, occasion=Occasion.MAIN)
+    CallLabel.objects.bulk_create(
+        CallLabel(call_id=origin[label.item_id, label.question_id, label.sample], label=label)
+        for label in labels
+    )
+    return len(labels)
