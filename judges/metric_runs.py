@@ -33,6 +33,7 @@ from judges.metrics import (
     content_hash,
     instrument_for,
 )
+from judges.metrics.readability import flag
 from judges.models import Call, Run
 from judges.plans import Plan
 from judges.work.outcomes import DEFECTS, Outcome
@@ -141,7 +142,8 @@ def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Materia
                 explanation=_causes(score),
             )
         )
-    return Outcome(call.pk, "done", tuple(answers))
+    doubtful = flag(instrument, scene, tools().embed)
+    return Outcome(call.pk, "done", tuple(answers), flags=(doubtful,) if doubtful else ())
 
 
 def _causes(score: Score) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from annotation import splits
-from annotation.models import Event
+from annotation.models import Event, Label
 from judges import selection
 from judges.errors import JudgeError
 from judges.models import Call, Run
@@ -51,7 +51,7 @@ def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
     _create_calls(run, plan, scope)
-    calls = _calls_of_scope(run, plan, scope)
+    calls = calls_of_scope(plan, scope)
     if not calls.exists():
         raise JudgeError("There is nothing to judge in this selection.")
     _take_over(run, calls)
@@ -94,7 +94,8 @@ def settle(run_id: int) -> str:
         run.state = Run.State.FAILED if failed else Run.State.DONE
         run.error = f"{failed} of {run.calls.count()} calls failed." if failed else ""
         run.finished_at = timezone.now()
-        run.save(update_fields=["state", "error", "finished_at"])
+        _count_values(run)
+        run.save(update_fields=["state", "error", "finished_at", "values", "missing", "missing_reason"])
     return run.state
 
 
@@ -105,6 +106,16 @@ def stop_with_error(run_id: int, error: str) -> None:
     if run.state in ACTIVE:
         run.state, run.error, run.finished_at = Run.State.FAILED, error, timezone.now()
         run.save(update_fields=["state", "error", "finished_at"])
+
+
+def _count_values(run: Run) -> None:
+    """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
+    answers = Label.objects.filter(made_by__call__run=run)
+    counted = answers.aggregate(values=Count("number"), missing=Count("pk", filter=~Q(missing="")))
+    run.values, run.missing = counted["values"], counted["missing"]
+    reasons = answers.exclude(missing="").values("missing").annotate(n=Count("pk"))
+    commonest = reasons.order_by("-n", "missing").first()
+    run.missing_reason = commonest["missing"] if commonest else ""
 
 
 def _reopen(run: Run) -> None:
@@ -121,7 +132,7 @@ def _reopen(run: Run) -> None:
 
 def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
     batch: list[Call] = []
-    for continuation, item in _targets(plan, scope):
+    for continuation, item in targets(plan, scope):
         batch += [
             Call(run=run, rater=run.rater, continuation_id=continuation, item_id=item, sample=sample)
             for sample in range(scope.samples)
@@ -132,7 +143,7 @@ def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
     Call.objects.bulk_create(batch, ignore_conflicts=True)
 
 
-def _targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
+def targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
     """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
     if plan.covers == "turn":
         rows = selection.items(scope, "turn").order_by("continuation_id", F("turn__position"))
@@ -143,8 +154,9 @@ def _targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
         yield pk, None
 
 
-def _calls_of_scope(run: Run, plan: Plan, scope: Scope) -> QuerySet[Call]:
-    calls = Call.objects.filter(rater=run.rater, sample__lt=scope.samples)
+def calls_of_scope(plan: Plan, scope: Scope) -> QuerySet[Call]:
+    """Return the calls of a plan's rater over a scope, whichever run holds them."""
+    calls = Call.objects.filter(rater=plan.rater, sample__lt=scope.samples)
     if plan.covers == "turn":
         return calls.filter(item__in=selection.items(scope, "turn"))
     return calls.filter(item=None, continuation__in=selection.continuations(scope))
