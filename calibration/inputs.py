@@ -17,6 +17,7 @@ from calibration.ratings_data import SubjectData, load, places
 from calibration.scope import Scope, scope_of
 from calibration.subjects import subjects_of
 from jobs.models import Call
+from judges.doubts import doubtful_values
 
 FORMAT = 2
 """Raised whenever reports compute or record something else, so that old snapshots are not reused."""
@@ -79,7 +80,9 @@ def read(study: Study, part: str) -> Inputs:
     only = frozenset(definition.raters)
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
-    return Inputs(study, scope, definition, part, split, loaded, _calls(scope, judges), stamp)
+    metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
+    calls = _calls(scope, judges) + doubtful(scope, metrics)
+    return Inputs(study, scope, definition, part, split, loaded, calls, stamp)
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:
@@ -102,3 +105,18 @@ def _calls(scope: Scope, judges: dict[int, str]) -> tuple[dict[str, Any], ...]:
         if total:
             rows.append({"rater": name, "calls": total, "failed": failed})
     return tuple(rows)
+
+
+def doubtful(scope: Scope, metrics: dict[int, str]) -> tuple[dict[str, Any], ...]:
+    """Count the continuations whose text a metric could hardly read; metrics that read all are left out."""
+    rows = doubtful_values(scope.corpus, metrics)
+    return tuple(
+        {
+            "rater": metrics[rater],
+            "calls": row.calls,
+            "failed": 0,
+            "doubtful": row.flagged,
+            "why": row.example,
+        }
+        for rater, row in sorted(rows.items())
+    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from jobs.models import Call, Job
+from jobs.models import Call, Job, Run
 from jobs.queue.progress import Progress
 
 if TYPE_CHECKING:
@@ -67,6 +67,9 @@ class RunKind(Protocol):
 
     def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the answers of calls in the current transaction; return how many are new."""
+
+    def settled(self, run: Run) -> None:
+        """Count what came of a run that has ended, into its own columns; it is saved afterwards."""
 
 
 class Queue(Protocol):

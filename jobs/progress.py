@@ -37,6 +37,9 @@ class Progress:
     currency: str
     latency_ms: float | None
     error: str
+    values: int | None
+    missing: int | None
+    missing_reason: str
 
     @property
     def finished(self) -> int:
@@ -91,6 +94,9 @@ def progress(run: Run) -> Progress:
         currency=run.endpoint.currency if run.endpoint else "",
         latency_ms=row["latency_ms"],
         error=run.error,
+        values=run.values,
+        missing=run.missing,
+        missing_reason=run.missing_reason,
     )
 
 

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Event
+from jobs.kinds import run_kind
 from jobs.models import Call, Run
 from jobs.queue.waking import wake
 
@@ -46,7 +47,8 @@ def settle(run_id: int) -> str:
         run.state = Run.State.FAILED if failed else Run.State.DONE
         run.error = f"{failed} of {run.calls.count()} calls failed." if failed else ""
         run.finished_at = timezone.now()
-        run.save(update_fields=["state", "error", "finished_at"])
+        run_kind(run.kind).settled(run)
+        run.save(update_fields=["state", "error", "finished_at", "values", "missing", "missing_reason"])
     return run.state
 
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from annotation.models import Continuation, Corpus, Label
 from calibration.profiles import causes, distribution, summary, tables
 from config.permissions import researcher_only
+from judges.doubts import doubtful_values
 
 FILES = {
     "csv": (tables.as_csv, "text/csv; charset=utf-8"),
@@ -25,10 +26,14 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
     corpus = get_object_or_404(Corpus, pk=pk)
     scored = Label.objects.filter(item__continuation=OuterRef("pk"), rater__kind="metric")
     examples = Continuation.objects.filter(Exists(scored), dialogue__corpus=corpus)
+    panels = summary.profile(corpus)
+    columns = {column.id: column.name for panel in panels for column in panel.columns}
+    doubts = doubtful_values(corpus, columns)
     context = {
         "corpus": corpus,
         "active_room": "corpora",
-        "panels": summary.profile(corpus),
+        "panels": panels,
+        "doubts": [(columns[rater], doubt) for rater, doubt in doubts.items()],
         "examples": examples.select_related("dialogue", "system").order_by("pk")[:30],
     }
     return render(request, "calibration/profile.html", context)

@@ -44,6 +44,11 @@ def _calls(result: dict[str, Any]) -> Iterable[str]:
         if row["failed"]:
             calls = counted(row["calls"], "call")
             yield f"{row['failed']:,} of {calls} of {row['rater']} failed and gave no label."
+        if row.get("doubtful"):
+            yield (
+                f"{row['rater']} can hardly read {row['doubtful']:,} of {row['calls']:,} conversations "
+                f"({row['why']}): what it says of them means little."
+            )
 
 
 def _missing(result: dict[str, Any]) -> str:

@@ -14,7 +14,8 @@ class Run(models.Model):
     network) or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over the
     same scope is the same run, and resumes. `questions` maps what the rater answers to question ids, fixed at
     the start. `reused` counts the calls of the scope that other runs of the rater had finished before.
-    `error` says why a run failed as a whole.
+    `error` says why a run failed as a whole. Once it has ended, `values` and `missing` count the answers of
+    its calls (null before), and `missing_reason` is the commonest reason of those without a value.
     """
 
     class State(models.TextChoices):
@@ -46,6 +47,9 @@ class Run(models.Model):
     reasks = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     error = models.TextField(blank=True)
+    values = models.PositiveIntegerField(null=True)
+    missing = models.PositiveIntegerField(null=True)
+    missing_reason = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     started_at = models.DateTimeField(null=True)
@@ -63,6 +67,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is done and every answer is missing."""
+        return self.state == Run.State.DONE and self.values == 0 and bool(self.missing)
 
 
 class Call(models.Model):

@@ -73,6 +73,22 @@ class NewRunSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+class EstimateSerializer(serializers.Serializer[Any]):
+    """What a judge's run would take: calls to make, about how many tokens, and to whom the text goes."""
+
+    calls = serializers.IntegerField()
+    done = serializers.IntegerField()
+    dialogues = serializers.IntegerField()
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField()
+    endpoint = serializers.CharField()
+    model = serializers.CharField()
+    host = serializers.CharField()
+    is_here = serializers.BooleanField()
+
+
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
     """An endpoint; the key is only named."""
 
@@ -103,5 +119,11 @@ class MetricSerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
     title = serializers.CharField()
     kind = serializers.CharField()
+    aspect = serializers.CharField()
+    needs = serializers.ListField(child=serializers.CharField())
+    obstacle = serializers.CharField(
+        default="", help_text="Why it has no value in `corpus`, where one is named."
+    )
+    warning = serializers.CharField(default="", help_text="Why its values in `corpus` may mean little.")
     documentation = serializers.CharField()
     variants = serializers.ListField(child=serializers.CharField())

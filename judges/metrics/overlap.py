@@ -101,7 +101,7 @@ def _metric(compute: Compute, title: str, parameters: dict[str, Parameter]) -> M
         low=0.0,
         high=1.0,
         direction=HIGHER,
-        needs=frozenset({"reference"}),
+        needs=frozenset({"reference", "words"}),
         parameters=parameters,
     )
 

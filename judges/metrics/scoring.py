@@ -9,6 +9,7 @@ from typing import Any
 from annotation.records import Dialogue
 from judges.metrics.base import Score
 from judges.metrics.instrument import Instrument
+from judges.metrics.readability import flag
 from judges.metrics.scene import Scene
 from judges.metrics.selection import scenes
 from judges.metrics.tools import Tools
@@ -41,8 +42,10 @@ def lines(
 
 def _scored(scene: Scene, instruments: Sequence[Instrument], tools: Tools) -> Iterator[Line]:
     for one in instruments:
+        doubtful = flag(one, scene, tools.embed)
+        doubt = {"flag": doubtful} if doubtful else {}
         for turn, score in one.scores(scene, tools):
-            yield as_line(scene, turn, one, score)
+            yield as_line(scene, turn, one, score) | doubt
 
 
 def as_line(scene: Scene, turn: int | None, one: Instrument, score: Score) -> Line:

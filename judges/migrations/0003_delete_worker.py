@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('judges', '0002_endpoint_addresses_and_tests'),
+        ('judges', '0003_run_values'),
     ]
 
     operations = [

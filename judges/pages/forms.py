@@ -9,6 +9,7 @@ from django import forms
 from annotation.models import Campaign, Corpus, System
 from jobs.endpoints.actions import key_variables
 from jobs.models import Endpoint
+from judges.availability import Availability, availability
 from judges.metrics import METRICS, split_keys
 from judges.protocols import PROTOCOLS
 from judges.rating.lookup import split_for
@@ -17,8 +18,8 @@ from judges.rating.selection import Scope
 
 
 def judge_choices() -> list[tuple[str, str]]:
-    """Return every protocol, and every variant where it has several."""
-    choices = []
+    """Return every protocol, and every variant where it has several; nothing is chosen beforehand."""
+    choices = [("", "Choose a judge")]
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants:
             form = f" ({variant.replace('_', ' ')})" if len(protocol.variants) > 1 else ""
@@ -77,8 +78,9 @@ class JudgeForm(ScopeForm):
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.filter(active=True),
         required=False,
-        empty_label="none: the judge is made of rules",
-        help_text="Where the model is asked. Dialogues are sent there.",
+        empty_label="none",
+        help_text="Where the model is asked. Dialogues are sent there; before that you see what goes where. "
+        "A judge made of rules needs none.",
     )
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each question is asked."
@@ -115,6 +117,14 @@ class MetricForm(ScopeForm):
         if not data.get("metrics") and not data.get("keys"):
             raise forms.ValidationError("Choose at least one metric.")
         return data
+
+    def groups(self) -> dict[str, list[tuple[str, Availability, bool]]]:
+        """Return the metrics under their headings: key, what it needs and lacks here, and whether chosen."""
+        chosen = set(self["metrics"].value() or ())
+        found: dict[str, list[tuple[str, Availability, bool]]] = {}
+        for key, one in sorted(availability(self.corpus).items(), key=lambda pair: pair[1].rank):
+            found.setdefault(one.group, []).append((key, one, key in chosen))
+        return found
 
     def chosen(self) -> list[str]:
         """Return the keys of all metrics chosen."""

@@ -11,7 +11,8 @@ from annotation.pages.choosing import choose
 from config.permissions import researcher_only
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
-from jobs.models import Endpoint
+from judges.availability import language_warning
+from judges.estimates import Estimate, estimate
 from judges.pages.forms import JudgeForm, MetricForm
 from judges.pages.runs import ROOM, user_of
 from judges.rating import actions as rating
@@ -36,11 +37,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
     corpus, campaign = target
     judging = request.POST.get("kind") == "judge"
     measuring = request.POST.get("kind") == "metrics"
-    endpoint = Endpoint.objects.filter(active=True).first()
-    initial = {"endpoint": endpoint} if endpoint else {"judge": "rules_baseline:"}
-    judge = JudgeForm(
-        request.POST if judging else None, corpus=corpus, campaign=campaign, prefix="judge", initial=initial
-    )
+    judge = JudgeForm(request.POST if judging else None, corpus=corpus, campaign=campaign, prefix="judge")
     metric = MetricForm(
         request.POST if measuring else None, corpus=corpus, campaign=campaign, prefix="metric"
     )
@@ -49,18 +46,34 @@ def new_run(request: HttpRequest) -> HttpResponse:
     if measuring and metric.is_valid() and (response := _start_metrics(request, metric)):
         return response
     context = {"corpus": corpus, "campaign": campaign, "judge": judge, "metric": metric, **ROOM}
+    context |= {"language_warning": language_warning(corpus)}
     status = 422 if judge.errors or metric.errors else 200
     return render(request, "judges/new.html", context, status=status)
 
 
 def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
+    """Start a judge; one that asks somebody is started once it was seen what goes to whom."""
     try:
+        asked = None if "confirmed" in request.POST else estimate(form.chosen(), form.scope())
+        if asked is not None:
+            return _confirm(request, form, asked)
         plan = form.chosen().plan(form.campaign)
         run = rating.start(by=user_of(request), plan=plan, scope=form.scope())
     except JobError as error:
         form.add_error(None, str(error))
         return None
     return redirect("run", run.pk)
+
+
+def _confirm(request: HttpRequest, form: JudgeForm, asked: Estimate) -> HttpResponse:
+    told = [
+        (name, value)
+        for name, values in request.POST.lists()
+        if name != "csrfmiddlewaretoken"
+        for value in values
+    ]
+    context = {"corpus": form.corpus, "campaign": form.campaign, "estimate": asked, "told": told, **ROOM}
+    return render(request, "judges/confirm.html", context)
 
 
 def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:

@@ -83,7 +83,9 @@ class Protocol(ABC):
 
 
 class Asking(Protocol):
-    """A protocol that asks a language model."""
+    """A protocol that asks a language model. `reply_tokens` is about how long a reply is, for estimates."""
+
+    reply_tokens: ClassVar[int] = 100
 
     @abstractmethod
     def prompt(self, case: Case, variant: str) -> Prompt:

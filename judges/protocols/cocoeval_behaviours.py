@@ -36,6 +36,7 @@ class CocoevalBehaviours(Asking):
     key = "cocoeval_behaviours"
     title = "CoCoEval behaviours: ten behaviours, tagged on every turn"
     covers = "continuation"
+    reply_tokens = 500
     answers = {key: (SCHEME, key) for key in KEYS}
 
     def refusal(self, case: Case, variant: str) -> str:

@@ -55,6 +55,7 @@ class CpdscoreSimple(Asking):
     key = "cpdscore_simple"
     title = "CPDScore-Simple: six scores from 1 to 5 per response"
     covers = "turn"
+    reply_tokens = 40
     variants: ClassVar[tuple[str, ...]] = (WITHOUT, WITH)
     answers = {"overall": (TURN_SCHEME, "overall")} | {key: (SCHEME, key) for key in ASPECTS}
 

@@ -48,7 +48,7 @@ def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
     _create_calls(run, plan, scope)
-    calls = _calls_of_scope(run, plan, scope)
+    calls = calls_of_scope(plan, scope)
     if not calls.exists():
         raise JudgeError("There is nothing to judge in this selection.")
     _take_over(run, calls)
@@ -61,7 +61,7 @@ def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
 
 def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
     batch: list[Call] = []
-    for continuation, item in _targets(plan, scope):
+    for continuation, item in targets(plan, scope):
         batch += [
             Call(run=run, rater=run.rater, continuation_id=continuation, item_id=item, sample=sample)
             for sample in range(scope.samples)
@@ -72,7 +72,7 @@ def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
     Call.objects.bulk_create(batch, ignore_conflicts=True)
 
 
-def _targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
+def targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
     """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
     if plan.covers == "turn":
         rows = selection.items(scope, "turn").order_by("continuation_id", F("turn__position"))
@@ -83,8 +83,9 @@ def _targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
         yield pk, None
 
 
-def _calls_of_scope(run: Run, plan: Plan, scope: Scope) -> QuerySet[Call]:
-    calls = Call.objects.filter(rater=run.rater, sample__lt=scope.samples)
+def calls_of_scope(plan: Plan, scope: Scope) -> QuerySet[Call]:
+    """Return the calls of a plan's rater over a scope, whichever run holds them."""
+    calls = Call.objects.filter(rater=plan.rater, sample__lt=scope.samples)
     if plan.covers == "turn":
         return calls.filter(item__in=selection.items(scope, "turn"))
     return calls.filter(item=None, continuation__in=selection.continuations(scope))

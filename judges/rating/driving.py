@@ -88,5 +88,5 @@ def summary(run: Run) -> dict[str, Any]:
     labels = CallLabel.objects.filter(call__run=run)
     counts = {"labels": labels.count(), "missing": labels.exclude(label__missing="").count()}
     kept = ("state", "total", "done", "failed", "cancelled", "reused", "flagged", "tokens_in", "tokens_out")
-    rest = {"cost": state["cost"], "seconds": state["seconds"], "error": state["error"]}
+    rest = {name: state[name] for name in ("cost", "seconds", "error", "missing_reason")}
     return {"run": run.pk, "rater": run.rater.name, **{name: state[name] for name in kept}, **counts, **rest}

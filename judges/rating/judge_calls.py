@@ -10,7 +10,7 @@ from typing import Any
 from annotation.recording import Answer
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
-from jobs.models import Call
+from jobs.models import Call, Run
 from judges.material.loading import Material, load
 from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading
 from judges.protocols.base import Asking, Computing
@@ -33,6 +33,10 @@ class JudgeRun:
     def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the answers as labels; return how many are new."""
         return recording.record_all(given)
+
+    def settled(self, run: Run) -> None:
+        """Count the values and the missing answers."""
+        recording.count_values(run)
 
 
 class JudgePreparer:

@@ -28,7 +28,7 @@ def scope_of(
     if bool(corpus) == bool(campaign):
         raise JudgeError("Name either a corpus or a campaign.")
     chosen = _campaign(campaign) if campaign else None
-    found = chosen.corpus if chosen else _corpus(corpus)
+    found = chosen.corpus if chosen else corpus_named(corpus)
     known = set(System.objects.filter(corpus=found, name__in=systems).values_list("name", flat=True))
     if unknown := sorted(set(systems) - known):
         raise JudgeError(f"The corpus {found.name} has no system {', '.join(unknown)}.")
@@ -57,7 +57,8 @@ def endpoint_named(name: str) -> Endpoint:
     return found
 
 
-def _corpus(name: str) -> Corpus:
+def corpus_named(name: str) -> Corpus:
+    """Return a corpus by its name."""
     found = Corpus.objects.filter(name=name).first()
     if found is None:
         raise JudgeError(f"There is no corpus {name!r}.")

@@ -21,6 +21,7 @@ from judges.metrics import (
     Scene,
     Score,
 )
+from judges.metrics.readability import flag
 from judges.rating import recording
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,10 @@ class MetricRun:
     def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the scores as labels; return how many are new."""
         return recording.record_all(given)
+
+    def settled(self, run: Run) -> None:
+        """Count the values and the missing answers."""
+        recording.count_values(run)
 
 
 RUN = MetricRun()
@@ -83,7 +88,8 @@ def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Materia
                 explanation=_causes(score),
             )
         )
-    return Outcome(call.pk, "done", tuple(answers))
+    doubtful = flag(instrument, scene, tools().embed)
+    return Outcome(call.pk, "done", tuple(answers), flags=(doubtful,) if doubtful else ())
 
 
 def _causes(score: Score) -> str:

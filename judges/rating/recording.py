@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from django.db import connection
+from django.db.models import Count, Q
 
 from annotation import recording
-from annotation.models import Occasion, Rater
+from annotation.models import Label, Occasion, Rater
 from annotation.recording import Answer
-from jobs.models import Call
+from jobs.models import Call, Run
 from judges.models import CallLabel
 
 _RECORD = """
@@ -74,3 +75,13 @@ def _record_over(rater: Rater, given: Sequence[Given]) -> int:
         for label in labels
     )
     return len(labels)
+
+
+def count_values(run: Run) -> None:
+    """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
+    answers = Label.objects.filter(made_by__call__run=run)
+    counted = answers.aggregate(values=Count("number"), missing=Count("pk", filter=~Q(missing="")))
+    run.values, run.missing = counted["values"], counted["missing"]
+    reasons = answers.exclude(missing="").values("missing").annotate(n=Count("pk"))
+    commonest = reasons.order_by("-n", "missing").first()
+    run.missing_reason = commonest["missing"] if commonest else ""

@@ -13,6 +13,21 @@
       marks.setAttribute("aria-pressed", String(!off));
     }
   });
+  document.addEventListener("input", (event) => {
+    const list = document.getElementById(event.target.dataset.narrows ?? "");
+    if (!list) return;
+    const wanted = event.target.value.toLowerCase().split(/\s+/);
+    for (const group of list.querySelectorAll("[data-group]")) {
+      const heading = group.firstElementChild.textContent.toLowerCase();
+      let any = false;
+      for (const choice of group.querySelectorAll("[data-choice]")) {
+        const text = heading + choice.textContent.toLowerCase();
+        choice.hidden = !wanted.every((word) => text.includes(word));
+        any ||= !choice.hidden;
+      }
+      group.hidden = !any;
+    }
+  });
   document.addEventListener("submit", (event) => {
     const question = event.target.dataset.confirm;
     if (question && !window.confirm(question)) event.preventDefault();

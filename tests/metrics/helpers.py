@@ -29,6 +29,9 @@ class WordCounts(Embedder):
                 row[crc32(word.encode()) % self.DIMENSION] += 1
             yield text, row
 
+    def unknown(self, text: str) -> tuple[int, int]:
+        return 0, len(words(text))
+
     def encode(self, texts: Sequence[str], batch: int) -> Vectors:
         rows = np.array([self([text])[0] for text in texts])
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)

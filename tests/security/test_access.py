@@ -29,7 +29,7 @@ RESEARCHERS = _names(
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "runs new-run run run-progress cancel-run retry-run jobs cancel-job retry-job",
     "api-jobs api-job api-cancel-job api-retry-job",
-    "api-runs api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
+    "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
     "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
     "report-file report-chart report-items api-report-items golds new-gold gold gold-file gold-provenance",
     "exports export-labels",

@@ -9,12 +9,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
-from jobs.models import Run
+from judges.estimates import estimate
 from judges.management.commands._running import RunCommand
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
 from judges.rating.lookup import endpoint_named
 from judges.rating.plans import Judge
+from judges.rating.selection import Scope
 
 
 class Command(RunCommand):
@@ -35,19 +36,29 @@ class Command(RunCommand):
         parser.add_argument("--temperature", type=float, help="sent to the model only where given")
         parser.add_argument("--max-tokens", type=int, help="most tokens of a reply, sent only where given")
         parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
+        parser.add_argument(
+            "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
+        )
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print the counts."""
         try:
-            run = self._start(options)
+            judge, scope = self._chosen(options)
+            asked = estimate(judge, scope)
+            if options["estimate"]:
+                self.stdout.write(json.dumps(asked.as_json() if asked else {"calls": 0}))
+                return
+            if asked is not None:
+                self.stderr.write(asked.sentence())
+            run = rating.start(by=None, plan=judge.plan(scope.campaign), scope=scope)
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive([run], options)
         self.stdout.write(json.dumps(summaries[0]))
         self.fail(summaries)
 
-    def _start(self, options: dict[str, Any]) -> Run:
+    def _chosen(self, options: dict[str, Any]) -> tuple[Judge, Scope]:
         sync_environment()
         scope = self.scope(options, options["samples"])
         judge = Judge(
@@ -57,4 +68,4 @@ class Command(RunCommand):
             options["temperature"],
             options["max_tokens"],
         )
-        return rating.start(by=None, plan=judge.plan(scope.campaign), scope=scope)
+        return judge, scope

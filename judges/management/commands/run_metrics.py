@@ -8,10 +8,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from jobs.errors import JobError
+from judges.availability import availability
 from judges.management.commands._running import RunCommand
 from judges.metrics import split_keys
 from judges.rating import actions as rating
 from judges.rating.metric_plans import metric_plans
+from judges.rating.plans import Plan
+from judges.rating.selection import Scope
 
 
 class Command(RunCommand):
@@ -37,9 +40,18 @@ class Command(RunCommand):
         try:
             scope = self.scope(options)
             plans = metric_plans(keys, scope.corpus)
+            self._warn(plans, scope)
             started = [rating.start(by=None, plan=plan, scope=scope) for plan in plans]
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive(started, options)
         self.stdout.write(json.dumps({"runs": summaries}))
         self.fail(summaries)
+
+    def _warn(self, plans: list[Plan], scope: Scope) -> None:
+        """Say what will have no value here, or values that mean little."""
+        looked = availability(scope.corpus)
+        for plan in plans:
+            found = looked[plan.rater.spec["metric"]]
+            for line in filter(None, (found.obstacle, found.warning)):
+                self.stderr.write(f"{plan.rater.name}: {line}")

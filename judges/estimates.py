@@ -1,0 +1,133 @@
+"""What a judge's run would take, before it is started: calls, tokens, cost, and to whom the text goes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import transaction
+from django.db.models import Avg
+
+from jobs import runs
+from jobs.endpoints.addresses import literal
+from jobs.endpoints.costs import cost
+from jobs.models import Call
+from judges.material.loading import load
+from judges.protocols import PROTOCOLS, Asking, Case
+from judges.rating import selection
+from judges.rating.plans import Judge, Plan
+from judges.rating.selection import Scope
+
+LOOKED_AT = 40
+"""Prompts that are made to estimate the length of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A run before it starts. Tokens and cost are estimates from prompts like those that will be sent.
+
+    `calls` are those still to be made, `done` those that this judge has made before. `cost` is in `currency`,
+    None where the endpoint has no prices.
+    """
+
+    calls: int
+    done: int
+    dialogues: int
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+    currency: str
+    endpoint: str
+    model: str
+    host: str
+    is_here: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return values | {"cost": None if self.cost is None else float(self.cost)}
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        price = "unknown (the endpoint has no prices)"
+        if self.cost is not None:
+            price = f"{self.cost:,.4f} {self.currency}"
+        where = f"{self.host}, on this machine" if self.is_here else self.host
+        return (
+            f"{self.calls:,} calls, about {self.tokens_in:,} tokens to read and {self.tokens_out:,} to write,"
+            f" cost about {price}; the text of {self.dialogues:,} dialogues goes to {where} "
+            f"(endpoint {self.endpoint}, model {self.model})."
+        )
+
+
+def estimate(judge: Judge, scope: Scope) -> Estimate | None:
+    """Return what a run would take; None for a judge that asks nobody. Raises JudgeError as starting does.
+
+    Nothing is kept: neither the rater nor the scheme that a start would make.
+    """
+    with transaction.atomic():
+        found = _estimate(judge.plan(scope.campaign), judge, scope)
+        transaction.set_rollback(True)
+    return found
+
+
+def _estimate(plan: Plan, judge: Judge, scope: Scope) -> Estimate | None:
+    protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
+    if endpoint is None or not isinstance(protocol, Asking):
+        return None
+    targets = list(runs.targets(plan, scope))
+    finished = runs.calls_of_scope(plan, scope).filter(state=Call.State.DONE).count()
+    calls = max(len(targets) * scope.samples - finished, 0)
+    variant = judge.variant or protocol.variants[0]
+    asked, length = _lengths(protocol, variant, targets[:: max(1, len(targets) // LOOKED_AT)])
+    written = _written(plan, protocol)
+    tokens_in, tokens_out = round(calls * asked * length), round(calls * asked * written)
+    host = urlsplit(endpoint.base_url).hostname or ""
+    return Estimate(
+        calls=calls,
+        done=finished,
+        dialogues=selection.continuations(scope).values("dialogue").distinct().count(),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=cost(endpoint, tokens_in, tokens_out),
+        currency=endpoint.currency,
+        endpoint=endpoint.name,
+        model=endpoint.model,
+        host=host,
+        is_here=literal(host) in {"127.0.0.1", "::1"},
+    )
+
+
+def _lengths(
+    protocol: Asking, variant: str, targets: Iterable[tuple[int, int | None]]
+) -> tuple[float, float]:
+    """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
+    chosen = list(targets)
+    material = load({continuation for continuation, _ in chosen})
+    lengths = []
+    for continuation, item in chosen:
+        found = material[continuation]
+        turn = next((index for index, pk in found.items.items() if item is not None and pk == item), None)
+        case = Case(found.dialogue, found.continuation, turn)
+        if not protocol.refusal(case, variant):
+            prompt = protocol.prompt(case, variant)
+            lengths.append(tokens(prompt.system) + tokens(prompt.user))
+    if not lengths:
+        return 0.0, 0.0
+    return len(lengths) / len(chosen), sum(lengths) / len(lengths)
+
+
+def _written(plan: Plan, protocol: Asking) -> float:
+    """Return the tokens of a reply: the mean of this judge's earlier ones, else the protocol's own guess."""
+    seen = Call.objects.filter(rater=plan.rater, state=Call.State.DONE).aggregate(mean=Avg("tokens_out"))
+    return float(seen["mean"] or protocol.reply_tokens)
+
+
+def tokens(text: str) -> int:
+    """Return about how many tokens a text has: four characters of ASCII to a token, else one."""
+    plain = sum(character.isascii() for character in text)
+    return math.ceil(plain / 4) + len(text) - plain

