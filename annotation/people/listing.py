@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet, Sum
@@ -50,10 +51,10 @@ def rows(people: Sequence[User]) -> list[Row]:
     return [Row(one, role_of(one), tasks.get(one.pk, 0), items.get(one.pk, 0)) for one in people]
 
 
-def work_of(person: User) -> list[dict[str, object]]:
+def work_of(person: User) -> list[dict[str, Any]]:
     """Return, per campaign of a person, its id and name, the tasks submitted and the items answered."""
     items = Count("campaign__labels__item", filter=_own(person), distinct=True)
-    found = CampaignMember.objects.filter(user=person).annotate(items=items).order_by("campaign__name")
+    found: Any = CampaignMember.objects.filter(user=person).annotate(items=items).order_by("campaign__name")
     return list(found.values("campaign_id", "campaign__name", "done", "items"))
 
 
