@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet
 
-from annotation.models import Assignment, Campaign
+from annotation.models import Assignment, Campaign, CampaignMember
 
 State = Assignment.State
 
@@ -48,6 +49,22 @@ def members(campaign: Campaign) -> list[dict[str, Any]]:
         .values("user_id", "username", "done", "pace", "skipped", "flagged")
     )
     return list(found)
+
+
+def lacking(campaigns: Collection[Campaign]) -> dict[int, int]:
+    """Return, per campaign that can never finish as it is, how many annotators it lacks.
+
+    Nobody rates an item twice, so it takes as many people as raters per item: those who take part and are
+    not deactivated, and those who submitted something before they left. Two queries for all of them.
+    """
+    members = CampaignMember.objects.filter(campaign__in=campaigns, user__is_active=True)
+    submitted = Assignment.objects.filter(campaign__in=campaigns, state=State.SUBMITTED)
+    able: dict[int, set[int]] = {campaign.pk: set() for campaign in campaigns}
+    for rows in (members, submitted.order_by().distinct()):
+        for campaign, person in rows.values_list("campaign_id", "user_id"):
+            able[campaign].add(person)
+    short = {one.pk: one.raters_per_item - len(able[one.pk]) for one in campaigns if one.state != "closed"}
+    return {pk: number for pk, number in short.items() if number > 0}
 
 
 def remarks(campaign: Campaign) -> QuerySet[Assignment]:

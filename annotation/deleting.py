@@ -1,6 +1,6 @@
-"""Deleting a whole corpus or a person's data: an administrator's explicit, confirmed and logged act.
+"""Deleting a whole corpus: an administrator's explicit, confirmed and logged act.
 
-Nothing else removes a label.
+Nothing but this and the deletion of a person (`annotation.people.deletion`) removes a label.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from django.db import transaction
 
 from annotation.importing.engine import lock_corpus
 from annotation.importing.own_scheme import own_key
-from annotation.models import Assignment, Corpus, Event, Label, Rater, Scheme
+from annotation.models import Corpus, Event, Scheme
 from annotation.purging import Progress, StillUsed, purge
 from config.permissions import is_administrator
 
@@ -46,34 +46,6 @@ def _delete_own_scheme(key: str) -> None:
         purge([Scheme.objects.filter(key=key)])
     except StillUsed:
         return  # its questions were taken up elsewhere: they stay
-
-
-@transaction.atomic
-def delete_person(*, person: User, by: User, confirmation: str) -> dict[str, int]:
-    """Delete an account with all its labels, drafts and assignments; their slots are free again.
-
-    Raises PermissionDenied unless `by` is an administrator, and DeletionRefused unless `confirmation` is the
-    account's name, or where one would delete oneself. What the person set up stays, by nobody.
-    """
-    check(by, confirmation, person.get_username())
-    if person.pk == by.pk:
-        raise DeletionRefused("nobody deletes their own account")
-    number = person.pk
-    gone = purge(
-        [
-            Label.objects.filter(rater__user=person),
-            Rater.objects.filter(user=person),
-            Assignment.objects.filter(user=person),
-            User.objects.filter(pk=person.pk),
-        ]
-    )
-    Event.objects.create(by=by, verb="delete person", subject=f"account {number}", detail=gone)
-    return gone
-
-
-def labels_of(person: User) -> int:
-    """Return how many labels a person gave, superseded ones included."""
-    return Label.objects.filter(rater__user=person).count()
 
 
 def check(by: User, confirmation: str, name: str) -> None:

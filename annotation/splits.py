@@ -3,6 +3,8 @@
 Each cluster has a place between 0 and 1 that the seed and its name alone decide. A draw takes the clusters
 with the lowest places for test, as many as the share says. Clusters that a corpus gains later are test where
 their place is below the share. Neither depends on the order in which dialogues came.
+
+The first split of a corpus is its lock: another one that shows some of its test part as dev is a look at it.
 """
 
 from __future__ import annotations
@@ -35,17 +37,32 @@ def choose(clusters: Iterable[str], *, seed: int, test_share: float) -> dict[str
     return {cluster: "test" if index < tests else "dev" for index, cluster in enumerate(ordered)}
 
 
+def lock_of(corpus: Corpus) -> Split | None:
+    """Return the split that locks a corpus's test part, its first; None where none is drawn."""
+    return corpus.splits.order_by("pk").first()
+
+
 @transaction.atomic
 def draw(
-    *, corpus: Corpus, by: User | None, seed: int = 0, test_share: float = 0.5, name: str = "main"
+    *,
+    corpus: Corpus,
+    by: User | None,
+    seed: int = 0,
+    test_share: float = 0.5,
+    name: str = "main",
+    purpose: str = "",
 ) -> Split:
     """Draw a split of a corpus, anew where one of that name was not used yet.
 
-    Raises SplitRefused where the corpus has fewer than two clusters, the share is not between 0 and 1, or the
-    split is fixed already.
+    A split beside the first one that has some of the first one's test clusters in dev is a look at test: it
+    is logged with its `purpose` and fixes the first split.
+
+    Raises SplitRefused where the corpus has fewer than two clusters, the share is not between 0 and 1, the
+    split is fixed already, or it would open test and no purpose is given.
     """
     if not 0 < test_share < 1:
         raise SplitRefused("the share of test lies between 0 and 1")
+    Corpus.objects.select_for_update().get(pk=corpus.pk)  # one draw after the other: each sees the lock
     clusters = corpus.dialogues.values_list("cluster", flat=True).distinct()
     parts = choose(clusters, seed=seed, test_share=test_share)
     if len(parts) < 2:
@@ -53,6 +70,7 @@ def draw(
     before = Split.objects.select_for_update().filter(corpus=corpus, name=name).first()
     if before and before.fixed_at:
         raise SplitRefused(f"the split {name} was used on {before.fixed_at:%d %B %Y}: it is fixed")
+    _look_through(corpus, name, parts, purpose, by)
     if before:
         before.delete()
     split = Split.objects.create(corpus=corpus, name=name, seed=seed, test_share=test_share, created_by=by)
@@ -62,6 +80,22 @@ def draw(
     detail = {"seed": seed, "test_share": test_share, "clusters": len(parts)}
     Event.objects.create(by=by, verb="draw split", subject=f"{name} of {corpus.name}", detail=detail)
     return split
+
+
+def _look_through(corpus: Corpus, name: str, parts: dict[str, str], purpose: str, by: User | None) -> None:
+    """Log a look at the locked test part where a draw turns some of it into dev."""
+    lock = corpus.splits.exclude(name=name).order_by("pk").first()
+    if lock is None:
+        return
+    opened = sum(parts.get(cluster) == "dev" for cluster in clusters(split=lock, part="test"))
+    if not opened:
+        return
+    if not purpose.strip():
+        raise SplitRefused(
+            f"{opened} test clusters of the split {lock.name} would be dev in {name}: that opens test, "
+            "so say what for; it is logged as a look at test"
+        )
+    open_test(split=lock, by=by, purpose=f"drawing the split {name}: {purpose.strip()}")
 
 
 def fix(*, split: Split, by: User | None) -> None:

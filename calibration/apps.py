@@ -5,3 +5,10 @@ class CalibrationConfig(AppConfig):
     name = "calibration"
     verbose_name = "Calibration"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Tell the room of people which reports and gold were made of a person's answers."""
+        from annotation.people import uses  # models load first
+        from calibration.uses import uses_of
+
+        uses.find_with(uses_of)

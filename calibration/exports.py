@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from annotation.models import Campaign, Corpus
 from calibration.census import census
 from calibration.copying import FORMATS, Column, Selection, hashed
+from calibration.export_parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.models import Export, Gold
 from calibration.scope import Scope
 
@@ -49,6 +50,7 @@ LABEL_COLUMNS = (
     Column("explanation", "l.explanation"),
     Column("level", "asked.level", "plain"),
     Column("values", "asked.values_text::json", "json"),
+    PART_COLUMN,
 )
 LABEL_FIELDS = (
     "id",
@@ -69,12 +71,16 @@ JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) WITH O
 JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::boolean[]) WITH ORDINALITY
   AS named(id, name, kind, identified, n) ON named.id = l.rater_id
 LEFT JOIN annotation_campaign g ON g.id = l.campaign_id
+{PART_TABLE}
+WHERE {OF_PART}
 ORDER BY {IN_ORDER}, asked.n, named.n, l.sample, l.id
 """
 
 
-def labels(scope: Scope) -> Selection:
+def labels(scope: Scope, taken: Taken | None = None) -> Selection:
     """Return the live labels of a scope, one row a label, in an order that the labels alone decide.
+
+    Where the corpus is split, those of the part that is taken: dev unless told otherwise.
 
     Raters are named as in reports: where two share a name, their kind (and number) is added. Questions and
     raters are few, so what is written of them is sent along instead of being put together row by row.
@@ -96,7 +102,8 @@ def labels(scope: Scope) -> Selection:
         [r.kind for r in raters],
         [r.identified for r in raters],
     ]
-    return Selection(LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named))
+    part = (taken or taken_by_default(scope.corpus)).params
+    return Selection(LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named, *part))
 
 
 def stream(
@@ -104,13 +111,14 @@ def stream(
     selection: Selection,
     form: str,
     corpus: Corpus,
+    part: str = "",
     campaign: Campaign | None = None,
     gold: Gold | None = None,
     by: User | None,
 ) -> Iterator[bytes]:
     """Yield a selection in a format and, once all of it was handed out, log the export with its hash."""
     rows = selection.count()
-    about = {"corpus": corpus, "campaign": campaign, "gold": gold, "created_by": by}
+    about = {"corpus": corpus, "part": part, "campaign": campaign, "gold": gold, "created_by": by}
 
     def log(sha256: str) -> None:
         Export.objects.create(format=form, rows=rows, sha256=sha256, **about)

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from calibration.copying import Column, Selection
+from calibration.export_parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.exports import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES, stream
 from calibration.models import Gold
 
@@ -24,6 +25,7 @@ GOLD_COLUMNS = (
     Column("cluster", "d.cluster"),
     *PLACE_COLUMNS,
     Column("inputs_hash", "o.inputs_hash", "plain"),
+    PART_COLUMN,
 )
 GOLD_TABLES = f"""FROM calibration_goldlabel l
 JOIN calibration_gold o ON o.id = l.gold_id
@@ -31,14 +33,19 @@ JOIN calibration_gold o ON o.id = l.gold_id
 JOIN annotation_question q ON q.id = l.question_id
 JOIN annotation_schemeversion v ON v.id = q.version_id
 JOIN annotation_scheme s ON s.id = v.scheme_id
-WHERE l.gold_id = %s
+{PART_TABLE}
+WHERE l.gold_id = %s AND {OF_PART}
 ORDER BY {IN_ORDER}, q.position
 """
 
 
-def selection(gold: Gold) -> Selection:
-    """Return the labels of a gold, one row a label, those without a value with the reason why."""
-    return Selection(GOLD_COLUMNS, GOLD_TABLES, (gold.pk,))
+def selection(gold: Gold, taken: Taken | None = None) -> Selection:
+    """Return the labels of a gold, one row a label, those without a value with the reason why.
+
+    Where the corpus is split, those of the part that is taken: dev unless told otherwise.
+    """
+    split, *part = (taken or taken_by_default(gold.corpus)).params
+    return Selection(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
 
 
 def provenance(gold: Gold) -> dict[str, Any]:
@@ -59,7 +66,14 @@ def provenance(gold: Gold) -> dict[str, Any]:
     }
 
 
-def blocks(*, gold: Gold, form: str, by: User | None) -> Iterator[bytes]:
+def blocks(*, gold: Gold, taken: Taken, form: str, by: User | None) -> Iterator[bytes]:
     """Return a gold's labels as a file of a form, block by block; that it was handed out is recorded."""
-    chosen = selection(gold)
-    return stream(selection=chosen, form=form, corpus=gold.corpus, campaign=gold.campaign, gold=gold, by=by)
+    return stream(
+        selection=selection(gold, taken),
+        form=form,
+        corpus=gold.corpus,
+        part=taken.part,
+        campaign=gold.campaign,
+        gold=gold,
+        by=by,
+    )

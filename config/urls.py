@@ -1,6 +1,5 @@
 """All addresses: pages per room, the API under /api/v1/, health checks."""
 
-from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -20,12 +19,6 @@ urlpatterns = [
     path("healthz", login_not_required(health.healthz), name="healthz"),
     path("readyz", login_not_required(health.readyz), name="readyz"),
     path("", pages.home, name="home"),
-    path("account/", pages.account, name="account"),
-    path("account/token/", pages.renew_token, name="renew-token"),
-    path("people/", pages.people, name="people"),
-    path("people/add/", pages.add_person, name="add-person"),
-    path("sign-in/", auth.LoginView.as_view(template_name="accounts/sign_in.html"), name="login"),
-    path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("", include("annotation.urls")),
     path("", include("jobs.urls")),
     path("", include("judges.urls")),

@@ -1,4 +1,4 @@
-"""The demo accounts: one annotator and one researcher, made by `manage.py load_demo` and by nothing else.
+"""The demo accounts, one of each role, made by `manage.py load_demo` and by nothing else.
 
 A password is derived from the installation's secret key: it differs from one installation to the next, stays
 the same from one start to the next, and is written down nowhere.
@@ -16,7 +16,7 @@ from django.contrib.auth.models import Group, User
 
 from config.permissions import RESEARCHERS
 
-ROLES = ("annotator", "researcher")
+ROLES = ("annotator", "researcher", "administrator")
 EMAIL = "{role}@demo.invalid"
 """Marks an account as the demo's own; the domain can never receive mail."""
 
@@ -45,6 +45,9 @@ def ensure(role: str) -> Account:
         )
     if role == "researcher":
         user.groups.add(Group.objects.get_or_create(name=RESEARCHERS)[0])
+    if role == "administrator" and not user.is_superuser:
+        user.is_superuser = True
+        user.save(update_fields=["is_superuser"])
     return Account(user, password if user.check_password(password) else None)
 
 

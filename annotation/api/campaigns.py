@@ -61,7 +61,7 @@ def campaign_list(request: Request) -> Response:
 @api_view(["GET"])
 @permission_classes([IsResearcher])
 def campaign(request: Request, campaign: int) -> Response:
-    """Researchers: one campaign with its counts and what each member did."""
+    """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks."""
     found = _load(campaign)
     members = [
         {
@@ -74,7 +74,9 @@ def campaign(request: Request, campaign: int) -> Response:
         for member in campaign_progress.members(found)
     ]
     counts = asdict(campaign_progress.counts(found))
-    return Response(CampaignSerializer(found).data | {"counts": counts, "members": members})
+    lacking = campaign_progress.lacking([found]).get(found.pk, 0)
+    told = {"counts": counts, "members": members, "annotators_lacking": lacking}
+    return Response(CampaignSerializer(found).data | told)
 
 
 @extend_schema(request=StateSerializer, responses=CampaignSerializer)

@@ -225,7 +225,7 @@ class Splits(generics.ListAPIView[Split]):
 
     @extend_schema(request=serializers.DrawRequest, responses={201: serializers.SplitSerializer})
     def post(self, request: Request, name: str) -> Response:
-        """Draw a split, or draw it anew while it is not used."""
+        """Draw a split, or draw it anew while it is not used. One that opens test needs its `purpose`."""
         asked = serializers.DrawRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         try:

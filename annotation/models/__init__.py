@@ -4,12 +4,14 @@ from annotation.models.audit import Event
 from annotation.models.campaigns import Assignment, Campaign, CampaignMember, Guidelines, Slot, Task
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
 from annotation.models.labels import Label, Occasion, live_labels
+from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion
 from annotation.models.splits import Split, SplitCluster, TestLook
 from annotation.models.uploads import Upload
 
 __all__ = [
+    "ApiToken",
     "Assignment",
     "Campaign",
     "CampaignMember",
@@ -22,6 +24,7 @@ __all__ = [
     "Item",
     "Label",
     "Occasion",
+    "OneTimeLink",
     "Question",
     "Rater",
     "Scheme",
@@ -34,5 +37,6 @@ __all__ = [
     "TestLook",
     "Turn",
     "Upload",
+    "UserName",
     "live_labels",
 ]

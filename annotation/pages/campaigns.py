@@ -39,7 +39,8 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         .order_by("-id")
     )
     page = Paginator(found, 50).get_page(request.GET.get("page"))
-    return render(request, "campaigns/list.html", {"page": page, "active_room": "campaigns"})
+    context = {"page": page, "lacking": campaign_progress.lacking(list(page)), "active_room": "campaigns"}
+    return render(request, "campaigns/list.html", context)
 
 
 @researcher_only
@@ -81,6 +82,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "counts": campaign_progress.counts(found),
         "to_make": campaign_tasks.count(found) if found.state != Campaign.State.OPEN else 0,
         "members": members,
+        "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "outsiders": outsiders.order_by("username"),
         "remarks": campaign_progress.remarks(found)[:MOST_REMARKS],
         "guidelines": found.guidelines.order_by("-version").first(),

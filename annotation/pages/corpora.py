@@ -137,22 +137,3 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
         **ROOM,
     }
     return render(request, "corpora/delete.html", context, status=422 if refused else 200)
-
-
-@administrator_only
-def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: delete an account with its labels, confirmed by typing its name."""
-    person = get_object_or_404(User, pk=pk)
-    refused = ""
-    if request.method == "POST":
-        try:
-            deleting.delete_person(
-                person=person, by=_user(request), confirmation=request.POST.get("confirmation", "")
-            )
-        except deleting.DeletionRefused as error:
-            refused = str(error)
-        else:
-            messages.success(request, "The account and its data were deleted.")
-            return redirect("people")
-    context = {"person": person, "labels": deleting.labels_of(person), "refused": refused}
-    return render(request, "corpora/delete_person.html", context, status=422 if refused else 200)

@@ -13,5 +13,4 @@ urlpatterns = [
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/delete/", corpora.delete_corpus, name="delete-corpus"),
-    path("people/<int:pk>/delete/", corpora.delete_person, name="delete-person"),
 ]

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from calibration.api.serializers import ExportSerializer, PlaceSerializer
+from annotation import splits
+from annotation.models import Corpus
+from calibration.api.serializers import ExportSerializer, LabelExportSerializer
 from calibration.copying import FORMATS
+from calibration.export_parts import PARTS, ExportRefused, Taken, take
 from calibration.exports import labels as label_selection
 from calibration.exports import stream
 from calibration.models import Export
 from calibration.scope import scope_of
 
-PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int)]
+PART = OpenApiParameter("part", str, enum=PARTS)
+PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
 
 
 @extend_schema(responses=ExportSerializer(many=True))
@@ -31,21 +37,39 @@ def exports(request: Request) -> Response:
     return pager.get_paginated_response(ExportSerializer(page, many=True).data)
 
 
-@extend_schema(parameters=PLACE, responses={200: OpenApiTypes.BINARY})
-@api_view(["GET"])
+@extend_schema(methods=["GET"], parameters=PLACE, responses={200: OpenApiTypes.BINARY})
+@extend_schema(methods=["POST"], request=LabelExportSerializer, responses={200: OpenApiTypes.BINARY})
+@api_view(["GET", "POST"])
 def labels(request: Request, form: str) -> StreamingHttpResponse:
-    """Stream the labels of a corpus or campaign as csv, jsonl or parquet."""
+    """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
+
+    Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that is
+    logged as a look at test.
+    """
     if form not in FORMATS:
         raise Http404
-    given = PlaceSerializer(data=request.query_params)
+    given = LabelExportSerializer(data=request.query_params if request.method == "GET" else request.data)
     given.is_valid(raise_exception=True)
     corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
+    taken = taken_by(request, corpus, given.validated_data)
     user: Any = request.user
     blocks = stream(
-        selection=label_selection(scope_of(corpus, campaign)),
+        selection=label_selection(scope_of(corpus, campaign), taken),
         form=form,
         corpus=corpus,
+        part=taken.part,
         campaign=campaign,
         by=user,
     )
     return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
+
+
+def taken_by(request: Request, corpus: Corpus, given: dict[str, Any]) -> Taken:
+    """Return what a request takes out; test needs POST, because it changes what is logged."""
+    part, user = given["part"], cast(User, request.user)
+    if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
+        raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
+    try:
+        return take(corpus=corpus, part=part, purpose=given["purpose"], by=user)
+    except ExportRefused as refused:
+        raise ValidationError({"part": [f"{refused}."]}) from refused

@@ -16,7 +16,8 @@ from rest_framework.response import Response
 
 from annotation.models import SchemeVersion
 from calibration import gold_export
-from calibration.api.serializers import GoldSerializer, NewGoldSerializer
+from calibration.api.exports import PART, taken_by
+from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
 from calibration.copying import FORMATS
 from calibration.gold import make
 from calibration.gold_rules import GoldRuleError
@@ -70,13 +71,17 @@ def gold(request: Request, pk: int) -> Response:
     return Response(gold_export.provenance(gold_of(pk)))
 
 
-@extend_schema(responses={200: OpenApiTypes.BINARY})
-@api_view(["GET"])
+@extend_schema(methods=["GET"], parameters=[PART], responses={200: OpenApiTypes.BINARY})
+@extend_schema(methods=["POST"], request=ExportPartSerializer, responses={200: OpenApiTypes.BINARY})
+@api_view(["GET", "POST"])
 def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
-    """Stream a derivation's labels as csv, jsonl or parquet."""
+    """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""
     found = gold_of(pk)
     if form not in FORMATS:
         raise Http404
+    given = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)
+    given.is_valid(raise_exception=True)
+    taken = taken_by(request, found.corpus, given.validated_data)
     user: Any = request.user
-    blocks = gold_export.blocks(gold=found, form=form, by=user)
+    blocks = gold_export.blocks(gold=found, taken=taken, form=form, by=user)
     return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])

@@ -68,6 +68,17 @@ class PurposeSerializer(serializers.Serializer[Any]):
     purpose = serializers.CharField(max_length=500)
 
 
+class ExportPartSerializer(serializers.Serializer[Any]):
+    """Which part of the corpus's split is taken out, and what for where that is test."""
+
+    part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False, default="")
+    purpose = serializers.CharField(max_length=500, required=False, default="")
+
+
+class LabelExportSerializer(PlaceSerializer, ExportPartSerializer):
+    """A corpus or campaign, and the part of it that is taken out."""
+
+
 class PartSerializer(serializers.Serializer[Any]):
     """Which part of the split: dev or test. Left out: dev, or everything where there is no split."""
 
@@ -102,7 +113,7 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
 
     class Meta:
         model = Export
-        fields = ["id", "corpus", "campaign", "gold", "format", "rows", "sha256", "created_at"]
+        fields = ["id", "corpus", "campaign", "gold", "part", "format", "rows", "sha256", "created_at"]
 
 
 def study_out(study: Study) -> dict[str, Any]:

@@ -9,17 +9,33 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.models import Corpus
 from calibration.copying import FORMATS, Selection, write
+from calibration.export_parts import PARTS, ExportRefused, Taken, take
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """Add --format and --output."""
+    """Add --part and --purpose, --format and --output."""
+    parser.add_argument(
+        "--part", choices=PARTS, default="", help="of a corpus that is split: dev (default), test or all"
+    )
+    parser.add_argument(
+        "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at test"
+    )
     parser.add_argument(
         "--format", choices=list(FORMATS), default="csv", help="csv (default), jsonl or parquet"
     )
     parser.add_argument(
         "--output", metavar="PATH", default="-", help="file to write; - is standard output (default)"
     )
+
+
+def taken(corpus: Corpus, options: dict[str, Any]) -> Taken:
+    """Return the part of a corpus that the options name; CommandError for test without a purpose."""
+    try:
+        return take(corpus=corpus, part=options["part"], purpose=options["purpose"], by=None)
+    except ExportRefused as refused:
+        raise CommandError(str(refused)) from refused
 
 
 def export(

@@ -15,6 +15,7 @@ class Export(models.Model):
         "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="exports"
     )
     gold = models.ForeignKey("calibration.Gold", null=True, on_delete=models.CASCADE, related_name="exports")
+    part = models.CharField(max_length=4, blank=True)
     format = models.CharField(max_length=10)
     rows = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=64)

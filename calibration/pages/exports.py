@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation import splits
+from annotation.models import Corpus
 from annotation.pages.choosing import choose
 from calibration import exports
 from calibration.copying import FORMATS
+from calibration.export_parts import ExportRefused, Taken, take
 from calibration.models import Export, Gold
 from calibration.pages.access import WHOSE, place_of
 from calibration.scope import scope_of
@@ -33,6 +38,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "corpus": corpus,
         "campaign": campaign,
         "n": scope_of(corpus, campaign).labels().count(),
+        "split": splits.lock_of(corpus),
         "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
         "golds": golds,
         "done": done[:20],
@@ -40,17 +46,33 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "calibration/exports.html", shown)
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 @researcher_only
-def labels(request: HttpRequest, form: str) -> StreamingHttpResponse:
-    """The labels of a corpus or campaign as a ratings file, streamed."""
+def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
+    """The labels of a corpus or campaign as a ratings file, streamed; test is taken out by POST alone."""
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
         raise Http404
+    taken = taken_by(request, corpus)
+    if taken is None:
+        return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
+    selection = exports.labels(scope_of(corpus, campaign), taken)
     user: Any = request.user
-    selection = exports.labels(scope_of(corpus, campaign))
-    blocks = exports.stream(selection=selection, form=form, corpus=corpus, campaign=campaign, by=user)
+    blocks = exports.stream(
+        selection=selection, form=form, corpus=corpus, part=taken.part, campaign=campaign, by=user
+    )
     response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
     name = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
     response["Content-Disposition"] = f'attachment; filename="labels-{name}.{form}"'
     return response
+
+
+def taken_by(request: HttpRequest, corpus: Corpus) -> Taken | None:
+    """Return what a download takes: dev by GET, what the form names by POST; None if refused."""
+    user: Any = request.user
+    asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
+    try:
+        return take(corpus=corpus, by=user, **asked)
+    except ExportRefused as refused:
+        messages.error(request, f"Not handed out: {refused}.")
+        return None

@@ -10,8 +10,9 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation import splits
 from annotation.models import Campaign, Corpus, SchemeVersion
 from annotation.pages.choosing import choose
 from calibration import gold_export
@@ -21,6 +22,7 @@ from calibration.gold import make
 from calibration.gold_rules import RULES, TIES, GoldRuleError
 from calibration.models import Gold
 from calibration.pages.access import WHOSE, gold_of, place_of
+from calibration.pages.exports import taken_by
 from calibration.scope import scope_of
 from config.permissions import researcher_only
 
@@ -148,6 +150,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "page": page,
         "questions": questions,
         "rule": RULES.get(gold.rule),
+        "split": splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
         "only_without": only_without,
         "exports": gold.exports.select_related("created_by")[:10],
@@ -155,15 +158,18 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "calibration/gold.html", ROOM | context)
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 @researcher_only
-def download(request: HttpRequest, pk: int, form: str) -> StreamingHttpResponse:
-    """A derivation's labels as CSV, JSONL or Parquet."""
+def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
+    """A derivation's labels as CSV, JSONL or Parquet; test is taken out by POST alone."""
     gold = gold_of(pk)
     if form not in FORMATS:
         raise Http404
+    taken = taken_by(request, gold.corpus)
+    if taken is None:
+        return redirect("gold", pk)
     user: Any = request.user
-    blocks = gold_export.blocks(gold=gold, form=form, by=user)
+    blocks = gold_export.blocks(gold=gold, taken=taken, form=form, by=user)
     response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
     response["Content-Disposition"] = f'attachment; filename="gold-{gold.pk}.{form}"'
     return response

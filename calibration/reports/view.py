@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Q
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation import splits
 from annotation.models import TestLook
 from calibration import scale_maps, studies
 from calibration.models import Report
@@ -39,12 +41,12 @@ def view_of(report: Report) -> dict[str, Any]:
 
 
 def looks(report: Report) -> list[TestLook]:
-    """Return the looks at the test part of the report's split, oldest first."""
+    """Return the looks at the test part of the report's split and of its corpus's lock, oldest first."""
     if not report.result.get("split"):
         return []
-    found = TestLook.objects.filter(
-        split__corpus=report.study.corpus_id, split__name=report.result["split"]["name"]
-    )
+    lock = splits.lock_of(report.study.corpus)
+    behind = Q(split__name=report.result["split"]["name"]) | Q(split=lock)
+    found = TestLook.objects.filter(behind, split__corpus=report.study.corpus_id)
     return list(found.select_related("by"))
 
 

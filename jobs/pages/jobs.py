@@ -29,8 +29,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
     jobs = Job.objects.select_related("created_by")
     page = Paginator(jobs, 25).get_page(request.GET.get("page"))
     active = any(job.active for job in page)
-    template = "jobs/_rows.html" if request.headers.get("HX-Request") else "jobs/list.html"
-    return render(request, template, {"page": page, "active": active, **ROOM})
+    return render(request, "jobs/list.html", {"page": page, "active": active, **ROOM})
 
 
 @require_POST

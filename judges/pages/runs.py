@@ -42,8 +42,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         failed=Count("calls", filter=Q(calls__state=Call.State.FAILED)),
     )
     page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
-    active = any(run.state in runs.ACTIVE for run in page)
-    return render(request, "judges/runs.html", {"page": page, "any_active": active, **ROOM})
+    return render(request, "judges/runs.html", {"page": page, **ROOM})
 
 
 @require_GET

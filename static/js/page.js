@@ -28,6 +28,13 @@
       group.hidden = !any;
     }
   });
+  // What refreshes itself after the session ended is answered with the sign-in page: go there.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (new URL(event.detail.xhr.responseURL).pathname === "/sign-in/") {
+      event.detail.shouldSwap = false;
+      window.location.reload();
+    }
+  });
   document.addEventListener("submit", (event) => {
     const question = event.target.dataset.confirm;
     if (question && !window.confirm(question)) event.preventDefault();

@@ -3,7 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import Campaign
+from annotation import campaigns
+from annotation.models import Assignment, Campaign
+from annotation.people import accounts
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -129,3 +131,48 @@ def test_a_program_works_through_a_campaign_with_the_api(client, corpus):
     again = api(client, "post", "api-work-reopen", campaign.pk).json()["task"]
     assert again["draft"]["answers"] == answers
     assert "text" in api(client, "get", "api-work-guidelines", campaign.pk).json()
+
+
+def test_a_campaign_that_can_never_finish_says_so(client, researcher, corpus):
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = factories.campaign(corpus, by=researcher, raters=3, annotators=[ana, ben])
+    address = reverse("campaign", args=[campaign.pk])
+    api = f"/api/v1/campaigns/{campaign.pk}/"
+    assert "Add 1 more annotator." in " ".join(client.get(address).content.decode().split())
+    assert "too few annotators" in client.get(reverse("campaigns")).content.decode()
+    assert client.get(api).json()["annotators_lacking"] == 1
+    client.post(reverse("campaign-members", args=[campaign.pk]), {"add": [factories.user("cem").pk]})
+    assert "can never finish" not in client.get(address).content.decode()
+    assert "too few annotators" not in client.get(reverse("campaigns")).content.decode()
+    assert client.get(api).json()["annotators_lacking"] == 0
+
+
+def test_a_deactivated_annotator_does_not_count_and_one_who_submitted_and_left_does(
+    client, researcher, corpus
+):
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = factories.campaign(corpus, by=researcher, raters=2, annotators=[ana, ben])
+    api = f"/api/v1/campaigns/{campaign.pk}/"
+    accounts.deactivate(by=researcher, person=ben)
+    assert client.get(api).json()["annotators_lacking"] == 1
+    slot = campaign.slots.first()
+    Assignment.objects.create(
+        slot=slot,
+        task=slot.task,
+        campaign=campaign,
+        user=ben,
+        state="submitted",
+        lease_expires="2030-01-01T00:00Z",
+        submitted_at="2026-01-01T00:00Z",
+    )
+    campaigns.remove_member(by=researcher, campaign=campaign, user=ben)
+    assert client.get(api).json()["annotators_lacking"] == 0
+
+
+@pytest.mark.parametrize("name", ["campaigns", "runs"])
+def test_a_list_refreshes_itself(client, researcher, corpus, name):
+    factories.campaign(corpus, by=researcher)
+    text = client.get(reverse(name)).content.decode()
+    assert 'id="list"' in text
+    assert 'hx-trigger="every 5s"' in text
+    assert f'hx-get="{reverse(name)}"' in text

@@ -4,10 +4,9 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
-from rest_framework.authtoken.models import Token
 
-from config.pages import create_person
 from config.permissions import RESEARCHERS, is_researcher
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +19,7 @@ def signed_in(user: User) -> Client:
 
 @pytest.fixture
 def annotator() -> User:
-    return create_person(username="ana", role="annotator", password="a long password")
+    return factories.user("ana")
 
 
 @pytest.fixture
@@ -52,18 +51,10 @@ def test_signing_in_never_redirects_to_another_site(annotator: User) -> None:
 
 
 def test_only_a_researcher_is_a_researcher(annotator: User, administrator: User) -> None:
-    researcher = create_person(username="rei", role="researcher", password="a long password")
+    researcher = factories.user("rei", researcher=True)
     assert [is_researcher(user) for user in (annotator, researcher, administrator)] == [False, True, True]
     researcher.is_active = False
     assert not is_researcher(researcher)
-
-
-def test_a_new_token_replaces_the_old_one(annotator: User) -> None:
-    client = signed_in(annotator)
-    client.post("/account/token/")
-    first = Token.objects.get(user=annotator).key
-    client.post("/account/token/")
-    assert Token.objects.get(user=annotator).key != first
 
 
 def test_people_are_managed_by_administrators_alone(annotator: User, administrator: User) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.models import Corpus, Dialogue
+from annotation.people import tokens
 from tests import factories
 from tests.importing.helpers import label, line
 
@@ -21,8 +21,8 @@ READ = ("", "c/", "c/dialogues/", "c/turns/", "c/items/", "c/splits/")
 
 def api(**role: bool) -> APIClient:
     client = APIClient()
-    token = Token.objects.create(user=factories.user(**role))
-    client.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    made = tokens.make(person=factories.user(**role), name="tests", scope="write", days=1)
+    client.credentials(HTTP_AUTHORIZATION=f"Token {made.key}")
     return client
 
 

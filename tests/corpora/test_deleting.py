@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from rest_framework.authtoken.models import Token
 
 from annotation import deleting, raters, splits
 from annotation.models import Assignment, Campaign, Corpus, Event, Label, Rater, Scheme, Slot
+from annotation.people import deletion, tokens
 from tests import factories
 from tests.importing.helpers import census, imported, label, line, written
 
@@ -65,7 +65,7 @@ def test_only_an_administrator_deletes(tmp_path: Path, role: dict[str, bool]) ->
     with pytest.raises(PermissionDenied):
         deleting.delete_corpus(corpus=made, by=person, confirmation="c")
     with pytest.raises(PermissionDenied):
-        deleting.delete_person(person=factories.user(), by=person, confirmation="x")
+        deletion.delete_person(person=factories.user(), by=person, confirmation="x")
     assert Corpus.objects.exists()
 
 
@@ -79,7 +79,7 @@ def test_nothing_is_deleted_without_the_name(tmp_path: Path) -> None:
 def test_a_persons_data_goes_and_their_slots_are_free_again(tmp_path: Path) -> None:
     made = corpus(tmp_path)
     ana, boss = factories.user("ana"), factories.user(administrator=True)
-    Token.objects.create(user=ana)
+    tokens.make(person=ana, name="x", scope="read", days=1)
     factories.campaign(made, annotators=[ana], include_self=True, by=ana)
     slot = Slot.objects.first()
     assert slot is not None
@@ -89,7 +89,7 @@ def test_a_persons_data_goes_and_their_slots_are_free_again(tmp_path: Path) -> N
     rater = raters.person(user=ana)
     theirs = Label.objects.filter(rater__corpus=made)[:1].get()
     Label.objects.create(item=theirs.item, question=theirs.question, rater=rater, occasion="main", number=1)
-    deleting.delete_person(person=ana, by=boss, confirmation="ana")
+    deletion.delete_person(person=ana, by=boss, confirmation="ana")
     assert not User.objects.filter(username="ana").exists()
     assert not Rater.objects.filter(pk=rater.pk).exists()
     assert not Slot.objects.filter(taken=True).exists()
@@ -101,7 +101,7 @@ def test_a_persons_data_goes_and_their_slots_are_free_again(tmp_path: Path) -> N
 def test_nobody_deletes_themselves() -> None:
     boss = factories.user(administrator=True)
     with pytest.raises(deleting.DeletionRefused, match="own account"):
-        deleting.delete_person(person=boss, by=boss, confirmation=boss.username)
+        deletion.delete_person(person=boss, by=boss, confirmation=boss.username)
 
 
 def test_labels_are_kept_by_the_database_outside_these_acts(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def test_the_printed_accounts_sign_in_and_have_their_roles() -> None:
     assert all(accounts.derived_password(role) in printed for role in accounts.ROLES)
     assert not is_researcher(users["annotator"])
     assert is_researcher(users["researcher"])
-    assert not any(user.is_superuser or user.is_staff for user in users.values())
+    assert [role for role, user in users.items() if user.is_superuser] == ["administrator"]
+    assert not any(user.is_staff for user in users.values())
 
 
 def test_passwords_differ_from_one_installation_to_the_next(settings) -> None:

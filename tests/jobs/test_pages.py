@@ -43,11 +43,11 @@ def test_the_list_shows_hostile_subjects_as_text_and_refreshes_only_while_someth
     job = begin("<b>x</b>")
     page = researcher.get(reverse("jobs")).content.decode()
     assert "&lt;b&gt;x&lt;/b&gt;" in page
-    assert "every 2s" in page
+    assert "every 5s" in page
     researcher.post(reverse("cancel-job", args=[job.pk]))
     page = researcher.get(reverse("jobs")).content.decode()
     assert "cancelled" in page
-    assert "every 2s" not in page
+    assert "every 5s" not in page
 
 
 def test_a_failed_job_shows_why_and_is_done_again(researcher: Client) -> None:

@@ -106,6 +106,17 @@ def test_the_demo_shows_its_accounts_and_then_the_address(new_home):
     assert found == sorted(found)
 
 
+def test_the_first_start_prints_a_link_that_makes_the_administrator(new_home):
+    with running(new_home) as server:
+        wait_until(lambda: any("/link/" in line for line in server.lines), 10)
+        address = next(line.strip() for line in server.lines if "/link/" in line)
+        assert address.startswith(f"http://127.0.0.1:{server.port}/link/")
+        with urllib.request.urlopen(address) as page:
+            assert page.status == 200
+            assert "no-store" in page.headers["Cache-Control"]
+            assert "Make the account" in page.read().decode()
+
+
 def test_a_port_in_use_is_told_in_one_line(new_home):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from config.pages import create_person
+from tests import factories
 from tests.security.addresses import Address, addresses
 
 pytestmark = pytest.mark.django_db
@@ -16,8 +16,11 @@ def _names(*lines: str) -> set[str]:
     return {name for line in lines for name in line.split()}
 
 
-PUBLIC = _names("healthz readyz login")
-SIGNED_IN = _names("home account renew-token logout my-campaigns api-schema api-docs api-my-campaigns")
+PUBLIC = _names("healthz readyz login use-link")
+SIGNED_IN = _names(
+    "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
+    "api-my-campaigns api-password api-tokens api-token",
+)
 MEMBERS = _names(
     "work work-next work-reopen work-guidelines work-task work-draft work-submit work-skip",
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
@@ -38,7 +41,10 @@ RESEARCHERS = _names(
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels api-exports api-export-labels",
 )
 ADMINISTRATORS = _names(
-    "people add-person delete-corpus delete-person endpoints endpoint api-endpoints api-endpoint",
+    "people add-person invite-person withdraw-invitation audit-log",
+    "person person-role person-state reset-link delete-person delete-corpus",
+    "api-people api-person api-reset-link api-invitations api-invitation api-events",
+    "endpoints endpoint api-endpoints api-endpoint",
     "test-endpoint api-test-endpoint",
 )
 BODY = {"version": 1, "answers": {}, "reason": "because"}
@@ -61,14 +67,14 @@ def statuses(client: Client, address: Address) -> set[int]:
 @pytest.fixture
 def annotator() -> Client:
     client = Client(raise_request_exception=False)
-    client.force_login(create_person(username="ana", role="annotator", password="a long password"))
+    client.force_login(factories.user("ana"))
     return client
 
 
 @pytest.fixture
 def researcher() -> Client:
     client = Client(raise_request_exception=False)
-    client.force_login(create_person(username="rei", role="researcher", password="a long password"))
+    client.force_login(factories.user("rei", researcher=True))
     return client
 
 

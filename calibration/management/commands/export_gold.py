@@ -40,7 +40,9 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Find or make the gold, and write it."""
         gold = _stored(options["gold"]) if options["gold"] else _made(options)
-        exporting.export(self, gold_export.selection(gold), options, gold_export.provenance(gold))
+        taken = exporting.taken(gold.corpus, options)
+        facts = gold_export.provenance(gold) | {"part": taken.part or "all"}
+        exporting.export(self, gold_export.selection(gold, taken), options, facts)
 
 
 def _stored(number: int) -> Gold:

@@ -17,7 +17,8 @@ class Command(DatabaseCommand):
 
     help = (
         "Write the labels of a corpus or campaign as CSV, JSONL or Parquet. The CSV is what import_corpus "
-        "--format ratings-csv and agree read. The last line is one JSON object with rows and sha256."
+        "--format ratings-csv and agree read. Of a corpus that is split dev is written; test and all need a "
+        "--purpose, which is logged as a look at test. The last line is one JSON object with rows and sha256."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,5 +29,10 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
         corpus, campaign = places.place(options["corpus"], options["campaign"])
-        facts = {"corpus": corpus.name, "campaign": campaign.name if campaign else None}
-        exporting.export(self, labels(scope_of(corpus, campaign)), options, facts)
+        taken = exporting.taken(corpus, options)
+        facts = {
+            "corpus": corpus.name,
+            "campaign": campaign.name if campaign else None,
+            "part": taken.part or "all",
+        }
+        exporting.export(self, labels(scope_of(corpus, campaign), taken), options, facts)

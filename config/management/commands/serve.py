@@ -64,8 +64,9 @@ class Command(BaseCommand):
             self._say("Loading the demo...")
             call_command("load_demo", stdout=self.stdout)
         supervisor.wait_for_answer(web)
+        first = self._first_link(supervisor)
         connection.close()
-        self._greet(supervisor)
+        self._greet(supervisor, first)
         supervisor.watch()
 
     def _migrate(self) -> None:
@@ -74,8 +75,19 @@ class Command(BaseCommand):
             self._say("Preparing the database...")
             call_command("migrate", interactive=False, verbosity=0)
 
-    def _greet(self, supervisor: Supervisor) -> None:
+    def _first_link(self, supervisor: Supervisor) -> str:
+        """Return the link that makes the first administrator, empty where there is one."""
+        from annotation.management.commands.people import address_of  # the apps are loaded by now
+        from annotation.people.links import first_administrator
+
+        made = first_administrator()
+        return address_of(made, supervisor.address) if made else ""
+
+    def _greet(self, supervisor: Supervisor, first: str) -> None:
         self._say(f"Concord is ready: {supervisor.address}")
+        if first:
+            self._say("Nobody manages it yet. Create the administrator here, once and within a day:")
+            self._say(f"  {first}")
         if supervisor.host not in LOOPBACK and not os.environ.get("CONCORD_ALLOWED_HOSTS"):
             self._say("Set CONCORD_ALLOWED_HOSTS to the names that others will use for this machine.")
         self._say(f"Logs are in {supervisor.places.logs}. Ctrl-C stops everything.")

@@ -1,4 +1,4 @@
-"""`manage.py load_demo`: the demo corpora, simulated ratings, campaigns, a judge's run, and two accounts."""
+"""`manage.py load_demo`: the demo corpora, simulated ratings, campaigns, a judge's run, and accounts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Command(DatabaseCommand):
 
     help = (
         "Load the demo: two corpora written for Concord, simulated ratings, four campaigns to rate in, "
-        "and a run of the judge rules-baseline. Makes the accounts annotator and researcher and prints their "
-        "passwords. Run again, it adds only what is missing and prints the accounts."
+        "and a run of the judge rules-baseline. Makes the accounts annotator, researcher and administrator "
+        "and prints their passwords. Run again, it adds only what is missing and prints the accounts."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,7 +34,7 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
         for role, account in made.items():
-            self.stdout.write(f"  {role:<11} password {account.password or 'as you have set it'}")
+            self.stdout.write(f"  {role:<13} password {account.password or 'as you have set it'}")
 
     @transaction.atomic
     def _load(self) -> dict[str, accounts.Account]:

@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('calibration', '0001_initial'),
+        ('calibration', '0002_export_part'),
     ]
 
     operations = [

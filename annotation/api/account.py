@@ -1,0 +1,62 @@
+"""One's own account over HTTP: its password and its tokens. Everyone signed in."""
+
+from __future__ import annotations
+
+from django.contrib.auth import update_session_auth_hash
+from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api import people_serializers as serializers
+from annotation.api.people import answered, user_of
+from annotation.models import ApiToken
+from annotation.people import accounts, tokens
+from config.permissions import IsSignedIn
+
+
+@extend_schema(request=serializers.NewPassword, responses={204: None})
+@api_view(["POST"])
+@permission_classes([IsSignedIn])
+@answered
+def password(request: Request) -> Response:
+    """Change one's own password; all other sessions end."""
+    given = serializers.NewPassword(data=request.data)
+    given.is_valid(raise_exception=True)
+    accounts.change_password(person=user_of(request), **given.validated_data)
+    if request.auth is None:  # a session, which goes on with the new password
+        update_session_auth_hash(request._request, user_of(request))
+    return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema(methods=["GET"], responses=serializers.TokenSerializer(many=True))
+@extend_schema(
+    methods=["POST"], request=serializers.NewToken, responses={201: serializers.MadeTokenSerializer}
+)
+@never_cache
+@api_view(["GET", "POST"])
+@permission_classes([IsSignedIn])
+@answered
+def own_tokens(request: Request) -> Response:
+    """List one's own tokens without their keys, or make one; its key is in this answer alone."""
+    person = user_of(request)
+    if request.method == "GET":
+        return Response(serializers.TokenSerializer(person.api_tokens.all(), many=True).data)
+    given = serializers.NewToken(data=request.data)
+    given.is_valid(raise_exception=True)
+    made = tokens.make(person=person, **given.validated_data)
+    told = serializers.TokenSerializer(made.token).data | {"key": made.key}
+    return Response(told, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses={204: None})
+@api_view(["DELETE"])
+@permission_classes([IsSignedIn])
+def own_token(request: Request, pk: int) -> Response:
+    """Revoke one of one's own tokens."""
+    found = get_object_or_404(ApiToken, pk=pk, user=user_of(request))
+    tokens.revoke(by=user_of(request), token=found)
+    return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,17 @@
+"""API routes of people and of one's own account."""
+
+from django.urls import path
+
+from annotation.api import account, people
+
+urlpatterns = [
+    path("people/", people.people, name="api-people"),
+    path("people/<int:pk>/", people.person, name="api-person"),
+    path("people/<int:pk>/reset-link/", people.reset_link, name="api-reset-link"),
+    path("invitations/", people.invitations, name="api-invitations"),
+    path("invitations/<int:pk>/", people.invitation, name="api-invitation"),
+    path("events/", people.events, name="api-events"),
+    path("account/password/", account.password, name="api-password"),
+    path("account/tokens/", account.own_tokens, name="api-tokens"),
+    path("account/tokens/<int:pk>/", account.own_token, name="api-token"),
+]

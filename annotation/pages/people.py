@@ -1,0 +1,196 @@
+"""The pages of people: all accounts, one account, invitations. Administrators only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.deleting import DeletionRefused
+from annotation.models import OneTimeLink
+from annotation.pages.people_forms import ROLE_CHOICES, InviteForm, PersonForm, refused
+from annotation.people import accounts, deletion, links, listing, roles, sign_in
+from annotation.people.errors import PeopleError
+from config.permissions import administrator_only
+
+SHOWN = 50
+
+
+def load(pk: int) -> User:
+    """Return an account, or 404."""
+    return get_object_or_404(User.objects.prefetch_related("groups"), pk=pk)
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@require_GET
+@never_cache
+@administrator_only
+def people(request: HttpRequest) -> HttpResponse:
+    """Administrators: every account with its role and what it has done, and open invitations."""
+    return _people(request, PersonForm(), InviteForm())
+
+
+def _people(
+    request: HttpRequest, form: PersonForm, invite: InviteForm, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    text = request.GET.get("text", "").replace("\0", "").strip()
+    page = Paginator(listing.accounts(text), SHOWN).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "rows": listing.rows(list(page)),
+        "text": text,
+        "query": f"{urlencode({'text': text})}&" if text else "",
+        "invitations": links.open_invitations(),
+        "form": form,
+        "invite": invite,
+    }
+    return render(request, "accounts/people.html", context | more, status=status)
+
+
+@require_POST
+@never_cache
+@administrator_only
+def add_person(request: HttpRequest) -> HttpResponse:
+    """Administrators: make an account with a password that they choose."""
+    form = PersonForm(request.POST)
+    if form.is_valid():
+        try:
+            made = accounts.create(by=_user(request), **form.cleaned_data)
+        except PeopleError as error:
+            refused(form, error)
+        else:
+            messages.success(request, f"The account {made.get_username()} was made.")
+            return redirect("people")
+    return _people(request, form, InviteForm(), status=422)
+
+
+@require_POST
+@never_cache
+@administrator_only
+def invite(request: HttpRequest) -> HttpResponse:
+    """Administrators: make an invitation; its link is shown in this answer and never again."""
+    form = InviteForm(request.POST)
+    if form.is_valid():
+        try:
+            made = links.invite(by=_user(request), **form.cleaned_data)
+        except PeopleError as error:
+            form.add_error("name" if error.field == "username" else None, str(error))
+        else:
+            return _link_page(request, made, "Invitation")
+    return _people(request, PersonForm(), form, status=422)
+
+
+@require_POST
+@never_cache
+@administrator_only
+def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: make a link for a new password; it is shown in this answer and never again."""
+    try:
+        made = links.reset(by=_user(request), person=load(pk))
+    except PeopleError as error:
+        messages.error(request, str(error))
+        return redirect("person", pk)
+    return _link_page(request, made, "Link for a new password")
+
+
+def _link_page(request: HttpRequest, made: links.Made, title: str) -> HttpResponse:
+    address = request.build_absolute_uri(reverse("use-link", args=[made.token]))
+    return render(request, "accounts/link.html", {"address": address, "link": made.link, "title": title})
+
+
+@require_POST
+@administrator_only
+def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: make an invitation useless."""
+    found = get_object_or_404(OneTimeLink, pk=pk, kind=OneTimeLink.Kind.INVITATION)
+    links.withdraw(by=_user(request), link=found)
+    messages.success(request, "The invitation was withdrawn.")
+    return redirect("people")
+
+
+@require_GET
+@never_cache
+@administrator_only
+def person(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: one account, what it has done, and what can be done about it."""
+    found = load(pk)
+    (row,) = listing.rows([found])
+    context = {
+        "person": found,
+        "row": row,
+        "work": listing.work_of(found),
+        "roles": ROLE_CHOICES,
+        "locked": sign_in.is_locked(found),
+        "tokens": found.api_tokens.count(),
+    }
+    return render(request, "accounts/person.html", context)
+
+
+@require_POST
+@administrator_only
+def change_role(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: give an account another role."""
+    found, role = load(pk), request.POST.get("role", "")
+    return _done(request, found, lambda by: roles.set_role(by=by, person=found, role=role), "The role holds")
+
+
+@require_POST
+@administrator_only
+def change_state(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: deactivate, activate or unlock an account."""
+    found = load(pk)
+    verbs: dict[str, tuple[Callable[[User], Any], str]] = {
+        "deactivate": (lambda by: accounts.deactivate(by=by, person=found), "The account is deactivated"),
+        "activate": (lambda by: accounts.activate(by=by, person=found), "The account is active"),
+        "unlock": (lambda by: sign_in.unlock(by=by, person=found), "The account can sign in again"),
+    }
+    act = verbs.get(request.POST.get("verb", ""))
+    if act is None:
+        messages.error(request, "Choose deactivate, activate or unlock.")
+        return redirect("person", pk)
+    return _done(request, found, *act)
+
+
+def _done(request: HttpRequest, found: User, act: Callable[[User], Any], said: str) -> HttpResponse:
+    try:
+        act(_user(request))
+    except PeopleError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{said}.")
+    return redirect("person", found.pk)
+
+
+@never_cache
+@administrator_only
+def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: delete an account with its labels, confirmed by its name, told twice where in use."""
+    found, why = load(pk), ""
+    if request.method == "POST":
+        try:
+            deletion.delete_person(
+                person=found,
+                by=_user(request),
+                confirmation=request.POST.get("confirmation", ""),
+                despite_use=bool(request.POST.get("despite_use")),
+            )
+        except (DeletionRefused, PeopleError) as error:
+            why = str(error)
+        else:
+            messages.success(request, "The account and its data were deleted.")
+            return redirect("people")
+    context = {"person": found, "destroyed": deletion.destroyed_with(found), "refused": why}
+    return render(request, "accounts/delete_person.html", context, status=422 if why else 200)

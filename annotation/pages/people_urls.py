@@ -1,0 +1,26 @@
+"""Addresses of people, of one's own account, and of getting in."""
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+
+from annotation.pages import account, audit, entering, people
+
+urlpatterns = [
+    path("sign-in/", entering.SignIn.as_view(), name="login"),
+    path("sign-out/", LogoutView.as_view(), name="logout"),
+    path("link/<str:token>/", entering.use_link, name="use-link"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.password, name="password"),
+    path("account/token/", account.make_token, name="make-token"),
+    path("account/token/<int:pk>/revoke/", account.revoke_token, name="revoke-token"),
+    path("people/", people.people, name="people"),
+    path("people/add/", people.add_person, name="add-person"),
+    path("people/invite/", people.invite, name="invite-person"),
+    path("people/invitation/<int:pk>/withdraw/", people.withdraw_invitation, name="withdraw-invitation"),
+    path("people/log/", audit.log, name="audit-log"),
+    path("people/<int:pk>/", people.person, name="person"),
+    path("people/<int:pk>/role/", people.change_role, name="person-role"),
+    path("people/<int:pk>/state/", people.change_state, name="person-state"),
+    path("people/<int:pk>/reset-link/", people.reset_link, name="reset-link"),
+    path("people/<int:pk>/delete/", people.delete_person, name="delete-person"),
+]

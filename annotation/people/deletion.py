@@ -1,0 +1,89 @@
+"""Deleting a person with all that they answered: said before, confirmed, refused while it is in use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from annotation.deleting import DeletionRefused
+from annotation.models import Assignment, CampaignMember, Event, Label, Rater
+from annotation.people import roles
+from annotation.people.errors import PersonInUse
+from annotation.people.uses import uses_of
+from annotation.purging import purge
+from config.permissions import is_administrator
+
+
+@dataclass(frozen=True)
+class Destroyed:
+    """What goes with a person: rows by kind, and what was made of them (which stays, unreproducible)."""
+
+    labels: int
+    items: int
+    submitted: int
+    drafts: int
+    campaigns: int
+    uses: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def destroyed_with(person: User) -> Destroyed:
+    """Return what deleting a person would destroy. Labels count superseded ones, too."""
+    labels = Label.objects.filter(rater__user=person)
+    work = Assignment.objects.filter(user=person)
+    return Destroyed(
+        labels=labels.count(),
+        items=labels.values("item").distinct().count(),
+        submitted=work.filter(state=Assignment.State.SUBMITTED).count(),
+        drafts=work.exclude(draft={}).exclude(state=Assignment.State.SUBMITTED).count(),
+        campaigns=CampaignMember.objects.filter(user=person).count(),
+        uses=tuple(uses_of(person)),
+    )
+
+
+@transaction.atomic
+def delete_person(*, person: User, by: User, confirmation: str, despite_use: bool = False) -> dict[str, int]:
+    """Delete an account with all its labels, drafts and assignments; their slots are free again.
+
+    Raises PermissionDenied unless `by` is an administrator, DeletionRefused unless `confirmation` is the
+    account's name, or where one would delete oneself, RoleRefused for the only administrator, and
+    PersonInUse where a report or gold was made of their answers, unless `despite_use`. What the person set
+    up stays, by nobody.
+    """
+    if not is_administrator(by):
+        raise PermissionDenied
+    if confirmation != person.get_username():
+        raise DeletionRefused(f"type the name exactly to confirm: {person.get_username()}")
+    if person.pk == by.pk:
+        raise DeletionRefused("nobody deletes their own account")
+    if person.is_superuser and person.is_active:
+        roles.must_not_be_last(person)
+    uses = uses_of(person)
+    if uses and not despite_use:
+        named = "; ".join(uses[:5]) + " and more" * (len(uses) > 5)
+        raise PersonInUse(
+            f"Answers of {person.get_username()} are in {named}. "
+            "Those could no longer be reproduced. Say that you want that, or deactivate the account instead."
+        )
+    number = person.pk
+    gone = purge(
+        [
+            Label.objects.filter(rater__user=person),
+            Rater.objects.filter(user=person),
+            Assignment.objects.filter(user=person),
+            User.objects.filter(pk=person.pk),
+        ]
+    )
+    Event.objects.create(by=by, verb="delete person", subject=f"account {number}", detail=gone)
+    return gone
+
+
+def labels_of(person: User) -> int:
+    """Return how many labels a person gave, superseded ones included."""
+    return Label.objects.filter(rater__user=person).count()

@@ -1,0 +1,50 @@
+"""What can be refused about people, each with one line that says what to do.
+
+PeopleError
+├── NameRefused        a user name that cannot be told apart, or holds what a name may not hold
+├── PasswordRefused    a password that is wrong, or too easy
+├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
+├── RoleRefused        a role, or a state, that an account cannot have
+├── TokenRefused       a token that cannot be made
+└── PersonInUse        a person whose answers a report or gold is made of
+"""
+
+
+class PeopleError(ValueError):
+    """The base: `field` is the part of a form that is at fault, empty where it is none."""
+
+    field = ""
+
+
+class NameRefused(PeopleError):
+    """Not a name that one can have."""
+
+    field = "username"
+
+
+class PasswordRefused(PeopleError):
+    """Not a password that one can have."""
+
+    field = "password"
+
+
+class LinkRefused(PeopleError):
+    """The link opens nothing."""
+
+
+class RoleRefused(PeopleError):
+    """The account cannot be this."""
+
+    field = "role"
+
+
+class TokenRefused(PeopleError):
+    """No such token is made."""
+
+    field = "name"
+
+
+class PersonInUse(PeopleError):
+    """Reports or gold would lose what they were made of."""
+
+    field = "despite_use"

@@ -1,0 +1,83 @@
+"""User names: what one may hold, and when two of them look the same. Pure: no framework.
+
+Two keys stand for a name. `folded` is the same for names that differ in case alone, `look` for names whose
+letters look alike as they are written; both see through compatibility forms (NFKC) and through the
+look-alike letters of Unicode's table (UTS #39), from the package confusable-homoglyphs.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+LONGEST = 60
+MARKS_IN_A_ROW = 2
+PUNCTUATION = frozenset(" ._-+@'")
+ALLOWED = "letters, digits and . _ - + @ ' (and single blanks inside)"
+
+
+def normal(name: str) -> str:
+    """Return a name as it is stored: composed, compatibility forms replaced, no blanks around it."""
+    return unicodedata.normalize("NFKC", name).strip()
+
+
+def fault(name: str) -> str:
+    """Return in one line why a name (see `normal`) cannot be given, empty where it can."""
+    if not name:
+        return "Give a user name."
+    if len(name) > LONGEST:
+        return f"A user name has at most {LONGEST} characters."
+    if not name[0].isalnum():
+        return "A user name begins with a letter or a digit."
+    if "  " in name:
+        return "A user name has single blanks only."
+    in_a_row = 0
+    for character in name:
+        category = unicodedata.category(character)
+        in_a_row = in_a_row + 1 if category[0] == "M" else 0
+        if in_a_row > MARKS_IN_A_ROW:
+            return "A user name has at most two marks on a letter."
+        if category[0] not in "LM" and category != "Nd" and character not in PUNCTUATION:
+            return f"A user name has {ALLOWED}; {_shown(character)} is not allowed."
+    return ""
+
+
+def folded(name: str) -> str:
+    """Return what names have in common that differ in case or look-alike letters alone."""
+    return _skeleton(normal(name).casefold())
+
+
+def look(name: str) -> str:
+    """Return what names have in common that look the same as they are written (`Ian` and `lan`)."""
+    return _skeleton(normal(name))
+
+
+def _skeleton(text: str) -> str:
+    parts = unicodedata.normalize("NFD", text)
+    visible = (c for c in parts if unicodedata.category(c) not in ("Cf", "Cc", "Zs"))
+    return unicodedata.normalize("NFD", "".join(_prototype(c) for c in visible))
+
+
+@cache
+def _prototype(character: str) -> str:
+    """Return what a character looks like: the centre of its group in the table of look-alikes.
+
+    In the table every look-alike is joined to one prototype, in both directions; the prototype is the member
+    with the most neighbours, in a pair the longer one, then the lower one.
+    """
+    table = _look_alikes()
+    group = [character, *(entry["c"] for entry in table.get(character, ()))]
+    return min(group, key=lambda member: (-len(table.get(member, ())), -len(member), member))
+
+
+@cache
+def _look_alikes() -> dict[str, list[dict[str, str]]]:
+    from confusable_homoglyphs import confusables  # half a megabyte, read where a name is first compared
+
+    table: dict[str, list[dict[str, str]]] = confusables.confusables_data
+    return table
+
+
+def _shown(character: str) -> str:
+    code = f"U+{ord(character):04X}"
+    return f"“{character}” ({code})" if character.isprintable() else code

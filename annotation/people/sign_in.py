@@ -1,0 +1,100 @@
+"""Signing in: each wrong password makes the next try wait longer, ten lock name and address for half an hour.
+
+django-axes counts the tries in the database and locks; the waits before are worked out from its counts. Both
+are logged, with the account where there is one and never with what was typed.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from math import ceil
+from typing import Any
+
+from axes.backends import AxesStandaloneBackend
+from axes.models import AccessAttempt
+from axes.utils import reset as reset_tries
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import Max, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from annotation.models import Event
+
+FREE_TRIES = 3
+LONGEST_WAIT = 60
+
+
+class Lock(AxesStandaloneBackend):
+    """Refuses a locked name before its password is looked at. Calls inside the program have no request."""
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
+        """Raise PermissionDenied where the name is locked for the request's address."""
+        if request is not None:
+            super().authenticate(request, **credentials)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return where a request comes from: behind the trusted proxy the address that this appended last."""
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
+    return forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")
+
+
+def seconds_to_wait(request: HttpRequest, username: str) -> int:
+    """Return for how long no further try for a name is taken from the request's address, 0 where one is."""
+    since = timezone.now() - settings.AXES_COOLOFF_TIME
+    tries = AccessAttempt.objects.filter(
+        username=username, ip_address=address_of(request) or None, attempt_time__gte=since
+    ).aggregate(n=Sum("failures_since_start"), last=Max("attempt_time"))
+    wrong = tries["n"] or 0
+    if not FREE_TRIES <= wrong < settings.AXES_FAILURE_LIMIT:
+        return 0
+    pause = timedelta(seconds=min(2 ** (wrong - FREE_TRIES + 1), LONGEST_WAIT))
+    return max(0, ceil((tries["last"] + pause - timezone.now()).total_seconds()))
+
+
+def too_early(request: HttpRequest, seconds: int) -> HttpResponse:
+    """Answer a try that has to wait: 429, with for how long."""
+    minutes = ceil(seconds / 60)
+    wait = f"{seconds} second{'s' * (seconds != 1)}" if seconds <= LONGEST_WAIT else f"{minutes} minutes"
+    response = render(request, "accounts/too_early.html", {"wait": wait}, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def locked(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
+    """Answer a try for a name that is locked."""
+    return too_early(request, int(settings.AXES_COOLOFF_TIME.total_seconds()))
+
+
+def unlock(*, by: User | None, person: User) -> None:
+    """Forget the wrong passwords for an account's name, from wherever they came."""
+    if reset_tries(username=person.get_username()):
+        Event.objects.create(by=by, verb="unlock account", subject=f"account {person.pk}")
+
+
+def is_locked(person: User) -> bool:
+    """Whether some address is locked out of an account at the moment."""
+    since = timezone.now() - settings.AXES_COOLOFF_TIME
+    tries = AccessAttempt.objects.filter(username=person.get_username(), attempt_time__gte=since)
+    by_address = tries.values("ip_address").annotate(n=Sum("failures_since_start"))
+    return by_address.filter(n__gte=settings.AXES_FAILURE_LIMIT).exists()
+
+
+def log_failure(*, request: HttpRequest | None, credentials: dict[str, Any], **_: Any) -> None:
+    """Log a failed try to sign in (a signal's receiver)."""
+    if request is not None:
+        _log("failed sign-in", request, str(credentials.get("username", "")))
+
+
+def log_lock(*, request: HttpRequest, username: str, **_: Any) -> None:
+    """Log that a name is locked for an address (a signal's receiver)."""
+    _log("lock sign-in", request, username)
+
+
+def _log(verb: str, request: HttpRequest, username: str) -> None:
+    """Log an act about an account. A name that nobody has may be a mistyped password: it is not kept."""
+    account = User.objects.filter(username=username).values_list("pk", flat=True).first()
+    subject = f"account {account}" if account else "no such account"
+    Event.objects.create(verb=verb, subject=subject, detail={"address": address_of(request)[:45]})

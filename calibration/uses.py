@@ -1,0 +1,37 @@
+"""Which reports and gold were made of a person's answers."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+
+from annotation.models import Label, Rater
+from calibration.models import Gold, Report
+
+
+def uses_of(person: User) -> list[str]:
+    """Return one line for each study with a report, and each gold, that names the person among its raters."""
+    names = set(Rater.objects.filter(user=person).values_list("name", flat=True))
+    corpora = Label.objects.filter(rater__user=person).values("item__corpus").distinct()
+    if not names:
+        return []
+    reports = (
+        Report.objects.filter(study__corpus__in=corpora).select_related("study").order_by("study_id", "pk")
+    )
+    studies = {f"the report {report.study.name}": None for report in reports if _in_report(report, names)}
+    golds = Gold.objects.filter(corpus__in=corpora).select_related("scheme_version__scheme").order_by("pk")
+    made = [
+        f"gold {gold.pk} ({gold.scheme_version.scheme.title} by {gold.rule})"
+        for gold in golds
+        if _named(gold.options.get("raters", []), names)
+    ]
+    return [*studies, *made]
+
+
+def _in_report(report: Report, names: set[str]) -> bool:
+    questions = report.result.get("questions", [])
+    return any(_named([rater["name"] for rater in question["raters"]], names) for question in questions)
+
+
+def _named(raters: list[str], names: set[str]) -> bool:
+    """Whether one of the names is among raters; where two share one, the kind stands behind it."""
+    return any(rater == name or rater.startswith(f"{name} (human") for rater in raters for name in names)
