@@ -25,6 +25,4 @@ USER concord
 VOLUME /var/lib/concord
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=10s --start-period=40s CMD ["python", "-m", "config.probe"]
-CMD ["granian", "--interface", "wsgi", "--http", "1", "--no-ws", "--host", "0.0.0.0", "--port", "8000", \
-     "--workers", "2", "--blocking-threads", "8", "--respawn-failed-workers", "--workers-kill-timeout", "20", \
-     "--log-level", "warning", "config.wsgi:application"]
+CMD ["python", "-m", "config.web", "--host", "0.0.0.0", "--port", "8000"]

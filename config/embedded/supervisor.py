@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import http.client
 import signal
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from config.embedded import postgres
+from config.embedded import postgres, programs
 from config.embedded.children import Child, Program
-from config.embedded.instance import check_port, claim_home, free_home
+from config.embedded.instance import claim_home, claim_port, free_home
 from config.embedded.layout import EmbeddedError, Layout, make_home
 
 LOOK_EVERY = 0.25
@@ -35,6 +36,7 @@ class Supervisor:
         self.children: list[Child] = []
         self.database: postgres.Use | None = None
         self._home: int | None = None
+        self._listening: socket.socket | None = None
 
     @property
     def address(self) -> str:
@@ -48,12 +50,17 @@ class Supervisor:
             signal.signal(number, _ask_to_stop)
         make_home(self.places)
         self._home = claim_home(self.places, self.address)
-        check_port(self.host, self.port)
+        self._listening = claim_port(self.host, self.port)
 
     def start_database(self) -> None:
         """Start the embedded PostgreSQL."""
         self.database = postgres.use(self.places.home)
         self.database.ensure()
+
+    def start_web(self, folder: Path) -> list[Child]:
+        """Start the web server's processes on the socket that stays open while one of them is away."""
+        assert self._listening is not None, "claim comes first"
+        return [self.start(program, folder) for program in programs.web(self._listening.fileno())]
 
     def start(self, program: Program, folder: Path) -> Child:
         """Start a program and keep it running from now on."""
@@ -62,13 +69,13 @@ class Supervisor:
         child.start()
         return child
 
-    def wait_for_answer(self, web: Child) -> None:
+    def wait_for_answer(self, web: list[Child]) -> None:
         """Return once the web server answers; EmbeddedError if it ends or stays silent instead."""
         deadline = time.monotonic() + ANSWER_SECONDS
         while not self._answers():
-            ended = web.process is None or web.process.poll() is not None
+            ended = all(child.process is None or child.process.poll() is not None for child in web)
             if ended or time.monotonic() > deadline:
-                raise EmbeddedError(f"The web server did not start: see {web.log}")
+                raise EmbeddedError(f"The web server did not start: see {web[0].log}")
             time.sleep(0.05)
 
     def watch(self) -> None:
@@ -91,6 +98,9 @@ class Supervisor:
         deadline = time.monotonic() + STOP_SECONDS
         for child in self.children:
             child.stop(deadline)
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
         if self.database is not None:
             self.database.release()
         if self._home is not None:
@@ -99,7 +109,7 @@ class Supervisor:
 
     def _answers(self) -> bool:
         name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        connection = http.client.HTTPConnection(name, self.port, timeout=5)
+        connection = http.client.HTTPConnection(name, self.port, timeout=2)
         try:
             connection.request("GET", "/healthz")
             connection.getresponse().read()

@@ -4,8 +4,6 @@ import ast
 import statistics
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("config", "annotation", "judges", "calibration", "demo")
 

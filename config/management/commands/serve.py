@@ -56,7 +56,7 @@ class Command(BaseCommand):
             supervisor.start_database()
         self._migrate()
         self._say("Starting the web server and the workers...")
-        web = supervisor.start(programs.web(supervisor.host, supervisor.port), settings.BASE_DIR)
+        web = supervisor.start_web(settings.BASE_DIR)
         broker = bool(settings.CELERY_BROKER_URL)
         for program in programs.workers(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
             supervisor.start(program, settings.BASE_DIR)
