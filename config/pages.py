@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 from rest_framework.authtoken.models import Token
 
+from config import trouble
 from config.permissions import RESEARCHERS, administrator_only, is_researcher
 
 
@@ -102,5 +103,7 @@ def missing(request: HttpRequest, exception: Exception | None = None) -> HttpRes
 
 @login_not_required
 def broken(request: HttpRequest) -> HttpResponse:
-    """The 500 page: plain, with no database behind it."""
+    """The 500 page: plain, with no database behind it. 503 where the trouble passes by itself."""
+    if sentence := trouble.current():
+        return trouble.unavailable(request, sentence)
     return render(request, "errors/500.html", status=500)

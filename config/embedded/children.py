@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.embedded.layout import Layout
+from config.embedded.logs import open_log
 from config.embedded.processes import die_with_parent
 
-LARGEST_LOG = 20_000_000
 LONGEST_PAUSE = 30.0
 SETTLED = 10.0
 
@@ -50,10 +50,8 @@ class Child:
 
     def start(self) -> None:
         """Start the program in a session of its own, so that Ctrl-C reaches the supervisor alone."""
-        if self.log.exists() and self.log.stat().st_size > LARGEST_LOG:
-            self.log.replace(self.log.with_suffix(".log.1"))
         environment = os.environ | {"CONCORD_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"}
-        with self.log.open("ab") as log:
+        with open_log(self.log) as log:
             self.process = subprocess.Popen(
                 self.program.command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True, pass_fds=self.program.files,

@@ -14,8 +14,10 @@ from config.embedded import postgres, programs
 from config.embedded.children import Child, Program
 from config.embedded.instance import claim_home, claim_port, free_home
 from config.embedded.layout import EmbeddedError, Layout, make_home
+from config.embedded.logs import rotate_all
 
 LOOK_EVERY = 0.25
+PATIENCE = 10.0
 ANSWER_SECONDS = 60.0
 STOP_SECONDS = 8.0
 ASKS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -36,6 +38,7 @@ class Supervisor:
         self.children: list[Child] = []
         self.database: postgres.Use | None = None
         self._home: int | None = None
+        self._trouble = ""
         self._listening: socket.socket | None = None
 
     @property
@@ -81,13 +84,25 @@ class Supervisor:
     def watch(self) -> None:
         """Keep everything running until a signal asks to stop."""
         while True:
-            if self.database is not None and not self.database.is_ready():
-                self.database.again()
+            self._look_after_database()
+            rotate_all(self.places.logs)
             for child in self.children:
                 line = child.look()
                 if line:
                     self.say(line)
             time.sleep(LOOK_EVERY)
+
+    def _look_after_database(self) -> None:
+        """Start a database that is away; where it cannot be started, say so once and go on trying."""
+        if self.database is None or self.database.is_ready():
+            self._trouble = ""
+            return
+        try:
+            self.database.again(patience=PATIENCE)
+        except EmbeddedError as error:
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                self.say(f"{error} Trying again.")
 
     def stop(self) -> None:
         """Stop everything, PostgreSQL last. Never raises for a process that is gone already."""

@@ -14,6 +14,7 @@ import django
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
+from config.embedded.postgres import WAIT_BRIEFLY
 from config.embedded.processes import follow_parent
 from config.web.protocol import LimitedHeaders
 from config.web.sockets import listen
@@ -36,6 +37,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     _allow_many_files()
     if options.fd is not None:
+        os.environ[WAIT_BRIEFLY] = "1"
         uvicorn.Server(_settings(1)).run(sockets=[socket.socket(fileno=options.fd)])
         return 0
     try:
