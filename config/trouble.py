@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 
@@ -18,6 +19,7 @@ FULL = "There is no room left on the server's disk, so nothing can be saved now.
 BUSY = "Too much is going on at once. What was not confirmed is to be sent again."
 SENTENCES = {"53100": FULL, "53300": BUSY, "53200": BUSY, "40001": BUSY, "40P01": BUSY, "55P03": BUSY}
 """By PostgreSQL's error codes (appendix A of its manual)."""
+SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EMFILE: BUSY, errno.ENFILE: BUSY}
 AWAY_CLASSES = ("08", "57P")
 
 
@@ -28,6 +30,8 @@ def passing(error: BaseException | None) -> str | None:
     """
     if isinstance(error, EmbeddedError | InterfaceError):
         return AWAY
+    if isinstance(error, OSError) and error.errno in SYSTEM:
+        return SYSTEM[error.errno]
     if not isinstance(error, OperationalError):
         return None
     code = getattr(error.__cause__, "sqlstate", None)

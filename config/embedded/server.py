@@ -18,6 +18,7 @@ from config.embedded.layout import PORT, EmbeddedError, Layout
 from config.embedded.leftovers import stop_leftovers
 from config.embedded.logs import last_trouble
 from config.embedded.processes import STOP_SECONDS, die_with_parent, is_ready
+from config.embedded.resources import check_room
 
 SUPERUSER = "postgres"
 DATABASE = "concord"
@@ -62,6 +63,7 @@ class Server:
         mark = self.places.data / "PG_VERSION"
         version = mark.read_text().strip() if mark.exists() else None
         if version is None:
+            check_room(self.places.root)
             self._initialise()
         elif version != MAJOR:
             raise EmbeddedError(

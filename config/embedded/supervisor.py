@@ -15,6 +15,7 @@ from config.embedded.children import Child, Program
 from config.embedded.instance import claim_home, claim_port, free_home
 from config.embedded.layout import EmbeddedError, Layout, make_home
 from config.embedded.logs import rotate_all
+from config.embedded.resources import allow_many_files
 
 LOOK_EVERY = 0.25
 PATIENCE = 10.0
@@ -38,7 +39,7 @@ class Supervisor:
         self.children: list[Child] = []
         self.database: postgres.Use | None = None
         self._home: int | None = None
-        self._trouble = ""
+        self._trouble = self._obstacle = ""
         self._listening: socket.socket | None = None
 
     @property
@@ -51,6 +52,7 @@ class Supervisor:
         """Make sure that home and port are ours, before anything is started. EmbeddedError otherwise."""
         for number in ASKS:
             signal.signal(number, _ask_to_stop)
+        allow_many_files()
         make_home(self.places)
         self._home = claim_home(self.places, self.address)
         self._listening = claim_port(self.host, self.port)
@@ -87,9 +89,7 @@ class Supervisor:
             self._look_after_database()
             rotate_all(self.places.logs)
             for child in self.children:
-                line = child.look()
-                if line:
-                    self.say(line)
+                self._look_after(child)
             time.sleep(LOOK_EVERY)
 
     def _look_after_database(self) -> None:
@@ -103,6 +103,16 @@ class Supervisor:
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 self.say(f"{error} Trying again.")
+
+    def _look_after(self, child: Child) -> None:
+        try:
+            line = child.look()
+        except OSError as error:  # no room for its log, no process to be had: a later look tries again
+            line = f"{child.program.name} cannot be started now: {error.strerror}."
+            line = "" if line == self._obstacle else line
+            self._obstacle = line or self._obstacle
+        if line:
+            self.say(line)
 
     def stop(self) -> None:
         """Stop everything, PostgreSQL last. Never raises for a process that is gone already."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import signal
 import socket
 import sys
@@ -16,6 +15,7 @@ from uvicorn.supervisors import Multiprocess
 
 from config.embedded.postgres import WAIT_BRIEFLY
 from config.embedded.processes import follow_parent
+from config.embedded.resources import allow_many_files
 from config.web.protocol import LimitedHeaders
 from config.web.sockets import listen
 
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=2, help="how many processes answer (2)")
     parser.add_argument("--fd", type=int, help="a listening socket to take over, in a single process")
     options = parser.parse_args(arguments)
-    _allow_many_files()
+    allow_many_files()
     if options.fd is not None:
         os.environ[WAIT_BRIEFLY] = "1"
         uvicorn.Server(_settings(1)).run(sockets=[socket.socket(fileno=options.fd)])
@@ -67,14 +67,6 @@ def _settings(processes: int) -> uvicorn.Config:
         proxy_headers=False, server_header=False, timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=LAST_SECONDS, backlog=1024,
     )  # fmt: skip
-
-
-def _allow_many_files() -> None:
-    """Every connection is an open file: allow as many as the system lets us."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 
 import psycopg
@@ -74,6 +75,9 @@ def test_json_that_was_sent_is_answered_with_json(visitor):
         (of_code("57014"), None),
         (EmbeddedError("away"), trouble.AWAY),
         (InterfaceError("closed"), trouble.AWAY),
+        (OSError(errno.ENOSPC, "No space left on device"), trouble.FULL),
+        (OSError(errno.EMFILE, "Too many open files"), trouble.BUSY),
+        (FileNotFoundError(errno.ENOENT, "No such file"), None),
         (IntegrityError("twice"), None),
         (ValueError("ours"), None),
     ],

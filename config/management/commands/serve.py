@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -81,8 +82,9 @@ class Command(BaseCommand):
         self._say(f"Logs are in {supervisor.places.logs}. Ctrl-C stops everything.")
 
     def _say(self, line: str) -> None:
-        self.stdout.write(line)
-        self.stdout.flush()
+        with suppress(OSError):  # nobody reads on, or its disk is full: no reason to stop serving
+            self.stdout.write(line)
+            self.stdout.flush()
 
 
 def _port(text: str) -> int:
