@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ def web() -> Iterator[int]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
-    process = subprocess.Popen(programs.web("127.0.0.1", port).command, cwd=PROJECT)
+    process = subprocess.Popen(programs.web_alone("127.0.0.1", port), cwd=PROJECT)
     try:
         _wait(port, process)
         yield port
@@ -64,7 +65,7 @@ def _wait(port: int, process: subprocess.Popen[Any]) -> None:
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the web server ended with {process.returncode}")
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz"):
             return
         time.sleep(0.1)
-    raise RuntimeError(f"the web server did not listen within {START_SECONDS:.0f} s")
+    raise RuntimeError(f"the web server did not answer within {START_SECONDS:.0f} s")

@@ -6,6 +6,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from config import trouble
 from config.permissions import is_researcher
 
 
@@ -28,5 +29,7 @@ def missing(request: HttpRequest, exception: Exception | None = None) -> HttpRes
 
 @login_not_required
 def broken(request: HttpRequest) -> HttpResponse:
-    """The 500 page: plain, with no database behind it."""
+    """The 500 page: plain, with no database behind it. 503 where the trouble passes by itself."""
+    if sentence := trouble.current():
+        return trouble.unavailable(request, sentence)
     return render(request, "errors/500.html", status=500)

@@ -50,7 +50,7 @@ def _secret_key() -> str:
     path = HOME / "secret.key"
     if not path.exists():
         try:
-            HOME.mkdir(parents=True, exist_ok=True)
+            HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=HOME, prefix="secret-") as file:  # mode 0600
                 file.write(secrets.token_urlsafe(50))
                 file.flush()
@@ -89,6 +89,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -215,7 +216,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"short": {"()": "config.trouble.ShortWhilePassing"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["short"]}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("CONCORD_LOG_LEVEL", "WARNING")},
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

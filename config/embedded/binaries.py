@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from config.embedded import locks
 from config.embedded.folders import make_system_state
 from config.embedded.layout import SYSTEM_STATE, EmbeddedError, Layout
 
@@ -40,18 +41,25 @@ def _package() -> Path:
 def _copy(package: Path, target: Path) -> None:
     """Copy the programs to `target` in one step: another start sees all of them or none."""
     make_system_state()
+    copying = locks.acquire(target.parent / "copy.lock")
+    try:
+        if not target.exists():
+            _copy_alone(package, target)
+    finally:
+        if copying is not None:
+            os.close(copying)
+
+
+def _copy_alone(package: Path, target: Path) -> None:
+    for unfinished in target.parent.glob(".copy-*"):  # an earlier start was killed here
+        shutil.rmtree(unfinished, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".copy-"))
     ignore = shutil.ignore_patterns("include", "pgxs", "pkgconfig", "*.a")
     shutil.copytree(package / INSTALL, scratch / PACKAGE / INSTALL, symlinks=True, ignore=ignore)
     if (package.parent / LIBRARIES).exists():
         shutil.copytree(package.parent / LIBRARIES, scratch / LIBRARIES, symlinks=True)
     _make_readable(scratch)
-    try:
-        scratch.rename(target)
-    except OSError:
-        shutil.rmtree(scratch)
-        if not target.exists():
-            raise
+    scratch.rename(target)
 
 
 def _make_readable(top: Path) -> None:

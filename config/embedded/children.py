@@ -11,20 +11,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.embedded.layout import Layout
+from config.embedded.logs import open_log
 from config.embedded.processes import die_with_parent
 
-LARGEST_LOG = 20_000_000
-SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-SETTLED = 60.0
+LONGEST_PAUSE = 30.0
+SETTLED = 10.0
 
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `farewell` is the signal it gets when the supervisor itself is killed."""
+    """What to run. `farewell` is the signal it gets when the supervisor itself is killed.
+
+    `files` are the open files that it takes over.
+    """
 
     name: str
     command: tuple[str, ...]
     farewell: signal.Signals = signal.SIGTERM
+    files: tuple[int, ...] = ()
 
 
 @dataclass
@@ -36,7 +40,7 @@ class Child:
     folder: Path
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
-    pause: float = SHORTEST_PAUSE
+    pause: float = 0.0
     due: float = field(default=0.0)
 
     @property
@@ -46,13 +50,11 @@ class Child:
 
     def start(self) -> None:
         """Start the program in a session of its own, so that Ctrl-C reaches the supervisor alone."""
-        if self.log.exists() and self.log.stat().st_size > LARGEST_LOG:
-            self.log.replace(self.log.with_suffix(".log.1"))
         environment = os.environ | {"CONCORD_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"}
-        with self.log.open("ab") as log:
+        with open_log(self.log) as log:
             self.process = subprocess.Popen(
                 self.program.command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True,
+                stdout=log, stderr=log, start_new_session=True, pass_fds=self.program.files,
                 preexec_fn=die_with_parent(self.program.farewell),
             )  # fmt: skip
         self.started = time.monotonic()
@@ -69,7 +71,8 @@ class Child:
             return None
         self._end_group()
         self.process = None
-        self.pause = SHORTEST_PAUSE if now - self.started > SETTLED else min(self.pause * 2, LONGEST_PAUSE)
+        # At once where it had run for a while; a program that keeps ending is given ever more time.
+        self.pause = 0.0 if now - self.started > SETTLED else min(max(self.pause * 2, 1.0), LONGEST_PAUSE)
         self.due = now + self.pause
         return f"{self.program.name} ended ({_describe(status)}) and starts again: see {self.log}"
 

@@ -16,13 +16,13 @@ from config.embedded.layout import SYSTEM_STATE, EmbeddedError, Layout
 def own_folder(path: Path, account: Account | None) -> None:
     """Make `path` a folder that only the server's account can enter; refused if someone else made it."""
     if not path.exists():
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True)
-            path.parent.chmod(0o755)
         path.mkdir(mode=0o700)
         if account:
             os.chown(path, account.uid, account.gid, follow_symlinks=False)
     found = path.lstat()
+    if account and found.st_uid == os.geteuid() and stat.S_ISDIR(found.st_mode):
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)  # an earlier start got no further
+        found = path.lstat()
     owner = account.uid if account else os.geteuid()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
         raise EmbeddedError(
@@ -41,10 +41,18 @@ def set_aside_removed_home(places: Layout) -> None:
     here = places.home / "instance"
     there = SYSTEM_STATE / f"{places.digest}.home"
     if not here.exists():
-        here.write_text(f"{secrets.token_hex(16)}\n{places.home}\n")
+        _write_whole(here, f"{secrets.token_hex(16)}\n{places.home}\n")
     if there.exists() and there.read_text() != here.read_text() and places.root.exists():
         places.root.rename(places.root.with_name(f"{places.root.name}.removed-{time.time_ns()}"))
-    there.write_text(here.read_text())
+    if not there.exists() or there.read_text() != here.read_text():
+        _write_whole(there, here.read_text())
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file that is there with all of its content or not at all, whenever we are killed."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_text(text)
+    fresh.replace(path)
 
 
 def remove_home(places: Layout) -> None:
@@ -56,6 +64,6 @@ def remove_home(places: Layout) -> None:
 
 def make_system_state() -> None:
     """The folder under which everything lies that root's PostgreSQL needs; others may enter it."""
-    if not SYSTEM_STATE.exists():
-        SYSTEM_STATE.mkdir(parents=True)
+    SYSTEM_STATE.mkdir(parents=True, exist_ok=True)
+    if stat.S_IMODE(SYSTEM_STATE.stat().st_mode) != 0o755:
         SYSTEM_STATE.chmod(0o755)

@@ -9,6 +9,7 @@ import time
 
 from config.embedded import locks
 from config.embedded.layout import EmbeddedError, Layout
+from config.web.sockets import listen
 
 # After `kill -9` of an earlier supervisor the kernel needs a moment to take its children down too.
 PATIENCE = 3.0
@@ -36,10 +37,10 @@ def free_home(descriptor: int) -> None:
     os.close(descriptor)
 
 
-def check_port(host: str, port: int) -> None:
-    """EmbeddedError if nothing can listen at this address now."""
+def claim_port(host: str, port: int) -> socket.socket:
+    """The socket that the web server's processes share; EmbeddedError if nothing can listen there now."""
     deadline = time.monotonic() + PATIENCE
-    while (problem := _try_port(host, port)) is not None:
+    while not isinstance(problem := _try_port(host, port), socket.socket):
         if problem.errno != errno.EADDRINUSE:
             raise EmbeddedError(
                 f"Cannot listen on {host} port {port} ({problem.strerror}): set HOST and PORT."
@@ -48,14 +49,11 @@ def check_port(host: str, port: int) -> None:
             other = f"PORT={port + 1}"
             raise EmbeddedError(f"Port {port} on {host} is in use: choose another, as in {other} make up.")
         time.sleep(0.1)
+    return problem
 
 
-def _try_port(host: str, port: int) -> OSError | None:
+def _try_port(host: str, port: int) -> socket.socket | OSError:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
+        return listen(host, port)
     except OSError as error:
         return error
-    return None

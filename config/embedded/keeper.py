@@ -14,13 +14,13 @@ from typing import IO
 
 from config.embedded import locks
 from config.embedded.layout import EmbeddedError, Layout, layout
+from config.embedded.logs import open_log, rotate
 from config.embedded.server import Server
 
-READY = "ready"
+READY, BUSY = "ready", "busy"
 LOOK_EVERY = 0.1
 ASKS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 RESTART_PAUSE = 1.0
-LARGEST_LOG = 20_000_000
 
 
 class Stop(Exception):
@@ -35,14 +35,14 @@ def main(home: str) -> int:
     for number in ASKS:
         signal.signal(number, _ask_to_stop)
     places = layout(home)
-    with _open_log(places) as log:
+    with open_log(places.postgres_log) as log:
         return _keep(places, log)
 
 
 def _keep(places: Layout, log: IO[bytes]) -> int:
     own = locks.acquire(places.keeper_lock, wait=False)
     if own is None:
-        _report("another keeper is at work: try again in a moment.")
+        _report(BUSY)
         return 1
     users: int | None = None
     server: Server | None = None
@@ -77,9 +77,19 @@ def _wait_until_unused(places: Layout, server: Server) -> int:
         if users is not None:
             return users
         if server.process and server.process.poll() is not None:
-            time.sleep(RESTART_PAUSE)
-            server.start()
+            _start_again(server)
+        rotate(places.postgres_log)
         time.sleep(LOOK_EVERY)
+
+
+def _start_again(server: Server) -> None:
+    """Start a server that died; where it cannot be (a full disk, say), a later look tries again."""
+    time.sleep(RESTART_PAUSE)
+    try:
+        server.start()
+    except (EmbeddedError, OSError) as error:
+        server.log.write(f"{error}\n".encode())
+        server.log.flush()
 
 
 def _report(line: str) -> None:
@@ -88,13 +98,6 @@ def _report(line: str) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)
     os.close(nothing)
-
-
-def _open_log(places: Layout) -> IO[bytes]:
-    path = places.logs / "postgres.log"
-    if path.exists() and path.stat().st_size > LARGEST_LOG:
-        path.replace(path.with_suffix(".log.1"))
-    return path.open("ab")
 
 
 def _ask_to_stop(_number: int, _frame: FrameType | None) -> None:

@@ -62,6 +62,11 @@ class Layout:
         return self.home / "logs"
 
     @property
+    def postgres_log(self) -> Path:
+        """What PostgreSQL and its keeper say."""
+        return self.logs / "postgres.log"
+
+    @property
     def users_lock(self) -> Path:
         """Held shared by every process that uses the server."""
         return self.run / "users.lock"
@@ -85,8 +90,13 @@ def layout(home: str | os.PathLike[str]) -> Layout:
 def make_home(places: Layout) -> None:
     """Create the home with its `run` and `logs` folders; EmbeddedError if that is not possible."""
     try:
+        if not places.home.exists():
+            places.home.mkdir(parents=True)
+            places.home.chmod(0o700)
         for folder in (places.run, places.logs):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
+            if folder.stat().st_mode & 0o077:
+                folder.chmod(0o700)
         writable = all(os.access(folder, os.W_OK) for folder in (places.home, places.run, places.logs))
     except OSError as error:
         raise not_writable(places.home, error.strerror or str(error)) from error

@@ -12,14 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from config.embedded import locks
-from config.embedded.keeper import READY
+from config.embedded.keeper import BUSY, READY
 from config.embedded.layout import PORT, EmbeddedError, Layout, layout, make_home
+from config.embedded.logs import last_trouble, open_log
 from config.embedded.processes import is_ready
 from config.embedded.server import DATABASE, SUPERUSER
 
 PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
+BRIEF_SECONDS = 1.0
+WAIT_BRIEFLY = "CONCORD_WAIT_BRIEFLY"
+"""Set by the web server, whose supervisor starts the database again."""
 
 
 def connection_settings(home: str | os.PathLike[str]) -> dict[str, Any]:
@@ -53,28 +57,38 @@ class Use:
         if self._descriptor is None:
             self.again()
 
-    def again(self) -> None:
-        """As `ensure`, but looks whether the server is really there."""
+    def again(self, *, patience: float = START_SECONDS) -> None:
+        """As `ensure`, but looks whether the server is really there, for `patience` seconds at most."""
         with self._mutex:
             make_home(self.places)
             try:
-                self._start()
+                self._start(patience)
             except OSError as error:
                 why = error.strerror or str(error)
                 raise EmbeddedError(
                     f"The database in {self.places.home} cannot be started: {why}."
                 ) from error
 
-    def _start(self) -> None:
+    def come_back(self) -> None:
+        """As `again`; where `WAIT_BRIEFLY` is set, the server is not started and waited for briefly."""
+        if not os.environ.get(WAIT_BRIEFLY):
+            return self.again()
+        deadline = time.monotonic() + BRIEF_SECONDS
+        while not self.is_ready():
+            if time.monotonic() > deadline:
+                raise EmbeddedError("PostgreSQL is away.")
+            time.sleep(0.05)
+
+    def _start(self, patience: float) -> None:
         if self._descriptor is None:
             self._descriptor = self._join()
             atexit.register(self.release)
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + patience
         while not self.is_ready():
             self._start_keeper()
             if time.monotonic() > deadline:
-                log = self.places.logs / "postgres.log"
-                raise EmbeddedError(f"PostgreSQL is not ready after {START_SECONDS:.0f} s: see {log}")
+                why = last_trouble(self.places.postgres_log)
+                raise EmbeddedError(f"PostgreSQL is not ready after {patience:.0f} s: {why}.")
             time.sleep(0.05)
 
     def is_ready(self) -> bool:
@@ -108,10 +122,8 @@ class Use:
             if not locks.is_free(self.places.keeper_lock):
                 return
             answer = _run_keeper(self.places)
-            if answer != READY:
-                raise EmbeddedError(
-                    answer or f"PostgreSQL did not start: see {self.places.logs}/postgres.log"
-                )
+            if answer not in {READY, BUSY}:
+                raise EmbeddedError(answer or f"PostgreSQL did not start: see {self.places.postgres_log}")
         finally:
             if starting is not None:
                 os.close(starting)
@@ -121,7 +133,7 @@ def _run_keeper(places: Layout) -> str:
     """Start the keeper and return its one line; empty if it died before it could say anything."""
     found_first = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(found_first)}
-    with (places.logs / "postgres.log").open("ab") as log:
+    with open_log(places.postgres_log) as log:
         done = subprocess.run(
             [sys.executable, "-m", "config.embedded.keeper", str(places.home)],
             cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,

@@ -1,4 +1,4 @@
-"""Which processes are there: a server's readiness, leftovers, and children that must not outlive us."""
+"""Which processes are there: a server's readiness, and children that must not outlive us."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-
-from config.embedded.layout import PORT
 
 STOP_SECONDS = 30.0
 PR_SET_PDEATHSIG = 1
@@ -21,26 +18,11 @@ PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7
 
 def is_ready(data: Path, pid: int | None = None) -> bool:
     """Whether the server on `data` says it accepts connections (and is process `pid`, if given)."""
-    lines = _postmaster_file(data)
+    lines = postmaster_file(data)
     if len(lines) <= STATUS_LINE or lines[STATUS_LINE] != "ready":
         return False
     found = int(lines[PID_LINE])
-    return found == pid if pid is not None else _is_postgres(found, data)
-
-
-def stop_leftover(data: Path) -> None:
-    """Stop a server that runs without a keeper, and forget one that died without tidying up."""
-    lines = _postmaster_file(data)
-    if not lines or not lines[PID_LINE].isdigit():
-        return
-    pid = int(lines[PID_LINE])
-    if _is_postgres(pid, data):
-        _stop(pid, data)
-        return
-    # The number may belong to another program by now, which would keep PostgreSQL from starting.
-    (data / "postmaster.pid").unlink(missing_ok=True)
-    if len(lines) > SOCKET_LINE and lines[SOCKET_LINE]:
-        Path(lines[SOCKET_LINE], f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
+    return found == pid if pid is not None else is_postgres(found, data)
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
@@ -59,17 +41,8 @@ def follow_parent(number: signal.Signals, parent: int, library: ctypes.CDLL | No
         os._exit(1)
 
 
-def _stop(pid: int, data: Path) -> None:
-    os.kill(pid, signal.SIGINT)
-    deadline = time.monotonic() + STOP_SECONDS
-    while _is_postgres(pid, data):
-        if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGQUIT)
-            deadline += STOP_SECONDS
-        time.sleep(0.05)
-
-
-def _postmaster_file(data: Path) -> list[str]:
+def postmaster_file(data: Path) -> list[str]:
+    """The lines of the file in which a server says who it is; none where there is no such file."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
     except (FileNotFoundError, NotADirectoryError):
@@ -77,7 +50,7 @@ def _postmaster_file(data: Path) -> list[str]:
     return [line.strip() for line in lines]
 
 
-def _is_postgres(pid: int, data: Path) -> bool:
+def is_postgres(pid: int, data: Path) -> bool:
     """Whether process `pid` is a PostgreSQL server on `data`."""
     if sys.platform.startswith("linux"):
         try:

@@ -8,30 +8,21 @@ from pathlib import Path
 
 from config.embedded.children import Program
 
-WEB_PROCESSES, WEB_THREADS = 2, 2
+WEB_PROCESSES = 2
 QUEUES = ("calls", "metrics", "jobs")
 
 
-def web(host: str, port: int) -> Program:
-    """The web server: two processes with two threads each, every one with its own database connection.
-
-    Threads of one process take turns, so more of them only lengthen the slowest answers.
-    """
-    options = [
-        "--interface",
-        "wsgi",
-        "--http",
-        "1",
-        "--no-ws",
-        "--workers",
-        str(WEB_PROCESSES),
-        "--host",
-        host,
-    ]
-    threads = ["--blocking-threads", str(WEB_THREADS), "--workers-kill-timeout", "4"]
-    address = ["--port", str(port), "--log-level", "warning", "config.wsgi:application"]
+def web(listening: int) -> list[Program]:
+    """The web server: processes that share the supervisor's listening socket; each answers for the other."""
+    command = (sys.executable, "-m", "config.web", "--fd", str(listening))
+    names = [f"web-{number}" for number in range(1, WEB_PROCESSES + 1)]
     # Killed outright with the supervisor, because a slow end would hold the port.
-    return Program("web", (sys.executable, "-m", "granian", *options, *threads, *address), signal.SIGKILL)
+    return [Program(name, command, signal.SIGKILL, (listening,)) for name in names]
+
+
+def web_alone(host: str, port: int) -> tuple[str, ...]:
+    """The command of a web server without a supervisor."""
+    return (sys.executable, "-m", "config.web", "--host", host, "--port", str(port))
 
 
 def workers(project: Path, *, broker: bool, run: Path) -> list[Program]:

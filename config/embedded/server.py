@@ -15,7 +15,10 @@ from config.embedded.account import postgres_account
 from config.embedded.binaries import programs
 from config.embedded.folders import own_folder, set_aside_removed_home
 from config.embedded.layout import PORT, EmbeddedError, Layout
-from config.embedded.processes import STOP_SECONDS, die_with_parent, is_ready, stop_leftover
+from config.embedded.leftovers import stop_leftovers
+from config.embedded.logs import last_trouble
+from config.embedded.processes import STOP_SECONDS, die_with_parent, is_ready
+from config.embedded.resources import check_room
 
 SUPERUSER = "postgres"
 DATABASE = "concord"
@@ -33,6 +36,11 @@ OPTIONS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
+    # A refused row may hold a password's hash or somebody's words: neither values nor statements are logged.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+    "log_statement": "none",
+    "log_parameter_max_length_on_error": "0",
 }
 
 
@@ -55,6 +63,7 @@ class Server:
         mark = self.places.data / "PG_VERSION"
         version = mark.read_text().strip() if mark.exists() else None
         if version is None:
+            check_room(self.places.root)
             self._initialise()
         elif version != MAJOR:
             raise EmbeddedError(
@@ -64,7 +73,7 @@ class Server:
 
     def start(self) -> None:
         """Start the server and wait until it accepts connections; a server left over is stopped first."""
-        stop_leftover(self.places.data)
+        stop_leftovers(self.places)
         # The setting is a list: quoted, so that a comma or a space in the path does not split it.
         folder = str(self.places.socket).replace('"', '""')
         options = OPTIONS | {"unix_socket_directories": f'"{folder}"'}
@@ -79,7 +88,7 @@ class Server:
         )
         while not is_ready(self.places.data, self.process.pid):
             if self.process.poll() is not None:
-                raise EmbeddedError(f"PostgreSQL did not start: see {self.places.logs / 'postgres.log'}")
+                raise EmbeddedError(f"PostgreSQL did not start: {last_trouble(self.places.postgres_log)}")
             time.sleep(0.02)
 
     def stop(self) -> None:
@@ -102,6 +111,7 @@ class Server:
 
     def _initialise(self) -> None:
         """Make the cluster in a folder beside its place, and move it there once it is complete."""
+        stop_leftovers(self.places)
         fresh = self.places.root / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
         options = ["--username", SUPERUSER, "--auth", "trust", "--encoding", "UTF8", "--locale", "C"]
@@ -112,7 +122,9 @@ class Server:
         fresh.rename(self.places.data)
 
     def _run(self, command: list[str], *, statement: bytes = b"") -> None:
-        done = subprocess.run(command, input=statement, check=False, **self._surroundings())
+        done = subprocess.run(
+            command, input=statement, check=False, preexec_fn=die_with_parent(signal.SIGKILL),
+            **self._surroundings(),
+        )  # fmt: skip
         if done.returncode:
-            log = self.places.logs / "postgres.log"
-            raise EmbeddedError(f"{Path(command[0]).name} failed: see {log}")
+            raise EmbeddedError(f"{Path(command[0]).name} failed: {last_trouble(self.places.postgres_log)}")

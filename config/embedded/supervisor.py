@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import http.client
 import signal
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from config.embedded import postgres
+from config.embedded import postgres, programs
 from config.embedded.children import Child, Program
-from config.embedded.instance import check_port, claim_home, free_home
+from config.embedded.instance import claim_home, claim_port, free_home
 from config.embedded.layout import EmbeddedError, Layout, make_home
+from config.embedded.logs import rotate_all
+from config.embedded.resources import allow_many_files
 
 LOOK_EVERY = 0.25
+PATIENCE = 10.0
 ANSWER_SECONDS = 60.0
 STOP_SECONDS = 8.0
 ASKS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -35,6 +39,8 @@ class Supervisor:
         self.children: list[Child] = []
         self.database: postgres.Use | None = None
         self._home: int | None = None
+        self._trouble = self._obstacle = ""
+        self._listening: socket.socket | None = None
 
     @property
     def address(self) -> str:
@@ -46,14 +52,20 @@ class Supervisor:
         """Make sure that home and port are ours, before anything is started. EmbeddedError otherwise."""
         for number in ASKS:
             signal.signal(number, _ask_to_stop)
+        allow_many_files()
         make_home(self.places)
         self._home = claim_home(self.places, self.address)
-        check_port(self.host, self.port)
+        self._listening = claim_port(self.host, self.port)
 
     def start_database(self) -> None:
         """Start the embedded PostgreSQL."""
         self.database = postgres.use(self.places.home)
         self.database.ensure()
+
+    def start_web(self, folder: Path) -> list[Child]:
+        """Start the web server's processes on the socket that stays open while one of them is away."""
+        assert self._listening is not None, "claim comes first"
+        return [self.start(program, folder) for program in programs.web(self._listening.fileno())]
 
     def start(self, program: Program, folder: Path) -> Child:
         """Start a program and keep it running from now on."""
@@ -62,25 +74,45 @@ class Supervisor:
         child.start()
         return child
 
-    def wait_for_answer(self, web: Child) -> None:
+    def wait_for_answer(self, web: list[Child]) -> None:
         """Return once the web server answers; EmbeddedError if it ends or stays silent instead."""
         deadline = time.monotonic() + ANSWER_SECONDS
         while not self._answers():
-            ended = web.process is None or web.process.poll() is not None
+            ended = all(child.process is None or child.process.poll() is not None for child in web)
             if ended or time.monotonic() > deadline:
-                raise EmbeddedError(f"The web server did not start: see {web.log}")
+                raise EmbeddedError(f"The web server did not start: see {web[0].log}")
             time.sleep(0.05)
 
     def watch(self) -> None:
         """Keep everything running until a signal asks to stop."""
         while True:
-            if self.database is not None and not self.database.is_ready():
-                self.database.again()
+            self._look_after_database()
+            rotate_all(self.places.logs)
             for child in self.children:
-                line = child.look()
-                if line:
-                    self.say(line)
+                self._look_after(child)
             time.sleep(LOOK_EVERY)
+
+    def _look_after_database(self) -> None:
+        """Start a database that is away; where it cannot be started, say so once and go on trying."""
+        if self.database is None or self.database.is_ready():
+            self._trouble = ""
+            return
+        try:
+            self.database.again(patience=PATIENCE)
+        except EmbeddedError as error:
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                self.say(f"{error} Trying again.")
+
+    def _look_after(self, child: Child) -> None:
+        try:
+            line = child.look()
+        except OSError as error:  # no room for its log, no process to be had: a later look tries again
+            line = f"{child.program.name} cannot be started now: {error.strerror}."
+            line = "" if line == self._obstacle else line
+            self._obstacle = line or self._obstacle
+        if line:
+            self.say(line)
 
     def stop(self) -> None:
         """Stop everything, PostgreSQL last. Never raises for a process that is gone already."""
@@ -91,6 +123,9 @@ class Supervisor:
         deadline = time.monotonic() + STOP_SECONDS
         for child in self.children:
             child.stop(deadline)
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
         if self.database is not None:
             self.database.release()
         if self._home is not None:
@@ -99,7 +134,7 @@ class Supervisor:
 
     def _answers(self) -> bool:
         name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        connection = http.client.HTTPConnection(name, self.port, timeout=5)
+        connection = http.client.HTTPConnection(name, self.port, timeout=2)
         try:
             connection.request("GET", "/healthz")
             connection.getresponse().read()

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from config.setup.common import PROJECT, PYTHON, VENV, SetupError, say
+from config.setup.lock import CUDA_LOCK, pins
 from config.setup.progress import Progress
 from config.setup.system import apt_install
 
@@ -99,26 +100,46 @@ def _pip_works() -> bool:
 
 
 def install_packages() -> None:
-    """Install the lock. On Linux without an NVIDIA GPU, PyTorch comes first, as a build without CUDA."""
-    torch = next(line.strip() for line in LOCK.read_text().splitlines() if line.startswith("torch=="))
+    """Install the lock, every file of which must have a hash that the lock names.
+
+    On Linux without an NVIDIA GPU, PyTorch is wanted as a build without CUDA. The lock is complete, so
+    nothing is installed that it does not name.
+    """
+    pinned = pins(LOCK.read_text())
+    torch = next(pin for pin in pinned if pin.startswith("torch=="))
     if sys.platform.startswith("linux") and not has_nvidia() and not has_torch(torch):
-        install_torch(torch)
-    count = sum(1 for line in LOCK.read_text().splitlines() if line.strip() and not line.startswith("#"))
-    say(f"Installing {count} packages...")
-    if pip(["--requirement", str(LOCK)]):
-        raise SetupError("Installing the packages failed: see the lines above; `make` again resumes.")
+        look_for_cpu_build(torch)
+    say(f"Installing {len(pinned)} packages...")
+    locks = [LOCK]
+    for lock in locks:
+        if pip(["--require-hashes", "--no-deps", "--requirement", str(lock)]):
+            raise SetupError("Installing the packages failed: see the lines above; `make` again resumes.")
+        if lock == LOCK and needs_cuda(torch):
+            locks.append(CUDA_LOCK)
 
 
-def install_torch(torch: str) -> None:
-    """Install PyTorch's CPU build if an index offers it; else the lock brings the default build."""
-    say("Installing PyTorch for the CPU...")
+def look_for_cpu_build(torch: str) -> None:
+    """Say where no build for the CPU is offered. From an index that the user names it is installed now.
+
+    That index vouches for it: the lock knows the hashes of the registry's builds and of a few for the CPU.
+    """
     index = os.environ.get("CONCORD_TORCH_INDEX")
-    source = ["--index-url", index] if index else []
+    if index:
+        say("Installing PyTorch for the CPU...")
+    source = ["--index-url", index] if index else ["--dry-run"]
     if pip([*source, "--no-deps", f"{torch}+cpu"], quiet=not index):
         say(
             "No CPU build of PyTorch is offered here, so the default build with its CUDA packages (gigabytes)"
         )
         say("follows. To avoid that, stop and set CONCORD_TORCH_INDEX as docs/install.md says.")
+
+
+def needs_cuda(torch: str) -> bool:
+    """Whether PyTorch's default build was installed, which on Linux does not load without CUDA's packages."""
+    version = torch.partition("==")[2]
+    return sys.platform.startswith("linux") and any(
+        VENV.glob(f"lib/python*/site-packages/torch-{version}.dist-info")
+    )
 
 
 def has_torch(torch: str) -> bool:

@@ -84,7 +84,7 @@ def _home_of(process: psutil.Process) -> str | None:
 
 
 def _kind(words: list[str]) -> str | None:
-    marks = {"granian": "web", "config.embedded.keeper": "keeper", "serve": "supervisor", "-D": "postgres"}
+    marks = {"config.web": "web", "config.embedded.keeper": "keeper", "serve": "supervisor", "-D": "postgres"}
     for mark, kind in marks.items():
         if mark in words:
             return kind

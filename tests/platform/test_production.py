@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from fnmatch import fnmatch
 
 import pytest
 import yaml
@@ -30,6 +31,20 @@ def test_no_secret_has_a_default(name):
     uses = re.findall(rf"\$\{{{name}[^}}]*\}}", TEXT)
     assert uses
     assert all(use.startswith(f"${{{name}:?") for use in uses)
+
+
+def test_a_providers_key_goes_to_workers_for_calls_alone(services):
+    assert {name for name, service in services.items() if "OPENAI_API_KEY" in service["environment"]} == {
+        "worker-calls"
+    }
+
+
+@pytest.mark.parametrize("path", [".env", ".env.production", "concord.dump", "site.backup", "tls.pem"])
+@pytest.mark.parametrize("rules", [".gitignore", ".dockerignore"])
+def test_secrets_and_dumps_get_into_neither_image_nor_history(path, rules):
+    lines = (PROJECT / rules).read_text().splitlines()
+    kept_out = [line.removeprefix("**/") for line in lines if line and line[0] not in "#!"]
+    assert any(fnmatch(path, rule) for rule in kept_out)
 
 
 def test_everything_that_stays_is_watched(services):

@@ -56,6 +56,24 @@ def test_a_part_that_is_killed_comes_back_with_its_data(server, kind):
     assert query(server.home, "SELECT n FROM kept") == [(42,)]
 
 
+def test_another_process_answers_while_one_is_killed(server):
+    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
+    processes(server.home)["web"][0].kill()
+    began = time.monotonic()
+    assert [status_of(server.port) for _ in range(20)] == [200] * 20
+    assert time.monotonic() - began < 3
+    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
+
+
+def test_the_socket_stays_open_while_every_process_is_away(server):
+    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
+    for process in processes(server.home)["web"]:
+        process.kill()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+
+
 def test_a_second_one_in_the_same_home_is_refused_in_one_line(server):
     second = Running(server.home)
     assert second.process.wait(30) == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from config.setup import packages, system
+from config.setup import lock, packages, system
 from config.setup.common import SetupError
 from config.setup.progress import Progress
 from tests.platform.running import PROJECT
@@ -57,7 +59,12 @@ def test_without_a_gpu_pytorch_comes_first_and_for_the_cpu(checkout, monkeypatch
     monkeypatch.setattr(packages.sys, "platform", "linux")
     packages.install_packages()
     assert [call[-1] for call in calls[:-1]] == asked
-    assert calls[-1] == ["--requirement", str(checkout / "requirements.lock")]
+    assert calls[-1] == [
+        "--require-hashes",
+        "--no-deps",
+        "--requirement",
+        str(checkout / "requirements.lock"),
+    ]
 
 
 def test_where_no_cpu_build_is_offered_the_default_follows_and_it_is_said(checkout, monkeypatch, capsys):
@@ -66,6 +73,47 @@ def test_where_no_cpu_build_is_offered_the_default_follows_and_it_is_said(checko
     monkeypatch.setattr(packages.sys, "platform", "linux")
     packages.install_packages()
     assert "CONCORD_TORCH_INDEX" in capsys.readouterr().out
+
+
+def test_cudas_packages_follow_pytorchs_default_build_alone(checkout, monkeypatch):
+    calls = []
+    monkeypatch.setattr(packages, "pip", lambda arguments, quiet=False: calls.append(arguments) or 0)
+    monkeypatch.setattr(packages, "has_nvidia", lambda: True)
+    monkeypatch.setattr(packages.sys, "platform", "linux")
+    installed = checkout / ".venv" / "lib" / "python3.11" / "site-packages"
+    (installed / "torch-2.0+cpu.dist-info").mkdir(parents=True)
+    packages.install_packages()
+    assert [Path(call[-1]).name for call in calls] == ["requirements.lock"]
+    (installed / "torch-2.0.dist-info").mkdir()
+    packages.install_packages()
+    assert [Path(call[-1]).name for call in calls[1:]] == ["requirements.lock", "requirements-cuda.lock"]
+
+
+@pytest.mark.parametrize("path", [lock.LOCK, lock.CUDA_LOCK], ids=lambda path: path.name)
+def test_every_locked_version_is_exact_and_has_hashes(path):
+    for name, entry in lock.entries(path.read_text().partition("\n")[2]).items():
+        assert re.match(r"[\w.-]+(\[[\w,]+\])?==[\w.]+", entry), name
+        assert "--hash=sha256:" in entry, name
+
+
+def test_the_lock_knows_pytorchs_builds_for_the_cpu():
+    entry = lock.entries(lock.LOCK.read_text())["torch"]
+    version = entry.partition("==")[2].split()[0]
+    assert all(digest in entry for digest in lock.CPU_BUILDS[version])
+
+
+def test_hashes_are_written_beside_versions_and_cudas_packages_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "requirements.lock")
+    monkeypatch.setattr(lock, "CUDA_LOCK", tmp_path / "requirements-cuda.lock")
+    monkeypatch.setattr(lock, "HEAD", {lock.LOCK: "# all", lock.CUDA_LOCK: "# more"})
+    monkeypatch.setattr(lock, "CPU_BUILDS", {"2.0": ("cc",)})
+    compiled = "torch==2.0 \\\n    --hash=sha256:aa\n"
+    compiled += "nvidia-nccl==1 ; sys_platform == 'linux' \\\n    --hash=sha256:bb\n"
+    lock.write(["torch==2.0"], lock.entries(compiled))
+    assert lock.LOCK.read_text() == "# all\ntorch==2.0 \\\n    --hash=sha256:aa \\\n    --hash=sha256:cc\n"
+    assert lock.CUDA_LOCK.read_text().startswith("# more\nnvidia-nccl==1 ;")
+    with pytest.raises(SystemExit, match="needed: other"):
+        lock.write(["torch==2.0"], lock.entries(compiled + "other==1 \\\n    --hash=sha256:dd\n"))
 
 
 def test_what_the_tests_lack_fails_where_nothing_may_be_skipped(monkeypatch, capsys):

@@ -15,7 +15,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Adds nothing to a connection but the server it needs."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection, once the server is there; one that died meanwhile is waited for."""
+        """A connection, once the server is there; one that died meanwhile is waited for.
+
+        The web server waits for it only briefly: whoever asked is told to try again.
+        """
         server = postgres.use(self.settings_dict["EMBEDDED_HOME"])
         server.ensure()
         try:
@@ -23,5 +26,5 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except self.Database.OperationalError as error:
             if server.is_ready() and not any(word in str(error) for word in COMING_OR_GOING):
                 raise
-        server.again()
+        server.come_back()
         return super().get_new_connection(conn_params)

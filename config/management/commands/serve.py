@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -56,7 +57,7 @@ class Command(BaseCommand):
             supervisor.start_database()
         self._migrate()
         self._say("Starting the web server and the workers...")
-        web = supervisor.start(programs.web(supervisor.host, supervisor.port), settings.BASE_DIR)
+        web = supervisor.start_web(settings.BASE_DIR)
         broker = bool(settings.CELERY_BROKER_URL)
         for program in programs.workers(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
             supervisor.start(program, settings.BASE_DIR)
@@ -93,8 +94,9 @@ class Command(BaseCommand):
         self._say(f"Logs are in {supervisor.places.logs}. Ctrl-C stops everything.")
 
     def _say(self, line: str) -> None:
-        self.stdout.write(line)
-        self.stdout.flush()
+        with suppress(OSError):  # nobody reads on, or its disk is full: no reason to stop serving
+            self.stdout.write(line)
+            self.stdout.flush()
 
 
 def _port(text: str) -> int:

@@ -1,0 +1,103 @@
+"""Annotating beside 200 slow connections: half of them never finish their headers, half never finish a body.
+
+A slow connection that the server closes is opened again, so that 200 of them are there all the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import selectors
+import socket
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from benchmarks import _home, annotate
+
+HEAD = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\n"
+UNFINISHED = (HEAD, HEAD + b"Content-Length: 1000\r\n\r\nusername=")
+GOAL = 1.5
+
+
+def run(argv: Sequence[str]) -> dict[str, Any]:
+    """Run the benchmark and return its figures."""
+    parser = argparse.ArgumentParser(prog="benchmarks slow_clients", description=__doc__)
+    parser.add_argument("--connections", type=int, default=200, help="slow connections (200)")
+    parser.add_argument("--seconds", type=float, default=20.0, help="how long each measurement lasts (20)")
+    parser.add_argument("--tasks", type=int, default=10_000, help="tasks in the campaign (10,000)")
+    options = parser.parse_args(list(argv))
+    with _home.home():
+        campaign = annotate._campaign(options.tasks, annotate.TURNS)
+        sessions = annotate._people(campaign, 20)
+        with _home.web() as port:
+            people = [annotate.Annotator(port, campaign, *session) for session in sessions]
+            annotate._measure(people, 2.0)
+            without = _measure(people, port, options.seconds)
+            with _slow(port, options.connections) as opened:
+                beside = _measure(people, port, options.seconds)
+        checked = annotate._check(campaign)
+    return {
+        "headline": {
+            "name": f"p95 of next plus submit beside {options.connections} slow connections, as a multiple",
+            "value": round(beside["p95_ms"] / without["p95_ms"], 2),
+            "goal": GOAL,
+            "better": "lower",
+        },
+        "without": without,
+        "beside": beside,
+        "slow_connections_opened": opened[0],
+        **checked,
+    }
+
+
+def _measure(people: list[annotate.Annotator], port: int, seconds: float) -> dict[str, float]:
+    """Annotate for a while, and ask the health check all the time."""
+    health: list[float] = []
+    over = threading.Event()
+    asking = threading.Thread(target=_ask_health, args=(port, over, health))
+    asking.start()
+    figures = annotate._measure(people, seconds)
+    over.set()
+    asking.join()
+    return {**figures, "healthz_worst_ms": round(max(health), 1)}
+
+
+def _ask_health(port: int, over: threading.Event, seconds: list[float]) -> None:
+    while not over.wait(0.2):
+        began = time.perf_counter()
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=60) as answer:
+            answer.read()
+        seconds.append((time.perf_counter() - began) * 1000)
+
+
+@contextlib.contextmanager
+def _slow(port: int, count: int) -> Iterator[list[int]]:
+    """Keep `count` unfinished requests open; yields a list with how many were opened so far."""
+    opened, over = [0], threading.Event()
+    worker = threading.Thread(target=_keep_open, args=(port, count, opened, over))
+    worker.start()
+    while opened[0] < count:
+        time.sleep(0.05)
+    try:
+        yield opened
+    finally:
+        over.set()
+        worker.join()
+
+
+def _keep_open(port: int, count: int, opened: list[int], over: threading.Event) -> None:
+    watched = selectors.DefaultSelector()
+    while not over.is_set():
+        while len(watched.get_map()) < count:
+            connection = socket.create_connection(("127.0.0.1", port))
+            connection.sendall(UNFINISHED[opened[0] % 2])
+            watched.register(connection, selectors.EVENT_READ)
+            opened[0] += 1
+        for key, _ in watched.select(0.2):  # it was answered or closed
+            watched.unregister(key.fileobj)
+            key.fileobj.close()  # type: ignore[union-attr]
+    for key in list(watched.get_map().values()):
+        key.fileobj.close()  # type: ignore[union-attr]

@@ -1,0 +1,60 @@
+"""Log files: readable by their owner alone, and cut when they grow too large, also while they are written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import IO
+
+LARGEST = 20_000_000
+
+
+def open_log(path: Path) -> IO[bytes]:
+    """Open a log for appending; what an earlier release left readable to others is closed to them."""
+    rotate(path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.fchmod(descriptor, 0o600)
+    return os.fdopen(descriptor, "ab")
+
+
+def rotate(path: Path) -> None:
+    """Move what a too large log holds to `.log.1`. Programs that have it open write on, from its start."""
+    try:
+        if path.stat().st_size <= LARGEST:
+            return
+        earlier = path.with_suffix(".log.1")
+        earlier.unlink(missing_ok=True)
+        with path.open("rb") as source, os.fdopen(_create(earlier), "wb") as target:
+            shutil.copyfileobj(source, target)
+        os.truncate(path, 0)
+    except FileNotFoundError:
+        return
+    except OSError:
+        os.truncate(path, 0)  # no room for a copy: room is what is wanted most
+
+
+def rotate_all(folder: Path) -> None:
+    """Rotate every log in a folder."""
+    for path in folder.glob("*.log"):
+        rotate(path)
+
+
+def last_trouble(path: Path) -> str:
+    """Why PostgreSQL says it cannot go on, from the end of its log; else where the log is."""
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, path.stat().st_size - 8192))
+            lines = log.read().decode(errors="replace").splitlines()
+    except OSError:
+        return f"see {path}"
+    marks = ("FATAL:", "PANIC:", "error:", "No space left")
+    for line in reversed(lines[-40:]):
+        found = next((mark for mark in marks if mark in line), None)
+        if found:
+            return f"{line[line.index(found) :].partition(': ')[2] or line} (see {path})"
+    return f"see {path}"
+
+
+def _create(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

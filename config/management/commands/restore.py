@@ -1,0 +1,40 @@
+"""`manage.py restore PATH`: the database as a backup has it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+
+from config.backup.programs import BackupError
+from config.backup.restoring import restore
+
+
+class Command(BaseCommand):
+    help = (
+        "Fill the database, embedded or outside, from a file that `backup` wrote, in one transaction. Stop "
+        "Concord first. The file's hash, its release and afterwards all rows are checked; a database that "
+        "holds something is refused unless told with --replace."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where from, and whether over something."""
+        parser.add_argument("path", type=Path, help="a file that `manage.py backup` wrote")
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="delete what the database holds and put the backup in its place",
+        )
+
+    def handle(self, *args: Any, path: Path, replace: bool, **options: Any) -> None:
+        """Restore the backup; the last line is one JSON object."""
+        try:
+            manifest = restore(path, replace=replace)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        figures = {"path": str(path), "made": manifest.made, "rows": sum(manifest.rows.values())}
+        self.stdout.write(json.dumps(figures))

@@ -1,0 +1,71 @@
+"""How large a request's body may be: by address, and by who sends it."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+from django.conf import settings
+from django.contrib import auth
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpResponse
+from django.urls import Resolver404, resolve
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.settings import api_settings
+
+from config.permissions import is_researcher
+from config.web.bodies import Refused
+
+ANYBODY = 64 * 2**10
+"""Bytes that are read from whoever sends them."""
+FORM_OVERHEAD = 2**20
+UPLOADS = frozenset({"import-corpus", "api-corpora"})
+"""Names of the addresses that take files, from researchers alone."""
+
+
+def largest(path: str) -> int:
+    """The largest body, in bytes, that anyone may send to `path`."""
+    if _name(path) in UPLOADS:
+        return int(settings.UPLOAD_LIMIT_BYTES) + FORM_OVERHEAD
+    return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+
+
+def check(environ: dict[str, Any]) -> None:
+    """Refuse a body larger than anybody's may be, unless its sender may send it. Asks the database."""
+    user = _sender(environ)
+    if not user.is_authenticated:
+        raise Refused(413, "Too large for a request without an account. Sign in first.")
+    if _name(environ["PATH_INFO"]) in UPLOADS and not is_researcher(user):
+        raise Refused(403, "Only researchers may send files.")
+
+
+def too_large(limit: int) -> Refused:
+    """The refusal of a body of more than `limit` bytes."""
+    size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit >> 10} KiB"
+    return Refused(413, f"Too large: at most {size} may be sent here.")
+
+
+def _name(path: str) -> str | None:
+    try:
+        return resolve(path).url_name
+    except Resolver404:
+        return None
+
+
+def _sender(environ: dict[str, Any]) -> AbstractBaseUser | AnonymousUser:
+    """Who sends a request, by session or by token, without reading its body."""
+    request = WSGIRequest(environ | {"wsgi.input": BytesIO(), "CONTENT_LENGTH": "0"})
+    SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
+    user = auth.get_user(request)
+    if user.is_authenticated:
+        return user
+    request.user = user  # type: ignore[assignment]
+    authenticators = [kind() for kind in api_settings.DEFAULT_AUTHENTICATION_CLASSES]
+    try:
+        return Request(request, authenticators=authenticators).user  # type: ignore[no-any-return]
+    except APIException:
+        return AnonymousUser()

@@ -1,0 +1,66 @@
+"""HTTP as uvicorn reads it, with a limit on the time and the size of a request's headers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEADER_SECONDS = 10.0
+LARGEST_HEADERS = 64 * 2**10
+
+
+class LimitedHeaders(HttpToolsProtocol):
+    """Closes a connection whose headers are not complete in time, or are too many."""
+
+    _clock: asyncio.TimerHandle | None = None
+    _header_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock for the first request."""
+        super().connection_made(transport)
+        self._start_clock()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; the clock runs from the first byte of a request to the end of its headers."""
+        if self.timeout_keep_alive_task is not None:
+            self._start_clock()
+        super().data_received(data)
+        if self._clock is not None:
+            self._header_bytes += len(data)
+            if self._header_bytes > LARGEST_HEADERS:
+                self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        """Start the clock, unless the connection's first byte has."""
+        self._start_clock()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Stop the clock: from here on the front watches the body."""
+        self._stop_clock()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clock."""
+        self._stop_clock()
+        super().connection_lost(exc)
+
+    def _start_clock(self) -> None:
+        if self._clock is None:
+            self._header_bytes = 0
+            self._clock = self.loop.call_later(HEADER_SECONDS, self._too_slow)
+
+    def _stop_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+
+    def _too_slow(self) -> None:
+        self._clock = None
+        cycle: Any = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            self._start_clock()  # an answer to an earlier request is still under way
+        else:
+            self.transport.abort()

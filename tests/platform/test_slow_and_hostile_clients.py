@@ -1,0 +1,259 @@
+"""Slow, unfinished and oversized requests cost the web server no thread, no disk and little time."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import time
+
+import pytest
+from django.test import Client
+from rest_framework.authtoken.models import Token
+
+from config.pages import create_person
+from config.web import bodies, calling, limits, protocol
+from config.web.bodies import Refused
+from tests.platform.web import ask, everything, send, serving
+
+HEAD = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def echo(environ, start_response):
+    """Answers with the size of what was sent."""
+    answer = str(len(environ["wsgi.input"].read())).encode()
+    start_response("200 OK", [("Content-Length", str(len(answer)))])
+    return Whole([answer])
+
+
+class Whole(list):
+    """A body that is there at once, as most of Django's are."""
+
+    streaming = False
+
+
+def refuse(environ):
+    raise Refused(413, "Too large for a request without an account.")
+
+
+def test_unfinished_requests_hold_up_neither_pages_nor_the_health_check():
+    with serving(echo) as port:
+        held = [send(port, HEAD + b"Content-Length: 100\r\n\r\nuser") for _ in range(40)]
+        held += [send(port, HEAD) for _ in range(40)]
+        began = time.monotonic()
+        assert ask(port, "/", method="POST", body=b"12345").endswith(b"\r\n\r\n5")
+        assert b'{"status": "ok"}' in ask(port, "/healthz")
+        assert time.monotonic() - began < 2
+        for connection in held:
+            connection.close()
+
+
+def test_headers_that_do_not_end_are_cut_off(monkeypatch):
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+    with serving(echo) as port, send(port, HEAD) as slow:
+        began = time.monotonic()
+        assert everything(slow) == b""
+        assert time.monotonic() - began < 2
+
+
+def test_a_connection_that_says_nothing_is_closed(monkeypatch):
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+    with serving(echo) as port, send(port, b"") as silent:
+        assert everything(silent) == b""
+
+
+def test_the_second_request_of_a_connection_is_timed_too(monkeypatch):
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+    with serving(echo) as port, send(port, HEAD + b"Content-Length: 0\r\n\r\n") as connection:
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        connection.sendall(b"\r\n")
+        assert everything(connection) == b""
+
+
+def test_endless_headers_are_cut_off_by_size():
+    with serving(echo) as port, send(port, HEAD) as connection:
+        began = time.monotonic()
+        many = b"".join(f"X-{number}: ".encode() + b"x" * 1000 + b"\r\n" for number in range(10_000))
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            connection.sendall(many)
+        assert time.monotonic() - began < protocol.HEADER_SECONDS / 2
+
+
+def test_a_body_that_comes_too_slowly_is_answered_and_cut_off(monkeypatch):
+    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.2)
+    with serving(echo) as port, send(port, HEAD + b"Content-Length: 100\r\n\r\nuser") as slow:
+        answer = everything(slow)
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"too slowly" in answer
+
+
+def test_an_upload_that_keeps_coming_is_not_cut_off(monkeypatch):
+    monkeypatch.setattr(bodies, "GRACE_SECONDS", 0.3)
+    with (
+        serving(echo) as port,
+        send(port, HEAD + b"Connection: close\r\nContent-Length: 60000\r\n\r\n") as steady,
+    ):
+        for _ in range(6):
+            steady.sendall(b"x" * 10_000)
+            time.sleep(0.1)
+        assert everything(steady).endswith(b"\r\n\r\n60000")
+
+
+def test_300_mib_to_the_sign_in_page_are_refused_at_once(monkeypatch):
+    monkeypatch.setattr(limits, "check", lambda environ: pytest.fail("asked who sends it"))
+    with serving(echo) as port, send(port, HEAD + b"Content-Length: 314572800\r\n\r\n") as connection:
+        began = time.monotonic()
+        answer = everything(connection)
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert time.monotonic() - began < bodies.LINGER_SECONDS + 2
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_nothing_of_a_large_body_is_stored_for_somebody_without_an_account(monkeypatch, declared):
+    stored = []
+    written = bodies.Body.read
+
+    async def read(self, limit):
+        try:
+            return await written(self, limit)
+        finally:
+            stored.append(self.file.tell())
+
+    monkeypatch.setattr(limits, "check", refuse)
+    monkeypatch.setattr(bodies.Body, "read", read)
+    head = b"Content-Length: 8000000\r\n\r\n" if declared else b"Transfer-Encoding: chunked\r\n\r\n"
+    part = b"x" * 8000 if declared else b"1f40\r\n" + b"x" * 8000 + b"\r\n"
+    with serving(echo) as port, send(port, HEAD + head) as connection:
+        for _ in range(40):
+            connection.sendall(part)
+        answer = everything(connection)
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert all(size <= limits.ANYBODY for size in stored)
+
+
+def test_a_large_body_of_somebody_who_may_send_it_arrives_whole(monkeypatch):
+    monkeypatch.setattr(limits, "check", lambda environ: None)
+    with serving(echo) as port:
+        size = 3 * 2**20
+        assert ask(port, "/work/1/next/", method="POST", body=b"x" * size).endswith(f"{size}".encode())
+
+
+def test_a_refusal_is_json_for_programs_and_a_page_for_people(monkeypatch):
+    monkeypatch.setattr(limits, "check", refuse)
+    with serving(echo) as port:
+        body = b"x" * (limits.ANYBODY + 1)
+        assert b'{"detail": "Too large' in ask(port, "/api/v1/corpora/", method="POST", body=body)
+        assert b"<h1>" in ask(port, "/sign-in/", method="POST", body=body)
+
+
+def test_requests_that_take_long_give_their_place_to_others(monkeypatch):
+    monkeypatch.setattr(calling, "LONG_SECONDS", 0.1)
+    go = threading.Event()
+
+    def application(environ, start_response):
+        if environ["PATH_INFO"] == "/slow/":
+            go.wait(10)
+        return echo(environ, start_response)
+
+    with serving(application, threads=1) as port:
+        held = [send(port, b"GET /slow/ HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(3)]
+        assert ask(port).endswith(b"\r\n\r\n0")
+        go.set()
+        for connection in held:
+            assert connection.recv(100).startswith(b"HTTP/1.1 200")
+            connection.close()
+
+
+def test_a_download_that_fails_breaks_the_connection():
+    def application(environ, start_response):
+        def blocks():
+            yield b"item,rater,value\n" * 1000
+            raise RuntimeError("the database went away")
+
+        start_response("200 OK", [("Content-Type", "text/csv")])
+        return blocks()
+
+    with serving(application) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/export")
+        with pytest.raises(http.client.IncompleteRead):
+            connection.getresponse().read()
+
+
+def test_a_download_whose_reader_left_is_not_worked_out_to_its_end():
+    ended = threading.Event()
+
+    def application(environ, start_response):
+        def blocks():
+            try:
+                while True:
+                    yield b"x" * 100_000
+            finally:
+                ended.set()
+
+        start_response("200 OK", [])
+        return blocks()
+
+    with serving(application) as port:
+        with send(port, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") as reader:
+            reader.recv(1000)
+        assert ended.wait(5)
+
+
+def test_a_header_with_underscores_does_not_pass_for_the_proxys():
+    seen = {}
+
+    def application(environ, start_response):
+        seen.update(environ)
+        return echo(environ, start_response)
+
+    with serving(application) as port:
+        ask(port, "/a%20b%ff?x=%20", more="X_Forwarded_Proto: https\r\nX-Forwarded-For: 1\r\n")
+    assert "HTTP_X_FORWARDED_PROTO" not in seen
+    assert seen["HTTP_X_FORWARDED_FOR"] == "1"
+    assert (seen["PATH_INFO"], seen["QUERY_STRING"]) == ("/a b\xff", "x=%20")
+
+
+@pytest.fixture
+def people(db):
+    return {
+        role: create_person(username=role, role=role, password="long enough 1")
+        for role in ("annotator", "researcher")
+    }
+
+
+def environ(path: str, **more: str) -> dict[str, str]:
+    return {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": path,
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "80",
+        **more,
+    }
+
+
+def cookie_of(user) -> str:
+    client = Client()
+    client.force_login(user)
+    return "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())
+
+
+def test_a_large_body_needs_an_account_and_a_file_a_researcher(people):
+    with pytest.raises(Refused, match="Sign in first"):
+        limits.check(environ("/corpora/import/new/"))
+    with pytest.raises(Refused, match="Only researchers"):
+        limits.check(environ("/corpora/import/new/", HTTP_COOKIE=cookie_of(people["annotator"])))
+    limits.check(environ("/corpora/import/new/", HTTP_COOKIE=cookie_of(people["researcher"])))
+    limits.check(environ("/work/1/next/", HTTP_COOKIE=cookie_of(people["annotator"])))
+
+
+def test_a_token_is_an_account_too(people):
+    token = Token.objects.create(user=people["researcher"])
+    limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION=f"Token {token.key}"))
+    with pytest.raises(Refused, match="Sign in first"):
+        limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION="Token made-up"))
+
+
+def test_only_addresses_that_take_files_take_large_bodies(settings):
+    assert limits.largest("/corpora/import/new/") > settings.UPLOAD_LIMIT_BYTES
+    assert limits.largest("/api/v1/corpora/") > settings.UPLOAD_LIMIT_BYTES
+    assert limits.largest("/sign-in/") == limits.largest("/nowhere") == settings.DATA_UPLOAD_MAX_MEMORY_SIZE
