@@ -94,7 +94,7 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
         campaign=campaign,
         assignment=assignment,
         revising=revising,
-        client=body.pop("client", ""),
+        client=body.get("client", ""),
         based_on=_version(body.pop("based_on", None)),
         draft=body,
     )

@@ -78,6 +78,11 @@ def page_of(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]
     assert not problems
 
 
+def ready(page: Page) -> None:
+    """Wait until the task on an annotator's page was shown long enough to be submitted unasked."""
+    page.locator("#submit:not([data-early])").wait_for()
+
+
 def session_of(user: User) -> str:
     """Sign a user in and return the session's key."""
     from django.test import Client
