@@ -115,7 +115,8 @@ free AS (
    WHERE NOT s.taken ORDER BY s.id <> mine.slot_id, s.number LIMIT 1 FOR UPDATE OF s SKIP LOCKED)
 UPDATE annotation_assignment a SET state = 'leased', slot_id = free.id,
        lease_expires = now() + make_interval(mins => %(minutes)s)
-  FROM mine, free WHERE a.id = mine.id RETURNING a.id, a.task_id, a.state, a.draft || jsonb_build_object('version', a.revision)
+  FROM mine, free WHERE a.id = mine.id
+ RETURNING a.id, a.task_id, a.state, a.draft || jsonb_build_object('version', a.revision)
 """
 
 RETURN_EXPIRED = """

@@ -35,14 +35,16 @@ SELECT count(*) FROM (
    ORDER BY s.position LIMIT %(most)s) AS free
 """
 
-BUSY = "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state = 'leased' LIMIT 1"
+BUSY = (
+    "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned') LIMIT 1"
+)
 
 _counts: dict[tuple[int, int], _Count] = {}
 
 
 def progress(*, seat: Seat, hold: Hold | None) -> Progress:
     """Return how far a member is. What is left is counted afresh every few seconds, not at every request."""
-    left = _left(seat, fresh=hold is None) + (hold is not None)
+    left = _left(seat, fresh=hold is None) + _in_hand(seat, hold)
     if left > MOST_COUNTED:
         return Progress(seat.done, None, None)
     minutes = None if seat.pace is None else round(left * seat.pace / 60)
@@ -54,6 +56,12 @@ def others_are_busy(*, seat: Seat) -> bool:
     with prepared.cursor() as cursor:
         cursor.execute(BUSY, (seat.campaign,))
         return cursor.fetchone() is not None
+
+
+def _in_hand(seat: Seat, hold: Hold | None) -> int:
+    """Count the tasks that no free slot stands for: those returned, and the one held; not one revised."""
+    others = seat.returned - 1 if hold is not None and hold.state == "returned" else seat.returned
+    return max(0, others) + (hold is not None and hold.state != "submitted")
 
 
 def _left(seat: Seat, *, fresh: bool) -> int:

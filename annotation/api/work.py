@@ -81,7 +81,7 @@ def reopen(request: Request, campaign: int) -> Response:
 @permission_classes([IsSignedIn])
 @answered
 def save_draft(request: Request, campaign: int, assignment: int) -> Response:
-    """Members: keep a draft; it replaces neither a newer one nor one of another client that it has not seen."""
+    """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
     draft = _checked(DraftSerializer(data=request.data))
     about = {name: draft.pop(name) for name in ("revising", "client", "based_on")}
     kept = labelling.save_draft(
