@@ -39,6 +39,16 @@ BUSY = (
     "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned') LIMIT 1"
 )
 
+WITH_WORK = """
+SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
+ WHERE m.user_id = %(user)s AND c.state = 'open' AND (
+   EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.campaign_id = c.id AND a.user_id = m.user_id
+            AND a.state IN ('leased', 'returned'))
+   OR EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'))
+"""
+
 _counts: dict[tuple[int, int], _Count] = {}
 
 
@@ -49,6 +59,13 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
         return Progress(seat.done, None, None)
     minutes = None if seat.pace is None else round(left * seat.pace / 60)
     return Progress(seat.done, left, minutes)
+
+
+def with_work(*, user: int) -> set[int]:
+    """Return the open campaigns in which a task is held by the user or free for them."""
+    with prepared.cursor() as cursor:
+        cursor.execute(WITH_WORK, {"user": user})
+        return {campaign for (campaign,) in cursor.fetchall()}
 
 
 def others_are_busy(*, seat: Seat) -> bool:

@@ -23,7 +23,8 @@ from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
 from annotation.payload import parse
 from annotation.plans import plan_of
-from annotation.progress import Progress, others_are_busy, progress
+from annotation.progress import Progress, others_are_busy, progress, with_work
+from annotation.schemes import SCHEMES
 from annotation.screens import load
 
 View = Callable[..., HttpResponse]
@@ -58,7 +59,10 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         .select_related("campaign__scheme_version__scheme")
         .order_by("-campaign_id")
     )
-    return render(request, "annotate/mine.html", {"memberships": mine, "active_room": "work"})
+    waiting = with_work(user=_user(request).pk)
+    return render(
+        request, "annotate/mine.html", {"memberships": mine, "waiting": waiting, "active_room": "work"}
+    )
 
 
 @require_GET
@@ -171,6 +175,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
         {
             "seat": seat,
             "plan": plan,
+            "about_open": plan.key in SCHEMES and SCHEMES[plan.key].about_open,
             "sections": palette.sections(plan),
             "questions": palette.for_browser(plan),
             "state": _state(seat, hold, "next"),

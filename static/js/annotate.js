@@ -4,7 +4,7 @@ import { Answers } from "./answers.js";
 import { Asking } from "./annotate/asking.js";
 import { Changing } from "./annotate/changing.js";
 import { Keys } from "./annotate/keys.js";
-import { say, showProgress, warn } from "./annotate/page.js";
+import { forgetRefusal, refuse, say, showProgress, warn } from "./annotate/page.js";
 import { Panels } from "./annotate/panels.js";
 import { Reading } from "./annotate/reading.js";
 import { postUntilUp } from "./annotate/sending.js";
@@ -38,6 +38,7 @@ function load(state) {
   panels.show(transcript, state.guidelines);
   history.replaceState(null, "", task?.revising ? `${base}${task.assignment}/` : base);
   warn();
+  forgetRefusal();
   answers = task && new Answers(questions, task);
   if (!task) return;
   tell(state);
@@ -86,7 +87,10 @@ function restore() {
   keep();
 }
 
-const keep = () => drafts.save({ ...answers.content(), revising: task.revising });
+function keep() {
+  forgetRefusal();
+  drafts.save({ ...answers.content(), revising: task.revising });
+}
 
 // Two sets of answers: the one chosen is kept, and both stay where they are until then.
 async function settle(kept) {
@@ -129,7 +133,7 @@ async function submit() {
   const missing = answers.missing();
   if (missing) {
     changing.point(missing);
-    return say(`Not complete: “${missing.question.wording}” has no answer yet.`, true);
+    return refuse(`Not complete: “${missing.question.wording}” has no answer yet.`);
   }
   const doubts = reading.doubts();
   if (doubts && !(await asking.isSure(doubts))) return reading.unseen[0]?.scrollIntoView({ block: "start" });
@@ -138,7 +142,7 @@ async function submit() {
   if (refused?.kept)
     return settle({ ...refused.kept, isSubmitted: refused.code === "submitted_differently" });
   if (refused?.code === "lease_lost") return warn(refused.error, "Next task", () => ask("next/"));
-  return refused && say(refused.error, true);
+  return refused && refuse(refused.error);
 }
 
 async function skip(event) {

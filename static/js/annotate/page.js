@@ -2,10 +2,24 @@
 
 const $ = (id) => document.getElementById(id);
 
+let isRefused = false;
+
+// What became of the draft; it does not hide why a submit was refused.
 export function say(text, isProblem = false) {
+  if (isRefused && !isProblem) return;
   $("saved").textContent = text;
   $("saved").classList.toggle("problem", isProblem);
 }
+
+// Why a submit was refused, until something changes.
+export function refuse(text) {
+  say(text, true);
+  isRefused = true;
+}
+
+export const forgetRefusal = () => {
+  isRefused = false;
+};
 
 // Shows a banner, with a button where something can be done about it; without a text, none.
 export function warn(text = "", action = "", onclick = null) {
