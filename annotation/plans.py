@@ -57,8 +57,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Plan:
-    """A scheme version with its questions. A text that only a tag asks for says what the tag stands for: it is
-    required beside it, whatever the version says."""
+    """A scheme version with its questions.
+
+    A text that only a tag asks for says what the tag stands for, so it is required beside it.
+    """
 
     version_id: int
     key: str

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
 
 from annotation.errors import SubmissionRefused
-from annotation.models import Assignment, Campaign
+from annotation.models import Assignment, Campaign, turn_numbers
 from annotation.work import withdrawing
 from config.permissions import researcher_only
 
@@ -29,9 +29,11 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     if annotator:
         rows = rows.filter(user__username=annotator)
+    page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    turn_numbers.number(row.task.item and row.task.item.turn for row in page)
     context = {
         "campaign": found,
-        "page": Paginator(rows, ROWS).get_page(request.GET.get("page")),
+        "page": page,
         "annotator": annotator,
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
         "active_room": "campaigns",
