@@ -19,7 +19,10 @@ from annotation.models import Campaign
 
 
 class Seat(NamedTuple):
-    """A member's standing in a campaign, read while the member's row is locked."""
+    """A member's standing in a campaign, read while the member's row is locked.
+
+    `returned` counts the submissions that a researcher handed back to them.
+    """
 
     campaign: int
     name: str
@@ -33,6 +36,7 @@ class Seat(NamedTuple):
     cursor: int
     done: int
     pace: float | None
+    returned: int
 
     def must_be_open(self) -> None:
         """Raise CampaignNotOpen where no work is accepted."""
@@ -43,18 +47,24 @@ class Seat(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A task that a member has before them: leased, or submitted and opened again."""
+    """A task that a member has before them: leased, returned to them, or submitted and opened again.
+
+    The draft's `version` is the assignment's revision. `note` says why a researcher returned the task.
+    """
 
     assignment: int
     task: int
     state: str
     draft: Mapping[str, Any]
+    note: str = ""
 
 
 SEAT = """
 SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        (SELECT max(g.id) FROM annotation_guidelines g WHERE g.campaign_id = c.id),
-       m.id, m.user_id, m.cursor, m.done, m.pace
+       m.id, m.user_id, m.cursor, m.done, m.pace,
+       (SELECT count(*) FROM annotation_assignment a
+         WHERE a.campaign_id = c.id AND a.user_id = m.user_id AND a.state = 'returned')
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
@@ -75,15 +85,22 @@ held AS (
   ON CONFLICT (task_id, user_id, occasion) DO UPDATE SET state = 'leased', slot_id = excluded.slot_id,
      lease_expires = excluded.lease_expires,
      leased_at = excluded.leased_at, guidelines_id = excluded.guidelines_id
-  RETURNING id, task_id, state, draft),
+  RETURNING id, task_id, state, draft || jsonb_build_object('version', revision)),
 moved AS (
   UPDATE annotation_campaignmember m SET cursor = free.position FROM free WHERE m.id = %(member)s)
-SELECT id, task_id, state, draft FROM held
+SELECT * FROM held
 """
 
 RESUME = """
 UPDATE annotation_assignment SET lease_expires = now() + make_interval(mins => %s)
- WHERE campaign_id = %s AND user_id = %s AND state = 'leased' RETURNING id, task_id, state, draft
+ WHERE campaign_id = %s AND user_id = %s AND state = 'leased'
+ RETURNING id, task_id, state, draft || jsonb_build_object('version', revision)
+"""
+
+RETURNED = """
+SELECT id, task_id, state, draft || jsonb_build_object('version', revision), withdrawn_reason
+  FROM annotation_assignment
+ WHERE campaign_id = %s AND user_id = %s AND state = 'returned' ORDER BY id LIMIT 1
 """
 
 TAKE_AGAIN = """
@@ -98,7 +115,8 @@ free AS (
    WHERE NOT s.taken ORDER BY s.id <> mine.slot_id, s.number LIMIT 1 FOR UPDATE OF s SKIP LOCKED)
 UPDATE annotation_assignment a SET state = 'leased', slot_id = free.id,
        lease_expires = now() + make_interval(mins => %(minutes)s)
-  FROM mine, free WHERE a.id = mine.id RETURNING a.id, a.task_id, a.state, a.draft
+  FROM mine, free WHERE a.id = mine.id
+ RETURNING a.id, a.task_id, a.state, a.draft || jsonb_build_object('version', a.revision)
 """
 
 RETURN_EXPIRED = """
@@ -122,16 +140,21 @@ def take_seat(*, campaign: int, user: int) -> Seat:
 
 
 def next_task(*, seat: Seat) -> Hold | None:
-    """Return the task the member holds already, else one of theirs that ran out, else a new one.
+    """Return the task the member holds already, else one returned to them or that ran out, else a new one.
 
     None where the campaign has nothing for this member at the moment.
     """
-    return resume(seat=seat) or take_again(seat=seat) or claim(seat=seat)
+    return resume(seat=seat) or returned(seat=seat) or take_again(seat=seat) or claim(seat=seat)
 
 
 def resume(*, seat: Seat) -> Hold | None:
     """Return the task that the member holds, with its lease renewed; None where there is none."""
     return _hold(RESUME, (seat.lease_minutes, seat.campaign, seat.user))
+
+
+def returned(*, seat: Seat) -> Hold | None:
+    """Return a task that a researcher handed back to the member; None where there is none."""
+    return _hold(RETURNED, (seat.campaign, seat.user)) if seat.returned else None
 
 
 def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
@@ -189,5 +212,5 @@ def _hold(sql: str, values: Any) -> Hold | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    assignment, task, state, draft = row
-    return Hold(assignment, task, state, json.loads(draft) if isinstance(draft, str) else draft)
+    assignment, task, state, draft, *note = row
+    return Hold(assignment, task, state, json.loads(draft) if isinstance(draft, str) else draft, *note)

@@ -23,6 +23,8 @@ class Counts:
     held: int
     skipped: int
     flagged: int
+    returned: int
+    voided: int
 
 
 def counts(campaign: Campaign) -> Counts:
@@ -32,6 +34,8 @@ def counts(campaign: Campaign) -> Counts:
         held=Count("id", filter=Q(state=State.LEASED)),
         skipped=Count("id", filter=Q(state=State.SKIPPED)),
         flagged=Count("id", filter=Q(flagged=True)),
+        returned=Count("id", filter=Q(state=State.RETURNED)),
+        voided=Count("id", filter=Q(state=State.VOIDED)),
     )
     return Counts(tasks=campaign.tasks.count(), slots=campaign.slots.count(), **made)
 

@@ -120,8 +120,9 @@ def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
     gone, _ = CampaignMember.objects.filter(campaign=campaign, user=user).delete()
     if not gone:
         raise CampaignRefused(f"{user.get_username()} does not take part in this campaign.")
-    leased = Assignment.objects.filter(campaign=campaign, user=user, state=Assignment.State.LEASED)
-    leased.update(state=Assignment.State.EXPIRED)
+    held = [Assignment.State.LEASED, Assignment.State.RETURNED]
+    mine = Assignment.objects.filter(campaign=campaign, user=user, state__in=held)
+    mine.update(state=Assignment.State.EXPIRED)
     _log(by, campaign, "remove member", user=user.get_username())
 
 

@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation import marks
-from annotation.models import Continuation, Dialogue, Label, Rater, Turn
+from annotation.models import Continuation, Dialogue, Label, Rater, Turn, turn_numbers
 
 COLOURS = 6
 KINDS = {"human": "people", "judge": "judges", "key": "answer keys"}
 
 
 class Line(NamedTuple):
-    """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark."""
+    """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark.
+
+    `number` is the one that annotators see; `position` counts from 0 within the continuation.
+    """
 
     position: int
+    number: int
     who: str
     colour: int
     pieces: list[tuple[str, bool]]
@@ -29,7 +33,7 @@ class Line(NamedTuple):
 class Answers:
     """The answers to one question about one item, by kind of rater and rater; a missing one shows why.
 
-    `turn` counts from 1; None is the whole continuation. Of a set of tags, one that nobody set `is_unset`.
+    `turn` counts from 1 within the continuation; None is the whole. Of a set of tags, one that nobody set `is_unset`.
     """
 
     turn: int | None
@@ -49,9 +53,11 @@ def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> dict[str, tuple[str, 
 
 def lines(turns: Sequence[Turn], who: dict[str, tuple[str, int]]) -> list[Line]:
     """Return turns as lines."""
+    turn_numbers.number(turns)
     return [
         Line(
             turn.position,
+            turn.number,
             *who.get(turn.speaker, (turn.speaker, 1)),
             marks.parts(turn.text),
             turn.given,

@@ -5,9 +5,16 @@ WorkError
 ├── CampaignNotOpen    the campaign is a draft, paused or closed
 ├── LeaseLost          the task went to someone else; the draft is kept
 ├── AlreadySubmitted   a draft for a task whose answers are in
+├── KeptOtherwise      someone else's answers stand: both are shown, to choose from
+│   ├── DraftConflict         a draft or a submit that has not seen the draft kept by another tab or device
+│   └── SubmittedDifferently  a second, different submit of a submitted task
 ├── AnswerRefused      an answer is missing, off the scale, or to something that was not asked
-└── CampaignRefused    a campaign cannot be set up or change its state like this
+├── CampaignRefused    a campaign cannot be set up or change its state like this
+└── SubmissionRefused  a submission cannot be returned or voided like this
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 
 class WorkError(Exception):
@@ -15,6 +22,10 @@ class WorkError(Exception):
 
     code = "refused"
     status = 400
+
+    def details(self) -> dict[str, Any]:
+        """Return what a program may want to know beyond code and message."""
+        return {}
 
 
 class NotTaskHolder(WorkError):
@@ -45,6 +56,33 @@ class AlreadySubmitted(WorkError):
     status = 409
 
 
+class KeptOtherwise(WorkError):
+    """Other answers are kept than those sent: `kept` has them (version, answers, comment, flagged)."""
+
+    status = 409
+
+    def __init__(self, message: str, kept: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.kept = kept
+
+    def details(self) -> dict[str, Any]:
+        """Return the answers that are kept."""
+        names = ("version", "answers", "comment", "flagged")
+        return {"kept": {name: self.kept[name] for name in names if name in self.kept}}
+
+
+class DraftConflict(KeptOtherwise):
+    """Another tab or device saved a draft that the sender has not seen."""
+
+    code = "draft_conflict"
+
+
+class SubmittedDifferently(KeptOtherwise):
+    """Other answers were submitted already."""
+
+    code = "submitted_differently"
+
+
 class AnswerRefused(WorkError):
     """An answer cannot be stored."""
 
@@ -57,3 +95,10 @@ class CampaignRefused(WorkError):
 
     code = "campaign_refused"
     status = 422
+
+
+class SubmissionRefused(WorkError):
+    """A submission cannot be withdrawn like this."""
+
+    code = "submission_refused"
+    status = 409

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -57,7 +57,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Plan:
-    """A scheme version with its questions."""
+    """A scheme version with its questions.
+
+    A text that only a tag asks for says what the tag stands for, so it is required beside it.
+    """
 
     version_id: int
     key: str
@@ -66,6 +69,16 @@ class Plan:
     item_kind: str
     unit: str
     questions: tuple[Asked, ...]
+
+    def __post_init__(self) -> None:
+        tags = {question.key for question in self.questions if question.is_tag}
+        explained = tuple(
+            replace(question, required=True)
+            if question.level == "text" and (question.show_if or {}).get("question") in tags
+            else question
+            for question in self.questions
+        )
+        object.__setattr__(self, "questions", explained)
 
     @cached_property
     def by_key(self) -> dict[str, Asked]:

@@ -35,18 +35,37 @@ SELECT count(*) FROM (
    ORDER BY s.position LIMIT %(most)s) AS free
 """
 
-BUSY = "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state = 'leased' LIMIT 1"
+BUSY = (
+    "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned') LIMIT 1"
+)
+
+WITH_WORK = """
+SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
+ WHERE m.user_id = %(user)s AND c.state = 'open' AND (
+   EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.campaign_id = c.id AND a.user_id = m.user_id
+            AND a.state IN ('leased', 'returned'))
+   OR EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'))
+"""
 
 _counts: dict[tuple[int, int], _Count] = {}
 
 
 def progress(*, seat: Seat, hold: Hold | None) -> Progress:
     """Return how far a member is. What is left is counted afresh every few seconds, not at every request."""
-    left = _left(seat, fresh=hold is None) + (hold is not None)
+    left = _left(seat, fresh=hold is None) + _in_hand(seat, hold)
     if left > MOST_COUNTED:
         return Progress(seat.done, None, None)
     minutes = None if seat.pace is None else round(left * seat.pace / 60)
     return Progress(seat.done, left, minutes)
+
+
+def with_work(*, user: int) -> set[int]:
+    """Return the open campaigns in which a task is held by the user or free for them."""
+    with prepared.cursor() as cursor:
+        cursor.execute(WITH_WORK, {"user": user})
+        return {campaign for (campaign,) in cursor.fetchall()}
 
 
 def others_are_busy(*, seat: Seat) -> bool:
@@ -54,6 +73,12 @@ def others_are_busy(*, seat: Seat) -> bool:
     with prepared.cursor() as cursor:
         cursor.execute(BUSY, (seat.campaign,))
         return cursor.fetchone() is not None
+
+
+def _in_hand(seat: Seat, hold: Hold | None) -> int:
+    """Count the tasks that no free slot stands for: those returned, and the one held; not one revised."""
+    others = seat.returned - 1 if hold is not None and hold.state == "returned" else seat.returned
+    return max(0, others) + (hold is not None and hold.state != "submitted")
 
 
 def _left(seat: Seat, *, fresh: bool) -> int:

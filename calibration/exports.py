@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from django.contrib.auth.models import User
 
 from annotation.models import Campaign, Corpus
+from annotation.models.turn_numbers import TURN_NUMBER
 from calibration.census import census
 from calibration.copying import FORMATS, Column, Selection, hashed
 from calibration.export_parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
@@ -32,6 +33,7 @@ PLACE_COLUMNS = (
     Column("continuation", "c.key"),
     Column("system", "y.name"),
     Column("turn", "t.position", "integer"),
+    Column("turn_number", f"({TURN_NUMBER})", "integer"),
 )
 LABEL_COLUMNS = (
     Column("item", f"({ITEM})"),

@@ -20,6 +20,7 @@ def answered(view: Callable[..., Response]) -> Callable[..., Response]:
         try:
             return view(request, *args, **kwargs)
         except WorkError as error:
-            return Response({"detail": str(error), "code": error.code}, status=error.status)
+            refusal = {"detail": str(error), "code": error.code, **error.details()}
+            return Response(refusal, status=error.status)
 
     return guarded

@@ -81,11 +81,11 @@ def reopen(request: Request, campaign: int) -> Response:
 @permission_classes([IsSignedIn])
 @answered
 def save_draft(request: Request, campaign: int, assignment: int) -> Response:
-    """Members: keep a draft; an older version never replaces a newer one."""
+    """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
     draft = _checked(DraftSerializer(data=request.data))
-    revising = draft.pop("revising")
+    about = {name: draft.pop(name) for name in ("revising", "client", "based_on")}
     kept = labelling.save_draft(
-        by=_user(request), campaign=campaign, assignment=assignment, draft=draft, revising=revising
+        by=_user(request), campaign=campaign, assignment=assignment, draft=draft, **about
     )
     return Response({"version": kept})
 
@@ -95,7 +95,7 @@ def save_draft(request: Request, campaign: int, assignment: int) -> Response:
 @permission_classes([IsSignedIn])
 @answered
 def submit(request: Request, campaign: int, assignment: int) -> Response:
-    """Members: submit a task; the answer carries the next one. Sent again, it changes nothing."""
+    """Members: submit a task; the answer carries the next one. The same sent again changes nothing."""
     given = _checked(SubmitSerializer(data=request.data))
     outcome = labelling.submit(by=_user(request), campaign=campaign, assignment=assignment, **given)
     return Response(_state(outcome.seat, outcome.next, outcome.status))
@@ -134,6 +134,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
             "assignment": hold.assignment,
             "draft": hold.draft,
             "revising": hold.state == Assignment.State.SUBMITTED,
+            "note": hold.note,
         }
     return {
         "status": status,

@@ -48,9 +48,14 @@ class ScreenSerializer(serializers.Serializer[Any]):
 
 
 class DraftSerializer(serializers.Serializer[Any]):
-    """A draft: its version grows with every change; answers are item id to question to value."""
+    """A draft: its version grows with every change; answers are item id to question to value.
+
+    `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen.
+    """
 
     version = serializers.IntegerField(min_value=1)
+    client = serializers.CharField(allow_blank=True, default="", max_length=64)
+    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0)
     answers = serializers.JSONField(default=dict)
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)
@@ -58,8 +63,10 @@ class DraftSerializer(serializers.Serializer[Any]):
 
 
 class SubmitSerializer(serializers.Serializer[Any]):
-    """Answers to a task: item id to question to value."""
+    """Answers to a task: item id to question to value; `client` and `based_on` as in a draft."""
 
+    client = serializers.CharField(allow_null=True, default=None, max_length=64)
+    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0)
     answers = serializers.JSONField()
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaigns, work
+from annotation.api import campaigns, submissions, work
 
 urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
@@ -10,6 +10,12 @@ urlpatterns = [
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
+    path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="api-submissions"),
+    path(
+        "campaigns/<int:campaign>/submissions/<int:assignment>/",
+        submissions.submission,
+        name="api-submission",
+    ),
     path("work/", work.my_campaigns, name="api-my-campaigns"),
     path("work/<int:campaign>/next/", work.next_task, name="api-work-next"),
     path("work/<int:campaign>/reopen/", work.reopen, name="api-work-reopen"),

@@ -139,6 +139,11 @@ class Assignment(models.Model):
 
     The draft stays on the row whatever becomes of the lease. One row per annotator, task and occasion, so
     nobody is in two slots of a task; one active row per slot, so no slot is held twice.
+
+    `revision` grows with every draft kept and every submit and never falls; `written_by` names the client
+    (a tab, a program) whose draft is kept, so that a draft never replaces one that its writer has not seen.
+    A researcher may hand a submission back (`returned`: its slot stays with the annotator) or void it (its
+    slot is free for others), with a reason; triggers see to it that only a submission has live labels.
     """
 
     class State(models.TextChoices):
@@ -146,6 +151,8 @@ class Assignment(models.Model):
         SUBMITTED = "submitted"
         SKIPPED = "skipped"
         EXPIRED = "expired"
+        RETURNED = "returned"
+        VOIDED = "voided"
 
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="assignments")
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
@@ -158,6 +165,9 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField(null=True)
     draft = models.JSONField(default=dict)
     draft_saved_at = models.DateTimeField(null=True)
+    revision = models.PositiveBigIntegerField(default=0, db_default=0)
+    written_by = models.CharField(max_length=64, blank=True, default="", db_default="")
+    withdrawn_reason = models.TextField(blank=True, default="", db_default="")
     skip_reason = models.TextField(blank=True)
     comment = models.TextField(blank=True)
     flagged = models.BooleanField(default=False)
@@ -167,14 +177,14 @@ class Assignment(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["slot"],
-                condition=Q(state__in=["leased", "submitted"]),
+                condition=Q(state__in=["leased", "submitted", "returned"]),
                 name="assignment_slot_held_once",
             ),
             models.UniqueConstraint(
                 fields=["task", "user", "occasion"], name="assignment_user_once_per_task"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["leased", "submitted", "skipped", "expired"]),
+                condition=Q(state__in=["leased", "submitted", "skipped", "expired", "returned", "voided"]),
                 name="assignment_state_known",
             ),
             models.CheckConstraint(
@@ -183,6 +193,10 @@ class Assignment(models.Model):
             ),
             models.CheckConstraint(
                 condition=~Q(state="skipped") | ~Q(skip_reason=""), name="assignment_skip_has_reason"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["returned", "voided"]) | ~Q(withdrawn_reason=""),
+                name="assignment_withdrawal_has_reason",
             ),
         ]
         indexes = [

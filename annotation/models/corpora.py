@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.functional import cached_property
 
 from annotation.keys import item_key
+from annotation.models.turn_numbers import numbers_of
 
 
 class Corpus(models.Model):
@@ -138,6 +140,11 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.speaker}: {self.text[:40]}"
+
+    @cached_property
+    def number(self) -> int:
+        """How annotators count this turn, from 1; number those of a page together (`turn_numbers.number`)."""
+        return numbers_of([self.pk])[self.pk]
 
 
 class Item(models.Model):

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import campaign_progress, campaign_tasks, campaigns
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, Corpus, Event
+from annotation.models import Campaign, Corpus, Event, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
 from config.permissions import researcher_only
@@ -76,6 +76,8 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: one campaign, with its people, its progress and what annotators remarked."""
     found = _load(campaign)
     members = campaign_progress.members(found)
+    remarks = list(campaign_progress.remarks(found)[:MOST_REMARKS])
+    turn_numbers.number(remark.task.item and remark.task.item.turn for remark in remarks)
     outsiders = User.objects.filter(is_active=True).exclude(pk__in=[member["user_id"] for member in members])
     context = {
         "campaign": found,
@@ -84,7 +86,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "outsiders": outsiders.order_by("username"),
-        "remarks": campaign_progress.remarks(found)[:MOST_REMARKS],
+        "remarks": remarks,
         "guidelines": found.guidelines.order_by("-version").first(),
         "events": Event.objects.filter(verb__startswith="campaign: ", subject=found.name)[:20],
         "active_room": "campaigns",

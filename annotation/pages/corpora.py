@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import browsing, deleting, splits
 from annotation.deletion import job as deletion
-from annotation.models import Corpus, Upload
+from annotation.models import Corpus, Upload, turn_numbers
 from config.permissions import administrator_only, researcher_only
 from jobs.models import Job
 
@@ -70,7 +70,9 @@ def _results(corpus: Corpus, search: dict[str, str], number: str | None) -> dict
     """Return the page of turns that are searched for, else of dialogues."""
     if search["text"] or search["speaker"]:
         pages = browsing.CappedPaginator(browsing.turns(corpus, **search), SHOWN)
-        return {"page": pages.get_page(number), "shows_turns": True}
+        page = pages.get_page(number)
+        turn_numbers.number(page)
+        return {"page": page, "shows_turns": True}
     page = Paginator(browsing.dialogues(corpus, system=search["system"]), SHOWN).get_page(number)
     beginnings = browsing.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]

@@ -53,6 +53,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "metadata": [(key, _shown(value)) for key, value in found.metadata.items()],
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
         "has_given": any(line.given for line in [*history, *lines]),
+        "numbers": {line.position + 1: line.number for line in (history if shown is own else lines)},
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),

@@ -18,12 +18,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import labelling
 from annotation.assigning import Hold, Seat
-from annotation.errors import NotTaskHolder, WorkError
+from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
 from annotation.payload import parse
 from annotation.plans import plan_of
-from annotation.progress import Progress, others_are_busy, progress
+from annotation.progress import Progress, others_are_busy, progress, with_work
+from annotation.schemes import SCHEMES
 from annotation.screens import load
 
 View = Callable[..., HttpResponse]
@@ -37,7 +38,8 @@ def _json(view: View) -> View:
         try:
             return view(request, *args, **kwargs)
         except WorkError as error:
-            return JsonResponse({"error": str(error), "code": error.code}, status=error.status)
+            refusal = {"error": str(error), "code": error.code, **error.details()}
+            return JsonResponse(refusal, status=error.status)
 
     return answered
 
@@ -57,7 +59,10 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         .select_related("campaign__scheme_version__scheme")
         .order_by("-campaign_id")
     )
-    return render(request, "annotate/mine.html", {"memberships": mine, "active_room": "work"})
+    waiting = with_work(user=_user(request).pk)
+    return render(
+        request, "annotate/mine.html", {"memberships": mine, "waiting": waiting, "active_room": "work"}
+    )
 
 
 @require_GET
@@ -73,7 +78,8 @@ def work(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_GET
 def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: an earlier task of their own, to be revised."""
-    mine = get_object_or_404(Assignment, pk=assignment, campaign_id=campaign, user=_user(request))
+    own = Assignment.objects.filter(user=_user(request)).exclude(state=Assignment.State.VOIDED)
+    mine = get_object_or_404(own, pk=assignment, campaign_id=campaign)
     try:
         seat, _ = labelling.start(by=_user(request), campaign=campaign)
     except NotTaskHolder as error:
@@ -88,7 +94,13 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
     body = parse(request.body)
     revising = bool(body.pop("revising", False))
     kept = labelling.save_draft(
-        by=_user(request), campaign=campaign, assignment=assignment, draft=body, revising=revising
+        by=_user(request),
+        campaign=campaign,
+        assignment=assignment,
+        revising=revising,
+        client=body.get("client", ""),
+        based_on=_version(body.pop("based_on", None)),
+        draft=body,
     )
     return JsonResponse({"version": kept})
 
@@ -98,14 +110,18 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
 def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: submit a task of their own; the answer carries the next one."""
     body = parse(request.body)
+    if not isinstance(body.get("answers"), dict):
+        raise AnswerRefused("A submit needs its answers: an object of items, each with its questions.")
     outcome = labelling.submit(
         by=_user(request),
         campaign=campaign,
         assignment=assignment,
-        answers=body.get("answers") or {},
+        answers=body["answers"],
         comment=str(body.get("comment") or ""),
         flagged=bool(body.get("flagged")),
         revising=bool(body.get("revising")),
+        client=body.get("client"),
+        based_on=_version(body.get("based_on")),
     )
     return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
 
@@ -146,6 +162,11 @@ def guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     return render(request, "annotate/_guidelines.html", {"guidelines": text})
 
 
+def _version(value: Any) -> int | None:
+    """Return the version that a page says it has seen; None where it names none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+
+
 def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
     plan = plan_of(seat.version)
     return render(
@@ -154,6 +175,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
         {
             "seat": seat,
             "plan": plan,
+            "about_open": plan.key in SCHEMES and SCHEMES[plan.key].about_open,
             "sections": palette.sections(plan),
             "questions": palette.for_browser(plan),
             "state": _state(seat, hold, "next"),
@@ -182,6 +204,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "items": screen.items,
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
+        "note": hold.note,
     }
     return state
 

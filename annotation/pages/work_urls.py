@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.pages import campaigns, work
+from annotation.pages import campaigns, submissions, work
 
 urlpatterns = [
     path("my/", work.my_campaigns, name="my-campaigns"),
@@ -19,5 +19,6 @@ urlpatterns = [
     path("campaigns/<int:campaign>/", campaigns.campaign, name="campaign"),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
+    path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="campaign-guidelines"),
 ]

@@ -38,7 +38,10 @@ class QuestionDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SchemeDefinition:
-    """A version of a scheme. `unit` says what one task shows: an item, or all items of a continuation."""
+    """A version of a scheme. `unit` says what one task shows: an item, or all items of a continuation.
+
+    With `about_open`, what is known of the speakers and the dialogue stands open beside the first task.
+    """
 
     key: str
     version: int
@@ -49,6 +52,7 @@ class SchemeDefinition:
     questions: tuple[QuestionDefinition, ...]
     guidelines: str = ""
     source: str = ""
+    about_open: bool = False
 
     def question(self, key: str) -> QuestionDefinition:
         """Return a question by its key; raise KeyError where there is none."""
@@ -60,6 +64,7 @@ class SchemeDefinition:
     def content_hash(self) -> str:
         """Return the SHA-256 of what raters see: the same hash means the same scheme."""
         content = asdict(self)
+        del content["about_open"]  # the same is shown, folded or not
         for question in content["questions"]:
             question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)

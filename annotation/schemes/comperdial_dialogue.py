@@ -65,4 +65,5 @@ SCHEME = SchemeDefinition(
     ),
     guidelines=GUIDELINES,
     source=SOURCE,
+    about_open=True,  # persona consistency cannot be judged without the profiles
 )

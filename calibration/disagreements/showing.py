@@ -11,7 +11,7 @@ from operator import or_
 from django.db.models import Q
 
 from annotation import dialogue_view
-from annotation.models import Item, Turn
+from annotation.models import Item, Turn, turn_numbers
 from calibration.disagreements.measure import Comparison
 from calibration.disagreements.reading import Asked
 
@@ -116,6 +116,7 @@ def _lines(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
     turns: dict[int, list[Turn]] = {}
     for turn in Turn.objects.filter(reduce(or_, wanted)).order_by("position") if wanted else ():
         turns.setdefault(turn.continuation_id, []).append(turn)
+    turn_numbers.number([*(turn for around in turns.values() for turn in around), *(i.turn for i in items)])
     found = {}
     for item in items:
         low, high = spans[item.pk]

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import splits
-from annotation.models import Campaign, Corpus, SchemeVersion
+from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
 from calibration import gold_export
 from calibration.census import Census, census
@@ -140,6 +140,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     if only_without:
         labels = labels.exclude(reason="")
     page = Paginator(labels, 50).get_page(request.GET.get("page"))
+    turn_numbers.number(label.item.turn for label in page)
     questions = (
         gold.labels.values("question__key", "question__wording", "question__position")
         .annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))

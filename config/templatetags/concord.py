@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation import direction
+from annotation.text import markdown as markdown_text
 
 register = template.Library()
 
@@ -52,6 +54,12 @@ def share(part: Any, whole: Any) -> int:
 def runs(text: Any) -> str:
     """Return the value of `dir` for a text, or for the pieces that make it up."""
     return direction.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
+
+
+@register.filter
+def markdown(text: Any) -> SafeString:
+    """Show a text written in Markdown; markup in it is escaped."""
+    return mark_safe(markdown_text.html_of(str(text)))
 
 
 @register.filter

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation.models import turn_numbers
 from config.permissions import researcher_only
 from jobs import runs
 from jobs.models import Call, Run
@@ -91,4 +92,6 @@ def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
         calls = calls.filter(Q(state=Call.State.FAILED) | ~Q(error=""))
     elif show == "flagged":
         calls = calls.exclude(flags=[])
-    return Paginator(calls, 25).get_page(request.GET.get("page"))
+    page = Paginator(calls, 25).get_page(request.GET.get("page"))
+    turn_numbers.number(call.item and call.item.turn for call in page)
+    return page

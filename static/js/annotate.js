@@ -1,40 +1,33 @@
 // The annotation page: shows a task, takes answers by key and by click, submits, and shows the next one.
 
 import { Answers } from "./answers.js";
-import { Drafts, kept, post } from "./drafts.js";
+import { Asking } from "./annotate/asking.js";
+import { Changing } from "./annotate/changing.js";
+import { Keys } from "./annotate/keys.js";
+import { forgetRefusal, refuse, say, showProgress, warn } from "./annotate/page.js";
+import { Panels } from "./annotate/panels.js";
+import { Reading } from "./annotate/reading.js";
+import { postUntilUp } from "./annotate/sending.js";
+import { Showing } from "./annotate/showing.js";
+import { Drafts, continues, unsent } from "./drafts.js";
 
 const $ = (id) => document.getElementById(id);
-const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const main = $("main");
 const questions = JSON.parse($("questions").textContent);
-const base = `/work/${$("main").dataset.campaign}/`;
-const [banner, transcript, palette, reader, saved, submitButton] = [
-  "banner",
-  "transcript",
-  "palette",
-  "reader",
-  "saved",
-  "submit",
-].map($);
-let task, answers, drafts, guidelines;
+const base = `/work/${main.dataset.campaign}/`;
+const [transcript, palette, reader, submitButton] = ["transcript", "palette", "reader", "submit"].map($);
+const showing = new Showing(questions, { transcript, palette, submitButton });
+const reading = new Reading(reader, submitButton);
+const panels = new Panels(main.dataset.campaign, {
+  isAboutOpen: main.dataset.about === "open",
+  button: $("guidelines-button"),
+  transcript,
+});
+const asking = new Asking($("which"), $("sure"));
+let task, answers, drafts;
 let sending = false;
 
-// Showing: a line beside the buttons, a warning above the transcript, a task, its answers.
-function say(text, isProblem = false) {
-  saved.textContent = text;
-  saved.classList.toggle("problem", isProblem);
-}
-
-function warn(text = "", action = "") {
-  banner.replaceChildren(text, " ");
-  banner.hidden = !text;
-  if (!action) return;
-  const onclick = () => ask("next/");
-  banner.append(
-    Object.assign(document.createElement("button"), { className: "btn", textContent: action, onclick }),
-  );
-  reader.scrollTop = 0;
-}
-
+// Loading: a task with its draft, or that there is none.
 function load(state) {
   drafts?.end();
   transcript.innerHTML = state.html;
@@ -42,166 +35,114 @@ function load(state) {
   palette.hidden = $("actions").hidden = !task;
   document.body.classList.toggle("idle", !task);
   showProgress(state.progress);
-  if (guidelines && guidelines !== state.guidelines)
-    $("guidelines-button").firstChild.textContent = "Guidelines (new) ";
-  guidelines = state.guidelines;
+  panels.show(transcript, state.guidelines);
   history.replaceState(null, "", task?.revising ? `${base}${task.assignment}/` : base);
   warn();
+  forgetRefusal();
+  answers = task && new Answers(questions, task);
   if (!task) return;
-  const local = kept(task.assignment);
-  const isNewer = local?.version > (task.draft.version || 0);
-  if (isNewer) task.draft = local;
-  answers = new Answers(questions, task);
-  drafts = new Drafts(task.assignment, `${base}${task.assignment}/draft/`, say);
-  say(task.draft.version ? "Draft restored" : "");
-  if (isNewer) drafts.save(answers.draft(task.revising));
-  if (task.revising)
-    warn(
-      "You are revising a task that you submitted. Submitting replaces your answers.",
-      "Leave it as it is",
-    );
-  else if (state.campaign !== "open")
-    warn(`The campaign is ${state.campaign}. Your draft is kept; nothing can be submitted now.`);
-  $("comment-text").value = answers.comment;
-  render();
-  show("start");
+  tell(state);
+  draw();
+  restore();
+  reader.scrollTop = palette.scrollTop = 0;
+  showing.help();
+  showing.showTurn(answers, "start");
+  reading.begin([...transcript.querySelectorAll(".turn:not(.history)")], task.revising || task.note);
   reader.focus({ preventScroll: true });
 }
 
-function showProgress({ text, time, done, whole }) {
-  $("progress-text").textContent = text;
-  $("time-left").textContent = time;
-  $("progress").setAttribute("aria-valuenow", done);
-  $("progress").setAttribute("aria-valuemax", whole);
-  $("progress").firstElementChild.style.width = `${(100 * done) / whole}%`;
+function tell(state) {
+  if (task.note) warn(`A researcher returned this task to you: ${task.note}`);
+  else if (task.revising)
+    warn(
+      "You are revising a task that you submitted. Submitting replaces your answers.",
+      "Leave it as it is",
+      () => ask("next/"),
+    );
+  else if (state.campaign !== "open")
+    warn(`The campaign is ${state.campaign}. Your draft is kept; nothing can be submitted now.`);
 }
 
-function render() {
-  const rows = all("[data-item]", transcript);
-  for (const row of rows) renderRow(row);
-  questions.forEach(renderQuestion);
-  for (const section of all(".asked"))
-    section.hidden = all(".opt, .field", section).every((control) => control.hidden);
-  submitButton.classList.toggle("waiting", Boolean(answers.missing()));
-  $("flag").setAttribute("aria-pressed", answers.flagged);
-  $("undo").disabled = !answers.past.length;
-  $("comment-button").classList.toggle("has", Boolean(answers.comment));
-  if (answers.isMultiple) describePlace(rows);
+function draw() {
+  showing.render(answers);
+  if (document.activeElement !== $("comment-text")) $("comment-text").value = answers.comment;
 }
 
-function renderRow(row) {
-  const isHere = row.dataset.item === answers.item;
-  row.classList.toggle("here", isHere && answers.isMultiple);
-  row.toggleAttribute("aria-current", isHere);
-  row.querySelector(".chips")?.remove();
-  const tags = questions.filter(
-    ({ kind, key }) => kind === "tag" && answers.value(key, row.dataset.item) === 1,
-  );
-  if (!answers.isMultiple || !tags.length) return;
-  const chips = Object.assign(document.createElement("div"), { className: "chips" });
-  for (const { wording: textContent } of tags) {
-    chips.append(Object.assign(document.createElement("span"), { className: "chip", textContent }));
+// What this device could not send goes on from what the server has, or the annotator chooses.
+function restore() {
+  const { assignment, draft } = task;
+  drafts = new Drafts({
+    assignment,
+    url: `${base}${assignment}/draft/`,
+    base: draft.version,
+    say,
+    onConflict: settle,
+  });
+  say(draft.answers && !task.revising ? "Draft restored" : "");
+  const local = unsent(assignment);
+  if (!local) return;
+  answers.replace(local);
+  draw();
+  if (!continues(local, draft)) drafts.hold(draft, local.base);
+  keep();
+}
+
+function keep() {
+  forgetRefusal();
+  drafts.save({ ...answers.content(), revising: task.revising });
+}
+
+// Two sets of answers: the one chosen is kept, and both stay where they are until then.
+async function settle(kept) {
+  const choice = await asking.which(answers, kept, showing);
+  if (!choice) return drafts.hold(kept);
+  drafts.settle(kept);
+  if (choice === "there" && kept.isSubmitted) return ask("next/");
+  if (choice === "there") answers.replace(kept);
+  if (kept.isSubmitted) {
+    task.revising = true;
+    tell({});
   }
-  row.querySelector(".text").append(chips);
+  draw();
+  return keep();
 }
-
-function renderQuestion(question) {
-  const { key, values } = question;
-  const isShown = answers.isShown(question);
-  const value = answers.value(key);
-  for (const choice of all(`[data-scale="${key}"]`)) {
-    choice.setAttribute("aria-pressed", value !== undefined && values[Number(choice.dataset.at)] === value);
-    choice.hidden = !isShown;
-  }
-  for (const tag of all(`[data-tag="${key}"]`)) {
-    tag.setAttribute("aria-pressed", value === 1);
-    tag.hidden = !isShown;
-    tag.lastElementChild.hidden = !answers.isMultiple;
-    tag.lastElementChild.textContent = answers.count(key);
-  }
-  for (const entry of all(`[data-entry="${key}"]`)) {
-    if (document.activeElement !== entry) entry.value = value ?? "";
-    entry.closest(".field").hidden = !isShown;
-  }
-  const section = document.querySelector(`[data-question="${key}"]`);
-  section?.classList.toggle("current", key === answers.question && answers.scales().length > 1);
-}
-
-function describePlace(rows) {
-  const part = (row, name) => row.querySelector(name).textContent;
-  const here = rows[answers.index];
-  const range = `${part(rows[0], ".no")} to ${part(rows.at(-1), ".no")}`;
-  $("place").textContent = `Turn ${part(here, ".no")}, ${part(here, ".who")} · tag ${range}`;
-}
-
-function show(block = "nearest") {
-  const row = transcript.querySelector("[aria-current], .rated");
-  row?.scrollIntoView({ block: answers.isMultiple ? block : "nearest" });
-}
-
-function help(key) {
-  if (document.querySelector(`[data-help="${key}"]`))
-    for (const box of all("[data-help]")) box.hidden = box.dataset.help !== key;
-}
-
-// Changing: each change is drawn and kept as a draft at once.
-function changed() {
-  drafts.save(answers.draft(task.revising));
-  render();
-  if (answers.isMultiple) show();
-}
-
-function choose(question, value) {
-  answers.question = question.key;
-  answers.set(question.key, value);
-  if (question.kind === "tag") help(question.key);
-  else answers.advance();
-  changed();
-}
-
-const toggle = (question) => choose(question, answers.value(question.key) === 1 ? 0 : 1);
-
-function move(step) {
-  if (!answers.move(step)) return;
-  render();
-  show();
-}
-
-const undo = () => answers.undo() && changed();
-
-const flag = () => {
-  answers.note({ flagged: !answers.flagged });
-  changed();
-};
 
 // Posts to an address of the campaign and loads the task in the answer; a refusal is returned.
 async function ask(place, payload = {}) {
   if (sending) return null;
   sending = submitButton.disabled = true;
+  const [before, asked] = [answers?.changes, answers];
   try {
-    const { ok, body } = await post(base + place, payload);
+    const { ok, body } = await postUntilUp(base + place, payload, {
+      waiting: ({ message }) => say(`Not submitted yet: ${message}. Trying again…`, true),
+      wanted: () => asked === answers && before === answers?.changes,
+    });
     if (!ok) return body;
     drafts?.end(true);
     load(body);
     return null;
-  } catch {
-    return { error: "Not sent: no connection. Nothing is lost; try again." };
+  } catch (problem) {
+    return { error: `Not sent: ${problem.message}. Nothing is lost; try again.` };
   } finally {
     sending = submitButton.disabled = false;
   }
 }
 
 async function submit() {
+  if (sending) return null;
   const missing = answers.missing();
   if (missing) {
-    Object.assign(answers, { index: missing.index, question: missing.question.key });
-    render();
-    show();
-    return say(`Not complete: “${missing.question.wording}” has no answer yet.`, true);
+    changing.point(missing);
+    return refuse(`Not complete: “${missing.question.wording}” has no answer yet.`);
   }
-  const refused = await ask(`${task.assignment}/submit/`, answers.draft(task.revising));
-  if (refused?.code === "lease_lost") return warn(refused.error, "Next task");
-  return refused && say(refused.error, true);
+  const doubts = reading.doubts();
+  if (doubts && !(await asking.isSure(doubts))) return reading.unseen[0]?.scrollIntoView({ block: "start" });
+  const payload = { ...answers.content(), ...drafts.stamp, revising: task.revising };
+  const refused = await ask(`${task.assignment}/submit/`, payload);
+  if (refused?.kept)
+    return settle({ ...refused.kept, isSubmitted: refused.code === "submitted_differently" });
+  if (refused?.code === "lease_lost") return warn(refused.error, "Next task", () => ask("next/"));
+  return refused && refuse(refused.error);
 }
 
 async function skip(event) {
@@ -220,71 +161,38 @@ async function back() {
   if (refused) say(refused.error, true);
 }
 
+const changing = new Changing(questions, showing, { now: () => answers, keep });
+const move = (step) => changing.move(step);
+const undo = () => changing.undo();
+const flag = () => changing.flag();
 const ACTIONS = { submit, undo, flag, back, before: () => move(-1), after: () => move(1) };
-const COMMANDS = {
+const commands = {
   u: undo,
   m: flag,
   p: back,
   v: () => document.querySelector("[data-toggles-marks]")?.click(),
   g: () => $("guidelines-button").click(),
 };
-const DIALOGS = { "?": "keys", c: "comment", x: "skip" };
-const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
-
-// What a key asks for, or undefined; on keyboards of other scripts, the letter at its place.
-function meaning(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
-  if (event.key in STEPS) return answers.canMove ? () => move(STEPS[event.key]) : undefined;
-  const key = /^[\x20-\x7e]$/.test(event.key)
-    ? event.key
-    : event.code.replace(/^(Key|Digit)/, "").toLowerCase();
-  const current = questions.find((question) => question.key === answers.question);
-  const tag = questions.find((question) => question.kind === "tag" && question.shortcut === key);
-  if (current && Object.hasOwn(current.keys, key)) return () => choose(current, current.keys[key]);
-  if (tag && answers.isShown(tag)) return () => toggle(tag);
-  if (Object.hasOwn(DIALOGS, key)) return () => $(DIALOGS[key]).showModal();
-  return Object.hasOwn(COMMANDS, key) ? COMMANDS[key] : undefined;
-}
-
-function onKey(event) {
-  if (!task || document.querySelector("dialog[open]") || event.isComposing) return;
-  const isTyping = event.target.matches("input, textarea, select");
-  if (isTyping && event.key === "Escape") event.target.blur();
-  const submits = (event.ctrlKey || event.metaKey) && event.key === "Enter";
-  const action = submits ? submit : isTyping ? undefined : meaning(event);
-  if (!action) return;
-  event.preventDefault();
-  action();
-}
-
-function onClick({ target }) {
-  const named = (name) => questions.find((question) => question.key === name);
-  const { scale, tag, at, does } = target.closest("[data-scale], [data-tag], [data-does]")?.dataset ?? {};
-  const row = target.closest("[data-item]");
+new Keys(questions, {
+  now: () => answers,
+  submit,
+  move,
+  choose: (question, value) => changing.choose(question, value),
+  toggle: (question) => changing.toggle(question),
+  commands,
+});
+main.addEventListener("click", ({ target }) => {
+  const does = target.closest("[data-does]")?.dataset.does;
   if (does) ACTIONS[does]();
-  else if (scale) choose(named(scale), named(scale).values[Number(at)]);
-  else if (tag) toggle(named(tag));
-  else if (row && answers.isMultiple && String(getSelection()) === "") {
-    answers.index = answers.items.indexOf(row.dataset.item);
-    render();
-  }
-}
-
-function onInput({ target }) {
-  const number = Number.isNaN(target.valueAsNumber) ? null : target.valueAsNumber;
-  if (target.dataset.entry)
-    answers.set(target.dataset.entry, target.type === "number" ? number : target.value, true);
-  else if (target.id === "comment-text") answers.note({ comment: target.value });
-  else return;
-  changed();
-}
-
-document.addEventListener("keydown", onKey);
-$("main").addEventListener("click", onClick);
-document.addEventListener("input", onInput);
+  else if (answers) changing.click(target);
+});
+document.addEventListener("input", ({ target }) => answers && changing.type(target));
 $("skip-form").addEventListener("submit", skip);
 $("keep").addEventListener("click", () => $("skip").close());
 for (const name of ["mouseover", "focusin"]) {
-  palette.addEventListener(name, ({ target }) => help(target.closest("[data-tag]")?.dataset.tag));
+  palette.addEventListener(name, ({ target }) => {
+    const tag = target.closest("[data-tag]");
+    if (tag) showing.help(tag.dataset.tag);
+  });
 }
 load(JSON.parse($("state").textContent));

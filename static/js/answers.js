@@ -6,7 +6,7 @@ export class Answers {
   constructor(questions, task) {
     this.questions = questions;
     this.items = task.items.map(String);
-    this.version = task.draft.version || 0;
+    this.changes = 0;
     this.answers = structuredClone(task.draft.answers || {});
     this.comment = task.draft.comment || "";
     this.flagged = Boolean(task.draft.flagged);
@@ -44,7 +44,7 @@ export class Answers {
     const isTag = this.questions.some((question) => question.key === key && question.kind === "tag");
     if (value === null || value === "" || (value === 0 && isTag)) delete answers[key];
     else answers[key] = value;
-    this.version += 1;
+    this.changes += 1;
   }
 
   remember() {
@@ -56,7 +56,7 @@ export class Answers {
     if (!this.past.length) return false;
     [this.index, this.answers] = this.past.pop();
     this.typing = null;
-    this.version += 1;
+    this.changes += 1;
     return true;
   }
 
@@ -78,10 +78,23 @@ export class Answers {
     return true;
   }
 
+  // Takes over another set of answers to this task; undo brings back the ones before.
+  replace({ answers, comment, flagged }) {
+    this.remember();
+    this.answers = structuredClone(answers ?? {});
+    this.note({ comment: comment || "", flagged: Boolean(flagged) });
+  }
+
+  // The text that is asked for once a question has the answer it has now, if any.
+  textAfter({ key }) {
+    const follows = (asked) => asked.kind === "text" && asked.show_if?.question === key;
+    return this.questions.find((asked) => follows(asked) && this.isShown(asked));
+  }
+
   // Sets the comment or the flag.
   note(remark) {
     Object.assign(this, remark);
-    this.version += 1;
+    this.changes += 1;
   }
 
   // After a value was chosen, the next question without one is in turn.
@@ -106,8 +119,8 @@ export class Answers {
     return this.items.filter((item) => this.value(key, item) === 1).length;
   }
 
-  draft(revising) {
-    const { version, answers, comment, flagged, index } = this;
-    return { version, answers, comment, flagged, index, revising };
+  content() {
+    const { answers, comment, flagged, index } = this;
+    return { answers, comment, flagged, index };
   }
 }

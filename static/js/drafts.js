@@ -1,81 +1,107 @@
 // Keeps the draft of one task: on the server at every change, and on this device until the server has it.
+//
+// A draft says which page wrote it and which version it has seen, so that the server refuses one that would
+// overwrite what another tab or device saved; then nothing more is sent until the annotator has chosen.
 
-const place = (assignment) => `concord-draft-${assignment}`;
+import { forget, names, recall, remember } from "./annotate/memory.js";
+import { client, pause, post } from "./annotate/sending.js";
+
 const LONGEST_WAIT_MS = 10000;
+const LARGEST_KEPT_ALIVE = 60000;
 
-const headers = {
-  "Content-Type": "application/json",
-  ...JSON.parse(document.body.getAttribute("hx-headers")),
-};
+const place = (assignment, writer = "") => `concord-draft-${assignment}-${writer}`;
 
-// Posts JSON and returns {ok, body}; throws only where nothing answered.
-export async function post(url, payload, options = {}) {
-  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(payload), ...options });
-  const isJson = (answer.headers.get("content-type") || "").includes("json");
-  if (isJson) return { ok: answer.ok, body: await answer.json() };
-  const error =
-    answer.redirected || answer.status === 403
-      ? "You are signed out. Sign in again in another tab; your draft is kept on this device."
-      : "The server could not answer. Your draft is kept on this device; try again.";
-  return { ok: false, body: { error } };
+// The latest draft of a task that this device could not send: {content, version, base, client} or null.
+export function unsent(assignment) {
+  const kept = names(place(assignment)).map((name) => [name, recall(name)]);
+  const [latest] = kept.filter(([, draft]) => draft?.at).sort(([, a], [, b]) => b.at - a.at);
+  if (!latest) return null;
+  forget(latest[0]);
+  return latest[1];
 }
 
-// A browser that keeps nothing on the device still saves to the server.
-function onDevice(action) {
-  try {
-    return action(localStorage);
-  } catch {
-    return null;
-  }
-}
-
-const store = (assignment, draft) =>
-  onDevice((device) =>
-    draft ? device.setItem(place(assignment), JSON.stringify(draft)) : device.removeItem(place(assignment)),
-  );
-
-export const kept = (assignment) => onDevice((device) => JSON.parse(device.getItem(place(assignment))));
+// Whether a draft that was not sent goes on from the one that the server has.
+export const continues = (local, kept) =>
+  local.base === kept.version || (local.client === kept.client && local.version > kept.version);
 
 export class Drafts {
-  constructor(assignment, url, say) {
-    Object.assign(this, { assignment, url, say, waiting: null, busy: false, ended: false, tries: 0 });
+  constructor({ assignment, url, base, say, onConflict }) {
+    Object.assign(this, { assignment, url, base, say, onConflict, version: base });
+    Object.assign(this, { waiting: null, conflict: null, busy: false, ended: false, tries: 0 });
   }
 
-  save(draft) {
-    store(this.assignment, draft);
-    this.waiting = draft;
-    if (!this.busy) this.send();
+  // What a submit tells the server of its writer.
+  get stamp() {
+    return { client, based_on: this.base };
+  }
+
+  save(content) {
+    this.version = Math.max(this.version, this.base) + 1;
+    this.waiting = { ...content, version: this.version };
+    remember(place(this.assignment, client), {
+      ...this.waiting,
+      client,
+      base: this.base,
+      at: Date.now(),
+    });
+    if (this.conflict) this.onConflict(this.conflict);
+    else if (!this.busy) this.send();
   }
 
   async send() {
     this.busy = true;
-    while (this.waiting && !this.ended) {
+    while (this.waiting && !this.ended && !this.conflict) {
       const draft = this.waiting;
       this.waiting = null;
       this.say("Saving…");
-      try {
-        const { ok, body } = await post(this.url, draft, { keepalive: JSON.stringify(draft).length < 60000 });
-        this.tries = 0;
-        if (this.ended) break;
-        if (!ok) this.say(body.error, true);
-        else if (body.version > draft.version && !this.waiting) {
-          this.say("Newer answers were saved in another tab. Reload to see them.", true);
-        } else if (!this.waiting) {
-          this.say("Draft saved");
-          store(this.assignment, null);
-        }
-      } catch {
+      await this.deliver({ ...draft, ...this.stamp }).catch(async (problem) => {
         this.waiting ??= draft;
-        this.say("Not saved: no connection. Trying again…", true);
-        await new Promise((done) => setTimeout(done, Math.min(LONGEST_WAIT_MS, 1000 * 2 ** this.tries++)));
-      }
+        this.say(`Not saved: ${problem.message}. Trying again…`, true);
+        await pause(problem.wait ?? Math.min(LONGEST_WAIT_MS, 1000 * 2 ** this.tries++));
+      });
     }
     this.busy = false;
   }
 
-  // Nothing more is sent; with `forget`, the copy on this device goes too.
-  end(forget) {
+  async deliver(draft) {
+    const { ok, body } = await post(this.url, draft, {
+      keepalive: JSON.stringify(draft).length < LARGEST_KEPT_ALIVE,
+    });
+    this.tries = 0;
+    if (this.ended) return;
+    if (ok) this.landed(body.version);
+    else if (body.code === "draft_conflict") this.stop(body.kept);
+    else this.say(body.error, true);
+  }
+
+  landed(version) {
+    this.base = Math.max(this.base, version);
+    if (this.waiting) return;
+    this.say("Draft saved");
+    forget(place(this.assignment, client));
+  }
+
+  // Nothing is sent until the annotator has chosen between what is here and what is kept.
+  stop(kept) {
+    this.hold(kept);
+    this.onConflict(kept);
+  }
+
+  // `base` is the version that the draft here goes on from, where it was not sent before.
+  hold(kept, base = this.base) {
+    Object.assign(this, { conflict: kept, base });
+    this.say("Not saved: another tab or device saved other answers. Choose which to keep.", true);
+  }
+
+  // The annotator has seen the answers kept on the server.
+  settle(kept) {
+    this.conflict = null;
+    this.base = kept.version;
+  }
+
+  // Nothing more is sent; with `forgetting`, the copies on this device go too.
+  end(forgetting) {
     this.ended = true;
-    if (forget) store(this.assignment, null);
+    if (forgetting) names(place(this.assignment)).forEach(forget);
   }
 }

@@ -46,12 +46,13 @@ def test_untouched_tags_are_recorded_as_negatives_on_every_turn():
     assert sum(given.values()) == 1
 
 
-def test_a_note_is_kept_only_beside_its_tag_and_only_where_written():
+def test_a_note_is_kept_only_beside_its_tag_and_required_there():
     note = {"another_behaviour_note": " shouting "}
     assert (7, "another_behaviour_note") not in values("cocoeval_behaviours", {"7": note})
     with_tag = values("cocoeval_behaviours", {"7": note | {"another_behaviour": 1}})
     assert with_tag[7, "another_behaviour_note"] == "shouting"
-    assert (7, "another_behaviour_note") not in values("cocoeval_behaviours", {"7": {"another_behaviour": 1}})
+    with pytest.raises(AnswerRefused, match="What is it"):
+        values("cocoeval_behaviours", {"7": {"another_behaviour": 1}})
 
 
 @pytest.mark.parametrize(("overall", "asked"), [(1, 6), (3, 6), (4, 0), (5, 0)])

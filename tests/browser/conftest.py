@@ -68,6 +68,7 @@ def page_of(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]
             )
         page = context.new_page()
         page.set_default_timeout(10_000)
+        page.set_default_navigation_timeout(60_000)  # the first request of a process loads its pages
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", console)
         return page
@@ -76,6 +77,11 @@ def page_of(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]
     for context in contexts:
         context.close()
     assert not problems
+
+
+def ready(page: Page) -> None:
+    """Wait until the task on an annotator's page was shown long enough to be submitted unasked."""
+    page.locator("#submit:not([data-early])").wait_for()
 
 
 def session_of(user: User) -> str:

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotation import campaigns, labelling
 from annotation.models import Assignment, Campaign, Label
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, ready
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -54,6 +54,7 @@ def test_rating_turns_with_the_keyboard_alone(page_of, ana, corpus):
         expect(page.locator(".turn.item .text")).to_have_text(f"answer {2 * number + 1}")
         page.keyboard.press(str(value))
         expect(page.locator("[data-scale][aria-pressed=true]")).to_contain_text(str(value))
+        ready(page)
         page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert values(campaign) == [("overall", 5), ("overall", 2), ("overall", 4)]
@@ -81,6 +82,7 @@ def test_rating_a_dialogue_asks_for_causes_of_a_low_score_alone(page_of, ana, co
     page.keyboard.press("2")
     expect(causes).to_be_visible()
     page.get_by_role("button", name="Humanness").click()
+    ready(page)
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert dict(values(campaign))["low_humanness"] == 1
@@ -101,6 +103,7 @@ def test_tagging_a_continuation(page_of, ana, meeting):
     page.get_by_role("button", name="Another behaviour").click()
     page.get_by_role("textbox", name="What is it?").fill("shouting")
     expect(page.locator(".chip")).to_have_text(["Repetition", "Interruption", "Another behaviour"])
+    ready(page)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     positive = [
@@ -135,6 +138,7 @@ def test_a_draft_is_kept_without_a_connection_and_sent_when_it_is_back(page_of, 
     page.context.set_offline(True)
     page.keyboard.press("a")
     expect(page.locator("#saved")).to_contain_text("Not saved: no connection")
+    ready(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#saved")).to_contain_text("no connection")
     page.context.set_offline(False)
@@ -159,6 +163,7 @@ def test_an_earlier_task_is_revised_and_work_goes_on_where_it_was(page_of, ana, 
     page = page_of(ana)
     page.goto(f"/work/{campaign.pk}/")
     page.keyboard.press("3")
+    ready(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#progress-text")).to_have_text("1 of 3")
     page.keyboard.press("p")
@@ -166,6 +171,7 @@ def test_an_earlier_task_is_revised_and_work_goes_on_where_it_was(page_of, ana, 
     page.reload()
     expect(page.locator("[data-scale][aria-pressed=true]")).to_contain_text("3")
     page.keyboard.press("5")
+    ready(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator(".turn.item .text")).to_have_text("answer 3")
     assert values(campaign) == [("overall", 5)]
@@ -192,6 +198,7 @@ def test_a_task_that_went_to_someone_else_is_told_and_the_next_one_is_at_hand(pa
     Assignment.objects.filter(user=ana).update(state="expired")
     labelling.start(by=ben, campaign=campaign.pk)
     page.keyboard.press("4")
+    ready(page)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("alert")).to_contain_text("went to someone else")
     page.get_by_role("button", name="Next task").click()
@@ -205,6 +212,7 @@ def test_a_paused_campaign_says_so_and_keeps_the_draft(page_of, ana, corpus):
     campaigns.pause(by=ana, campaign=campaign)
     page.keyboard.press("4")
     expect(page.locator("#saved")).to_have_text("Draft saved")
+    ready(page)
     page.keyboard.press("Control+Enter")
     expect(page.locator("#saved")).to_contain_text("The campaign is paused")
     page.reload()
@@ -233,6 +241,7 @@ def test_on_a_phone_the_answers_stay_in_reach_and_nothing_is_cut_off(page_of, an
     page.get_by_role("button", name="Interruption").tap()
     expect(page.locator(".turn.item").nth(5).locator(".chip")).to_be_in_viewport()
     expect(page.get_by_role("button", name="Submit")).to_be_in_viewport()
+    ready(page)
     page.get_by_role("button", name="Submit").tap()
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 

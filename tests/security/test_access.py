@@ -29,6 +29,7 @@ RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload resume-upload draw-split",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-dialogue",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
+    "submissions api-submissions api-submission",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "runs new-run run run-progress cancel-run retry-run jobs cancel-job retry-job",
     "api-jobs api-job api-cancel-job api-retry-job",

@@ -1,0 +1,84 @@
+"""The API of submissions, for researchers: list them, hand one back, void one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.refusals import answered
+from annotation.keys import item_key
+from annotation.models import Assignment, Campaign
+from annotation.work import withdrawing
+from config.permissions import IsResearcher
+
+
+class SubmissionSerializer(serializers.Serializer[Any]):
+    """A submission; `seen` names its answers as they are now."""
+
+    assignment = serializers.IntegerField(source="pk")
+    annotator = serializers.CharField(source="user.username")
+    about = serializers.SerializerMethodField()
+    state = serializers.CharField()
+    submitted_at = serializers.DateTimeField()
+    seconds = serializers.FloatField()
+    answers = serializers.IntegerField()
+    seen = serializers.IntegerField()
+    flagged = serializers.BooleanField()
+    comment = serializers.CharField()
+    reason = serializers.CharField(source="withdrawn_reason")
+
+    def get_about(self, row: Assignment) -> str:
+        """Return the key of what was rated: of an item, or of a continuation with all its turns."""
+        own, item = row.task.continuation, row.task.item
+        return item_key(own.dialogue.key, own.key, item.turn.position if item and item.turn else None)
+
+
+class WithdrawalSerializer(serializers.Serializer[Any]):
+    """What to do with a submission, why, and which answers were looked at (`seen`)."""
+
+    verb = serializers.ChoiceField(choices=["return", "void"])
+    reason = serializers.CharField(max_length=withdrawing.REASON_LIMIT)
+    seen = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=0)
+
+
+class WithdrawnSerializer(serializers.Serializer[Any]):
+    """How many labels no longer count."""
+
+    labels = serializers.IntegerField()
+
+
+@extend_schema(responses=SubmissionSerializer(many=True))
+@api_view(["GET"])
+@permission_classes([IsResearcher])
+def submissions(request: Request, campaign: int) -> Response:
+    """Researchers: what was submitted in a campaign, latest first; of one person with `annotator`."""
+    rows = withdrawing.submissions(get_object_or_404(Campaign, pk=campaign))
+    annotator = request.query_params.get("annotator", "").replace("\x00", "")
+    if annotator:
+        rows = rows.filter(user__username=annotator)
+    paginator = LimitOffsetPagination()
+    page = paginator.paginate_queryset(rows, request)
+    return paginator.get_paginated_response(SubmissionSerializer(page, many=True).data)
+
+
+@extend_schema(request=WithdrawalSerializer, responses=WithdrawnSerializer)
+@api_view(["POST"])
+@permission_classes([IsResearcher])
+@answered
+def submission(request: Request, campaign: int, assignment: int) -> Response:
+    """Researchers: hand a submission back to its annotator, or void it."""
+    assert isinstance(request.user, User)
+    given = WithdrawalSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    values = dict(given.validated_data)
+    found = get_object_or_404(Assignment, pk=assignment, campaign_id=campaign)
+    labels = withdrawing.VERBS[values.pop("verb")](by=request.user, assignment=found, **values)
+    return Response({"labels": labels})

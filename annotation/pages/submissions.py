@@ -1,0 +1,72 @@
+"""The researcher's page of what was submitted in a campaign, to hand back or to void."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
+
+from annotation.errors import SubmissionRefused
+from annotation.models import Assignment, Campaign, turn_numbers
+from annotation.work import withdrawing
+from config.permissions import researcher_only
+
+DONE = {"return": "returned", "void": "voided"}
+ROWS = 100
+
+
+@researcher_only
+def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: what was submitted (`annotator`: by whom); return or void what is chosen."""
+    found = get_object_or_404(Campaign, pk=campaign)
+    if request.method == "POST":
+        _withdraw(request, found)
+        return redirect(request.get_full_path())
+    rows = withdrawing.submissions(found)
+    annotator = request.GET.get("annotator", "").replace("\x00", "")
+    if annotator:
+        rows = rows.filter(user__username=annotator)
+    page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    turn_numbers.number(row.task.item and row.task.item.turn for row in page)
+    context = {
+        "campaign": found,
+        "page": page,
+        "annotator": annotator,
+        "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
+        "active_room": "campaigns",
+    }
+    return render(request, "campaigns/submissions.html", context)
+
+
+def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
+    """Withdraw each chosen submission, and say what was refused."""
+    assert isinstance(request.user, User)
+    verb = request.POST.get("verb", "")
+    chosen = [_chosen(text) for text in request.POST.getlist("chosen")]
+    if verb not in withdrawing.VERBS or not chosen:
+        messages.error(request, "Choose at least one submission, and whether to return or to void it.")
+        return
+    done = 0
+    for number, seen in chosen:
+        assignment = get_object_or_404(Assignment, pk=number, campaign=campaign)
+        try:
+            withdrawing.VERBS[verb](
+                by=request.user, assignment=assignment, reason=request.POST.get("reason", ""), seen=seen
+            )
+            done += 1
+        except SubmissionRefused as error:
+            messages.error(request, str(error))
+    if done:
+        messages.success(request, f"{done} submission{'' if done == 1 else 's'} {DONE[verb]}.")
+
+
+def _chosen(text: str) -> tuple[int, int]:
+    """Read the value of a checkbox: the submission and the answers that the researcher saw."""
+    number, _, seen = text.partition(":")
+    numbers = [
+        int(part) if part.isascii() and part.isdecimal() and len(part) < 19 else 0 for part in (number, seen)
+    ]
+    return numbers[0], numbers[1]

@@ -1,0 +1,1 @@
+"""Texts as they may be shown: pure functions over strings."""

@@ -1,0 +1,83 @@
+// Changes to the answers of a task, by key, click and typing: each is drawn and kept as a draft at once.
+
+export class Changing {
+  // `now` returns the answers in hand, or null; `keep` saves them.
+  constructor(questions, showing, { now, keep }) {
+    Object.assign(this, { questions, showing, now, keep });
+  }
+
+  changed() {
+    this.keep();
+    this.showing.render(this.now());
+    if (this.now().isMultiple) this.showing.showTurn(this.now());
+  }
+
+  choose(question, value) {
+    const answers = this.now();
+    answers.question = question.kind === "tag" ? answers.question : question.key;
+    answers.set(question.key, value);
+    if (question.kind === "tag") this.showing.help(question.key);
+    else answers.advance();
+    this.changed();
+    const text = value ? answers.textAfter(question) : null;
+    if (!text || !this.showing.focusEntry(text.key)) this.showing.showQuestion(answers);
+  }
+
+  toggle(question) {
+    this.choose(question, this.now().value(question.key) === 1 ? 0 : 1);
+  }
+
+  move(step) {
+    const answers = this.now();
+    if (answers.move(step)) this.moved(answers);
+  }
+
+  moved(answers) {
+    this.showing.render(answers);
+    this.showing.help();
+    this.showing.showTurn(answers);
+    if (!answers.isMultiple) this.showing.showQuestion(answers);
+  }
+
+  undo() {
+    if (!this.now().undo()) return;
+    this.showing.help();
+    this.changed();
+  }
+
+  flag() {
+    this.now().note({ flagged: !this.now().flagged });
+    this.changed();
+  }
+
+  type(target) {
+    const number = Number.isNaN(target.valueAsNumber) ? null : target.valueAsNumber;
+    const { entry } = target.dataset;
+    if (entry) this.now().set(entry, target.type === "number" ? number : target.value, true);
+    else if (target.id === "comment-text") this.now().note({ comment: target.value });
+    else return;
+    this.changed();
+  }
+
+  click(target) {
+    const named = (name) => this.questions.find((question) => question.key === name);
+    const { scale, tag, at } = target.closest("[data-scale], [data-tag]")?.dataset ?? {};
+    const row = target.closest("[data-item]");
+    if (scale) this.choose(named(scale), named(scale).values[Number(at)]);
+    else if (tag) this.toggle(named(tag));
+    else if (row && this.now().isMultiple && String(getSelection()) === "") {
+      this.now().index = this.now().items.indexOf(row.dataset.item);
+      this.moved(this.now());
+    }
+  }
+
+  // Goes to the first question that has no answer yet.
+  point({ index, question }) {
+    const answers = this.now();
+    answers.index = index;
+    if (question.kind !== "text") answers.question = question.key;
+    this.moved(answers);
+    if (question.kind === "text") this.showing.focusEntry(question.key);
+    else this.showing.showQuestion(answers);
+  }
+}

@@ -1,0 +1,17 @@
+// What this device remembers. A browser that keeps nothing works all the same.
+
+export function onDevice(action) {
+  try {
+    return action(localStorage);
+  } catch {
+    return null;
+  }
+}
+
+export const recall = (name) => onDevice((device) => JSON.parse(device.getItem(name)));
+export const remember = (name, value) => onDevice((device) => device.setItem(name, JSON.stringify(value)));
+export const forget = (name) => onDevice((device) => device.removeItem(name));
+
+// The names that begin with a text.
+export const names = (beginning) =>
+  onDevice((device) => Object.keys(device).filter((name) => name.startsWith(beginning))) ?? [];

@@ -1,0 +1,64 @@
+// Posting JSON to the server, and what it means when nothing, or a server that restarts, answers.
+
+const SHORTEST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30000;
+
+const headers = {
+  "Content-Type": "application/json",
+  ...JSON.parse(document.body.getAttribute("hx-headers")),
+};
+
+// Names this page among the tabs and devices that may show the same task.
+export const client = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) =>
+  part.toString(36),
+).join("-");
+
+export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+// Nothing is lost, and the same may be sent again: after `wait` milliseconds where the server said when.
+export class Unreachable extends Error {
+  constructor(why, wait = null) {
+    super(why);
+    this.wait = wait;
+  }
+}
+
+function waitOf(answer) {
+  const seconds = Number(answer.headers.get("retry-after")) || 2;
+  return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, 1000 * seconds));
+}
+
+// Returns {ok, body}; throws Unreachable where nothing answered or the server asks to wait.
+export async function post(url, payload, options = {}) {
+  const request = { method: "POST", headers, body: JSON.stringify(payload), ...options };
+  const answer = await fetch(url, request).catch(() => {
+    throw new Unreachable("no connection");
+  });
+  if ([502, 503, 504].includes(answer.status))
+    throw new Unreachable("the server is restarting", waitOf(answer));
+  const isJson = (answer.headers.get("content-type") || "").includes("json");
+  if (isJson) return { ok: answer.ok, body: await answer.json() };
+  const error =
+    answer.redirected || answer.status === 403
+      ? "You are signed out. Sign in again in another tab; your draft is kept on this device."
+      : "The server could not answer. Your draft is kept on this device; try again.";
+  return { ok: false, body: { error } };
+}
+
+// Posts until the server is up again, telling `waiting` each time; a change of mind (`wanted` false) ends it.
+export async function postUntilUp(url, payload, { waiting, wanted }) {
+  for (;;) {
+    try {
+      return await post(url, payload);
+    } catch (problem) {
+      if (!problem.wait) throw problem;
+      waiting(problem);
+      await pause(problem.wait);
+      if (!wanted())
+        return {
+          ok: false,
+          body: { error: "Not submitted: you changed your answers meanwhile. Submit again." },
+        };
+    }
+  }
+}

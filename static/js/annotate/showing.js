@@ -1,0 +1,114 @@
+// Draws the answers of a task: pressed values, chips on turns, the place, the help, and what comes into view.
+
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const $ = (id) => document.getElementById(id);
+
+export class Showing {
+  constructor(questions, { transcript, palette, submitButton }) {
+    Object.assign(this, { questions, transcript, palette, submitButton });
+  }
+
+  get rows() {
+    return all("[data-item]", this.transcript);
+  }
+
+  number(index) {
+    return this.rows[index]?.querySelector(".no").textContent ?? index + 1;
+  }
+
+  // Draws everything; a part of the questions that was not asked before comes into view.
+  render(answers) {
+    const rows = this.rows;
+    for (const row of rows) this.renderRow(row, answers);
+    for (const question of this.questions) this.renderQuestion(question, answers);
+    for (const section of all(".asked", this.palette)) {
+      const wasHidden = section.hidden;
+      section.hidden = all(".opt, .field", section).every((control) => control.hidden);
+      if (wasHidden && !section.hidden) this.fresh = section;
+    }
+    this.submitButton.classList.toggle("waiting", Boolean(answers.missing()));
+    $("flag").setAttribute("aria-pressed", answers.flagged);
+    $("undo").disabled = !answers.past.length;
+    $("comment-button").classList.toggle("has", Boolean(answers.comment));
+    if (answers.isMultiple) this.describePlace(rows, answers);
+  }
+
+  renderRow(row, answers) {
+    const isHere = row.dataset.item === answers.item;
+    row.classList.toggle("here", isHere && answers.isMultiple);
+    row.toggleAttribute("aria-current", isHere);
+    row.querySelector(".chips")?.remove();
+    const isSet = ({ kind, key }) => kind === "tag" && answers.value(key, row.dataset.item) === 1;
+    const tags = this.questions.filter(isSet);
+    if (!answers.isMultiple || !tags.length) return;
+    const chips = Object.assign(document.createElement("div"), { className: "chips" });
+    for (const { wording: textContent } of tags) {
+      chips.append(Object.assign(document.createElement("span"), { className: "chip", textContent }));
+    }
+    row.querySelector(".text").append(chips);
+  }
+
+  renderQuestion({ key, values, show_if }, answers) {
+    const isShown = answers.isShown({ show_if });
+    const value = answers.value(key);
+    for (const choice of all(`[data-scale="${key}"]`)) {
+      const isChosen = value !== undefined && values[Number(choice.dataset.at)] === value;
+      choice.setAttribute("aria-pressed", isChosen);
+      choice.hidden = !isShown;
+    }
+    for (const tag of all(`[data-tag="${key}"]`)) {
+      tag.setAttribute("aria-pressed", value === 1);
+      tag.hidden = !isShown;
+      tag.lastElementChild.hidden = !answers.isMultiple;
+      tag.lastElementChild.textContent = answers.count(key);
+    }
+    for (const entry of all(`[data-entry="${key}"]`)) {
+      if (document.activeElement !== entry) entry.value = value ?? "";
+      entry.closest(".field").hidden = !isShown;
+    }
+    const section = this.section(key);
+    section?.classList.toggle("current", key === answers.question && answers.scales().length > 1);
+  }
+
+  describePlace(rows, answers) {
+    const part = (row, name) => row.querySelector(name).textContent;
+    const here = rows[answers.index];
+    const range = `${part(rows[0], ".no")} to ${part(rows.at(-1), ".no")}`;
+    $("place").textContent = `Turn ${part(here, ".no")}, ${part(here, ".who")} · tag ${range}`;
+  }
+
+  section(key) {
+    return this.palette.querySelector(`[data-question="${key}"]`);
+  }
+
+  // Brings the turn in hand into view.
+  showTurn(answers, block = "nearest") {
+    const row = this.transcript.querySelector("[aria-current], .rated");
+    row?.scrollIntoView({ block: answers.isMultiple ? block : "nearest" });
+  }
+
+  // Brings the question in turn, or what an answer has just brought up, into view.
+  showQuestion(answers) {
+    const section = this.fresh ?? this.section(answers.question);
+    this.fresh = null;
+    if (!section || section.hidden) return;
+    const fits = section.offsetHeight <= this.palette.clientHeight;
+    section.scrollIntoView({ block: fits ? "nearest" : "start" });
+  }
+
+  // Puts the cursor into a text that is asked for, and says whether there is one to be filled in.
+  focusEntry(key) {
+    const entry = this.palette.querySelector(`[data-entry="${key}"]`);
+    if (!entry || entry.closest("[hidden]")) return false;
+    entry.focus();
+    entry.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
+  // Shows what a tag means; without one, or with one that has no help, what is said from the start.
+  help(key) {
+    const boxes = all("[data-help]", this.palette);
+    const named = boxes.find((box) => box.dataset.help === key);
+    for (const box of boxes) box.hidden = named ? box !== named : !("first" in box.dataset);
+  }
+}
