@@ -63,7 +63,7 @@ def _mark(*states: str) -> str:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0004_upload'),
+        ('annotation', '0006_people_data'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

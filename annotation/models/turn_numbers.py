@@ -34,7 +34,7 @@ END
 NUMBERS = f"""
 SELECT t.id, {TURN_NUMBER} FROM annotation_turn t JOIN annotation_continuation c ON c.id = t.continuation_id
  WHERE t.id = ANY(%s)
-"""
+"""  # noqa: S608  (own SQL)
 
 
 def numbers_of(turns: Iterable[int]) -> dict[int, int]:
