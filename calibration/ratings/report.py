@@ -116,7 +116,7 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
         entries = tuple(e for e in analysis.gaps if e.raters == raters)
         heading = f"{raters[0]} beside {len(raters) - 1} people, on the same items and resamples"
         if not any(e.result.name.startswith("gap_") for e in entries):
-            heading = f"{len(raters)} people with each other, mean over pairs"
+            heading = f"{len(raters)} people with each other"
         blocks.append(Block(heading, entries))
     return tuple(blocks)
 
