@@ -18,7 +18,7 @@ from calibration.scope import Scope, scope_of
 from calibration.subjects import subjects_of
 from judges.models import Call
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever reports compute or record something else, so that old snapshots are not reused."""
 
 
