@@ -163,6 +163,7 @@ def _rater(ratings: Ratings, column: int) -> dict[str, Any]:
         "identified": ratings.identified[column],
         "on_scale": ratings.on_scale[column],
         "n": int(given.size),
+        "constant": given.size > 1 and bool((given == given[0]).all()),
         "mean": _mean(ratings, given),
     }
 

@@ -19,7 +19,7 @@ from calibration.subjects import subjects_of
 from jobs.models import Call
 from judges.doubts import doubtful_values
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever reports compute or record something else, so that old snapshots are not reused."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from calibration.ratings.words import interval, number, raters_of, title_of
 from calibration.statistics import Analysis, Entry, Ratings, Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.one_more import verdict
 
 MOST_PAIRS = 8
 CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
@@ -25,7 +26,9 @@ def answers_of(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
     panel_key, pair_key = ANSWERS[ratings.level]
     panels = [e for e in analysis.panel if e.result.name == panel_key]
     out = [_panel_sentence(e, ratings, analysis) for e in (panels[1:] if len(panels) > 1 else panels)]
-    gaps = [e for e in analysis.gaps if e.result.name == f"gap_{pair_key}"]
+    gaps = [e for e in analysis.gaps if e.result.name in (f"gap_{pair_key}", f"gap_mean_{pair_key}")]
+    pooled = {e.raters for e in gaps if e.result.name == f"gap_{pair_key}"}
+    gaps = [e for e in gaps if e.result.name == f"gap_{pair_key}" or e.raters not in pooled]
     out += [_gap_sentence(analysis, gap, pair_key) for gap in gaps]
     judged = {gap.raters[0] for gap in gaps}
     out += [_tracking_sentence(e) for e in _tracking(analysis) if e.raters[1] not in judged]
@@ -57,7 +60,8 @@ def _panel_sentence(entry: Entry, ratings: Ratings, analysis: Analysis) -> str:
 
 def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
     judge, result = gap.raters[0], gap.result
-    with_people, people = (analysis.find(f"{prefix}_{key}", gap.raters) for prefix in ("judge", "people"))
+    named = gap.result.name.removeprefix("gap_")
+    with_people, people = (analysis.find(f"{prefix}_{named}", gap.raters) for prefix in ("judge", "people"))
     if with_people is None or people is None or not result.ok:
         return f"{judge} with people: {title_of(key)} cannot be compared ({result.reason})."
     text = (
@@ -66,12 +70,20 @@ def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
     )
     if result.low is None or result.high is None:
         return f"{text}: a difference of {number(result.value)} without an interval."
-    verdict = "no difference is shown"
-    if result.low > 0:
-        verdict = "the judge agrees with people more than they agree with each other"
-    elif result.high < 0:
-        verdict = "the judge agrees with people less than they agree with each other"
-    return f"{text}: a difference of {_said(result)}; {verdict}."
+    margin = analysis.find(f"margin_{key}", gap.raters)
+    return f"{text}: a difference of {_said(result)}; {_verdict(result, margin.result if margin else None)}."
+
+
+def _verdict(gap: Result, margin: Result | None) -> str:
+    """Say more or less only of a gap that one more person would hardly have."""
+    shown = verdict(gap.value or 0.0, gap.low, gap.high, margin.value if margin else None)
+    if shown == "not shown":
+        return "no difference is shown"
+    if shown == "unknown":
+        return margin.reason if margin else "how far one more person would differ is not known"
+    if shown == "within":
+        return f"that of one more person may be as large (up to {number(margin.value if margin else None)})"
+    return f"the judge agrees with people {shown} than they agree with each other"
 
 
 def _tracking(analysis: Analysis) -> list[Entry]:

@@ -116,7 +116,7 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
         entries = tuple(e for e in analysis.gaps if e.raters == raters)
         heading = f"{raters[0]} beside {len(raters) - 1} people, on the same items and resamples"
         if not any(e.result.name.startswith("gap_") for e in entries):
-            heading = f"{len(raters)} people with each other, mean over pairs"
+            heading = f"{len(raters)} people with each other"
         blocks.append(Block(heading, entries))
     return tuple(blocks)
 
@@ -129,18 +129,32 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
         )
     if not ratings.declared and ratings.scale is not None:
         out.append("Values that the scale has but nobody used are unknown; declare them with --values.")
-    raised: dict[str, list[str]] = {}
-    for entry in analysis.entries:
-        for flag in entry.result.flags:
-            raised.setdefault(flag, []).append(title_of(entry.result.name))
-    for flag, titles in raised.items():
-        out.append(f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({_listed(titles)}).")
+    out += [
+        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({_listed(about)})."
+        for flag, about in _raised(analysis).items()
+    ]
     unknown = [r for r, known in zip(ratings.raters, ratings.identified, strict=True) if not known]
     if unknown:
         out.append(
             f"{len(unknown)} raters are unidentified: only statistics that treat raters alike are given."
         )
     return tuple(out)
+
+
+def _raised(analysis: Analysis) -> dict[str, list[str]]:
+    """Return, by flag, the figures that raise it; a pair's are named with the pair and come last.
+
+    What a tiny pair raises is no statement about the data: where the figures of all the data are free of a
+    flag, the pairs that have it say whose they are.
+    """
+    raised: dict[str, list[str]] = {}
+    for entry in (*analysis.panel, *analysis.replacement, *analysis.gaps):
+        for flag in entry.result.flags:
+            raised.setdefault(flag, []).append(title_of(entry.result.name))
+    for entry in analysis.pairs:
+        for flag in entry.result.flags:
+            raised.setdefault(flag, []).append(f"{title_of(entry.result.name)} of {raters_of(entry)}")
+    return raised
 
 
 def _listed(titles: Sequence[str]) -> str:

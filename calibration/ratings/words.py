@@ -8,6 +8,12 @@ OTHER_TITLES = {
     "alt_test_winning_rate": "Alternative annotator test: winning rate",
     "alt_test_advantage": "Alternative annotator test: advantage probability",
 }
+SIDES = (
+    ("people_", "people with people"),
+    ("judge_", "judge with people"),
+    ("gap_", "judge less people"),
+    ("margin_", "margin of one more person"),
+)
 JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and others
 
 
@@ -15,13 +21,11 @@ def title_of(name: str) -> str:
     """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
     if name in OTHER_TITLES:
         return OTHER_TITLES[name]
-    for prefix, words in (
-        ("people_", "people with people"),
-        ("judge_", "judge with people"),
-        ("gap_", "judge less people"),
-    ):
-        if name.startswith(prefix) and name.removeprefix(prefix) in STATISTICS:
-            return f"{STATISTICS[name.removeprefix(prefix)].title}, {words}"
+    for prefix, words in SIDES:
+        key = name.removeprefix(prefix)
+        if name.startswith(prefix) and key.removeprefix("mean_") in STATISTICS:
+            how = ", mean over pairs" if key.startswith("mean_") else ""
+            return f"{STATISTICS[key.removeprefix('mean_')].title}, {words}{how}"
     return STATISTICS[name].title if name in STATISTICS else name
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from calibration.reports.figures import QuestionFigures, figures
+from calibration.reports.figures import METRIC, QuestionFigures, figures
 from calibration.reports.wording import counted, in_words, listed
 from calibration.statistics.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
+
+ENOUGH = 30  # answers that say whether a rater is constant
 
 
 def caveats(result: dict[str, Any]) -> list[str]:
@@ -81,10 +83,21 @@ def _prevalence(questions: list[QuestionFigures]) -> str:
 
 
 def _constant(questions: list[QuestionFigures]) -> str:
-    titles = _with_flag(questions, "constant_rater")
-    if not titles:
-        return ""
-    return f"On {listed(titles)} a rater gave one answer throughout, which says nothing about agreement."
+    found: dict[str, list[str]] = {}
+    for question in questions:
+        if names := _constant_raters(question):
+            found.setdefault(listed(names), []).append(question.title)
+    return " ".join(
+        f"On {listed(titles)} {names} gave one answer throughout, which says nothing about agreement."
+        for names, titles in found.items()
+    )
+
+
+def _constant_raters(question: QuestionFigures) -> list[str]:
+    """Return who gave a single answer, of those who answered half of the items, or 30: few may be alike."""
+    enough = min(ENOUGH, question.data["n_items"] / 2)
+    raters = [r for r in question.data["raters"] if r["kind"] != METRIC and r.get("constant")]
+    return [r["name"] for r in raters if r["n"] >= enough]
 
 
 def _events(questions: list[QuestionFigures]) -> str:
@@ -98,7 +111,20 @@ def _events(questions: list[QuestionFigures]) -> str:
 
 
 def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
-    return [q.title for q in questions if any(flag in e["flags"] for e in q.data["panel"] + q.data["pairs"])]
+    """Return the questions whose figures raise a flag about all that they were computed from.
+
+    Pairs speak for themselves alone: named where nothing else was computed, left out where something was.
+    """
+    found = []
+    for question in questions:
+        whole = question.data["panel"] + question.data["gaps"]
+        if any(flag in entry["flags"] for entry in whole):
+            found.append(question.title)
+        elif not question.data["gaps"]:
+            pairs = [e["raters"] for e in question.data["pairs"] if flag in e["flags"]]
+            named = dict.fromkeys(" with ".join(raters) for raters in pairs)
+            found += [f"{question.title} ({listed(list(named))})"] if named else []
+    return found
 
 
 def _refused(questions: list[QuestionFigures]) -> str:

@@ -64,35 +64,46 @@ class QuestionFigures:
         return len(self.names(HUMAN, identified_only=True)) < len(self.people)
 
     def among(self, statistic: str, kind: str = HUMAN) -> Entry | None:
-        """Return how far the raters of a kind agree: all together, else the mean over pairs."""
+        """Return how far the raters of a kind agree: all together, else people over all their pairs."""
         names = set(self.names(kind))
         if len(names) < 2:
             return None
         panel = _first(self.data["panel"], statistic, lambda raters: set(raters) <= names and len(raters) > 1)
         if panel is not None:
             return panel
-        alone = f"people_{statistic}"
-        if kind == HUMAN and (mean := _first(self.data["gaps"], alone, lambda raters: set(raters) <= names)):
-            return mean
+        if kind == HUMAN and (
+            found := self._beside("people", statistic, lambda raters: set(raters) <= names)
+        ):
+            return found
         if len(names) > 2:
             return None
         return _first(self.data["pairs"], statistic, lambda raters: set(raters) == names)
 
     def with_people(self, statistic: str, rater: str) -> Entry | None:
-        """Return a rater's agreement with people: the mean over them, or with the only one there is."""
-        mean = _first(self.data["gaps"], f"judge_{statistic}", lambda raters: raters[0] == rater)
-        if mean is not None or len(self.people) != 1:
-            return mean
+        """Return a rater's agreement with people: with all of them, or with the only one there is."""
+        found = self._beside("judge", statistic, lambda raters: raters[0] == rater)
+        if found is not None or len(self.people) != 1:
+            return found
         pair = {rater, self.people[0]}
         return _first(self.data["pairs"], statistic, lambda raters: set(raters) == pair)
 
     def gap(self, statistic: str, rater: str) -> Entry | None:
         """Return judge with people minus people with people, on the same items and resamples."""
-        return _first(self.data["gaps"], f"gap_{statistic}", lambda raters: raters[0] == rater)
+        return self._beside("gap", statistic, lambda raters: raters[0] == rater)
+
+    def margin(self, statistic: str, rater: str) -> Entry | None:
+        """Return how far from 0 the gap of one more person may lie; none where the gap is a mean."""
+        return _first(self.data["gaps"], f"margin_{statistic}", lambda raters: raters[0] == rater)
 
     def people_beside(self, statistic: str, rater: str) -> Entry | None:
         """Return people with people on the items that a judge rated."""
-        return _first(self.data["gaps"], f"people_{statistic}", lambda raters: raters[0] == rater)
+        return self._beside("people", statistic, lambda raters: raters[0] == rater)
+
+    def _beside(self, side: str, statistic: str, fits: Any) -> Entry | None:
+        """Return a side of the gap from the table of all pairs, else as the mean over pairs."""
+        gaps = self.data["gaps"]
+        pooled = _first(gaps, f"{side}_{statistic}", fits)
+        return pooled or _first(gaps, f"{side}_mean_{statistic}", fits)
 
     def with_mean(self, rater: str, statistic: str = "spearman") -> Entry | None:
         """Return a rater's correlation with the people's mean, or with the only person."""

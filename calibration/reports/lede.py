@@ -20,6 +20,7 @@ from calibration.reports.figures import (
     ok,
 )
 from calibration.reports.wording import in_words, interval, listed, number, signed, units
+from calibration.statistics.one_more import verdict
 
 MOST_JUDGES = 3
 
@@ -113,13 +114,22 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
         return "There are no two people on these items to compare it with."
     said = f"People with each other reach {number(people['value'], 3)} ({interval(people)}). "
     difference = f"{signed(gap['value'])} ({interval(gap)})"
-    if gap["low"] is None:
-        return f"{said}The difference is {difference}."
-    if gap["high"] < 0:
-        return f"{said}It agrees with people less than they do with each other: {difference}."
-    if gap["low"] > 0:
-        return f"{said}It agrees with people more than they do with each other: {difference}."
-    return f"{said}A difference is not shown: {difference}."
+    return said + _verdict(gap, question.margin(statistic, judge), difference)
+
+
+def _verdict(gap: Entry, margin: Entry | None, difference: str) -> str:
+    """Say more or less only of a gap that one more person would hardly have."""
+    if gap["low"] is None or margin is None:
+        return f"The difference is {difference}."
+    shown = verdict(gap["value"], gap["low"], gap["high"], margin["value"])
+    if shown == "not shown":
+        return f"A difference is not shown: {difference}."
+    if shown == "unknown":
+        return f"The difference is {difference}; {margin['reason']}."
+    if shown == "within":
+        up_to = f"up to {number(margin['value'])}"
+        return f"The difference, {difference}, may be that of one more person ({up_to})."
+    return f"It agrees with people {shown} than they do with each other: {difference}."
 
 
 def _rank_sentence(question: QuestionFigures, judge: str, entry: Entry) -> str:

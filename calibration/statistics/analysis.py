@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics.base import Statistic
-from calibration.statistics.data import Floats, Ratings
+from calibration.statistics.data import Floats, Ints, Ratings
 from calibration.statistics.engine import Estimate, estimates, result_of
-from calibration.statistics.gaps import Member, Shared, gap_results, people_results
+from calibration.statistics.gaps import Comparison, Member, gap_results
 from calibration.statistics.replacement import alternative_annotator_test
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.result import Result
@@ -109,7 +109,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.kept: dict[tuple[int, ...], list[Estimate]] = {}
-        self.samples: dict[tuple[int, ...], Shared] = {}
+        self.items: dict[tuple[int, ...], Ints] = {}
 
     def panel(self) -> tuple[Entry, ...]:
         """Statistics of the whole panel once, then of each kind of rater where kinds are mixed."""
@@ -175,7 +175,7 @@ class _Run:
         sample = Sample(self.ratings, columns, self.resampling)
         found = estimates(sample, [s for s in chosen if s.applies(sample)], self.resampling)
         self.kept[columns] = self.kept.get(columns, []) + found
-        self.samples[columns] = Shared.of(sample)
+        self.items[columns] = np.flatnonzero(sample.used)
         names = tuple(self.ratings.raters[j] for j in columns)
         return [Entry(result_of(e, sample, self.plan), names, self.question) for e in found]
 
@@ -204,37 +204,39 @@ class _Run:
         two people or more rated: an item that one person rated says nothing of people with each other.
         """
         ratings = self.ratings
-        people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
+        people = tuple(j for j in ratings.of_kind(PEOPLE) if ratings.identified[j])
         judges = [j for j in ratings.of_kind("judge") if ratings.identified[j]]
         if len(people) < 2:
             return ()
-        alone = tuple(ratings.raters[j] for j in people)
-        everything = self._members(list(combinations(people, 2)), np.ones(ratings.n_items, np.bool_))
-        out = [Entry(r, alone, self.question) for r in people_results(everything, self.plan)]
+        given = ~np.isnan(ratings.values)
+        several = given[:, people].sum(axis=1) >= 2
+        out = self._gap(people, None, several)
         for judge in judges:
-            given = ~np.isnan(ratings.values)
-            shared = given[:, judge] & (given[:, people].sum(axis=1) >= 2)
-            among = self._members(list(combinations(people, 2)), shared)
-            with_judge = self._members([(p, judge) for p in people], shared)
-            names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
-            out += [Entry(r, names, self.question) for r in gap_results(among, with_judge, self.plan)]
+            out += self._gap(people, judge, several & given[:, judge])
         return tuple(out)
 
-    def _members(self, pairs: list[tuple[int, int]], shared: npt.NDArray[np.bool_]) -> list[Member]:
+    def _gap(self, people: tuple[int, ...], judge: int | None, shared: npt.NDArray[np.bool_]) -> list[Entry]:
+        cut = replace(self.ratings, values=np.where(shared[:, None], self.ratings.values, np.nan))
+        comparison = Comparison(self.ratings, cut, people, judge, self.resampling)
+        among = self._members(list(combinations(people, 2)), cut)
+        beside = self._members([(p, judge) for p in people], cut) if judge is not None else []
+        columns = people if judge is None else (judge, *people)
+        names = tuple(self.ratings.raters[j] for j in columns)
+        return [Entry(r, names, self.question) for r in gap_results(comparison, among, beside)]
+
+    def _members(self, pairs: list[tuple[int, int]], cut: Ratings) -> list[Member]:
         """Estimates of pairs on the shared items, computed again only for pairs that rated others too."""
-        given = ~np.isnan(self.ratings.values)
-        limited = replace(self.ratings, values=np.where(shared[:, None], self.ratings.values, np.nan))
         out = []
         for pair in pairs:
             key = pair if pair in self.kept else (pair[1], pair[0])
             if key not in self.kept:
                 continue
-            found, sample = self.kept[key], self.samples[key]
-            if (given[:, key[0]] & given[:, key[1]] & ~shared).any():
-                whole = Sample(limited, key, self.resampling)
-                found = estimates(whole, [e.statistic for e in found], self.resampling)
-                sample = Shared.of(whole)
-            out.append(Member(sample, {e.statistic.key: e for e in found}))
+            found, items = self.kept[key], self.items[key]
+            left = ~np.isnan(cut.values[items][:, key[0]])
+            if not left.all():
+                whole = Sample(cut, key, self.resampling)
+                found, items = estimates(whole, [e.statistic for e in found], self.resampling), items[left]
+            out.append(Member(key, items, {e.statistic.key: e for e in found}))
         return out
 
 

@@ -137,7 +137,7 @@ FEW_EVENTS = 30
 
 
 def few_events(sample: Sample) -> Verdict | None:
-    """Flag binary ratings with fewer than 30 positives: by either rater of two, by a panel's mean rater."""
+    """Flag fewer than 30 positives in binary ratings: of either of two raters, or of a panel per rating."""
     return _few(sample, sample.values == sample.ratings.positive)
 
 
@@ -152,7 +152,10 @@ def _few(sample: Sample, marked: npt.NDArray[np.bool_]) -> Verdict | None:
     if sample.ratings.level != "binary" or sample.ratings.positive is None:
         return None
     by_rater = marked.sum(axis=0)
-    events = by_rater.min() if sample.n_raters == 2 else by_rater.mean()
+    if sample.n_raters > 2:  # items' worth of marks: a crowd's mean rater has few whatever the data hold
+        events = marked.sum() / max(sample.per_item[sample.used].mean(), 1.0)
+    else:
+        events = by_rater.min()
     return Verdict(flags=("few_events",)) if events < FEW_EVENTS else None
 
 

@@ -49,9 +49,16 @@ def coincidence(sample: Sample) -> Additive:
     return _pairs_of_patterns(sample, given - 1)
 
 
+def pairs_once(sample: Sample) -> Additive:
+    """Every pair of ratings of one item, counted once: half in each of its two cells."""
+    return _pairs_of_patterns(sample, np.full(sample.n_items, 2.0))
+
+
 def _pairs_of_patterns(sample: Sample, divisor: Floats) -> Additive:
     """Sum pair tables through the distinct patterns of counts: items repeat few of them."""
     k = sample.counts.shape[1]
+    if not sample.n_items:
+        return Additive(np.zeros((sample.resampling.n_units, 0)), np.empty(0, np.int64), (k, k))
     patterns, first, which = np.unique(sample.counts, axis=0, return_index=True, return_inverse=True)
     n_units = sample.resampling.n_units
     membership = sparse.csr_array(

@@ -1,4 +1,8 @@
-"""The gap between judge-people and people-people agreement, on the same items and the same resamples."""
+"""People with each other, a judge with people, and the gap between them, on the same items and resamples.
+
+The figures read one table of all pairs of ratings (``pooled``); the means over pairs of raters are given
+beside them under their own names (``people_mean_*``, ``judge_mean_*``, ``gap_mean_*``).
+"""
 
 from __future__ import annotations
 
@@ -7,113 +11,192 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.data import Floats
+from calibration.statistics.base import few_events, few_of_either, no_variation, prevalence
+from calibration.statistics.data import Floats, Ints, Ratings
 from calibration.statistics.engine import Estimate, interval_of
 from calibration.statistics.intervals import cluster_flags
-from calibration.statistics.resampling import Plan
+from calibration.statistics.one_more import margin_result
+from calibration.statistics.pooled import POOLED, WEIGHTS, Beside, People, evaluated
+from calibration.statistics.resampling import Plan, Resampling
 from calibration.statistics.result import Counts, Result
-from calibration.statistics.samples import Sample
+from calibration.statistics.samples import MAX_TABLE, Sample
+from calibration.statistics.table import STATISTICS
 
-COMPARED = frozenset(
-    (
-        *("percent_agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi"),
-        *("mcc", "f1", "pearson", "spearman", "kendall_tau_b"),
-    )
-)
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What is counted of a pair's sample: the sample itself is large and not kept."""
-
-    columns: tuple[int, ...]
-    n_items: int
-    n_clusters: int
-    n_missing: int
-
-    @staticmethod
-    def of(sample: Sample) -> Shared:
-        """Return the counts of a sample."""
-        return Shared(sample.columns, sample.n_items, sample.n_clusters, sample.n_missing)
+COMPARED = frozenset((*POOLED, "pearson", "spearman", "kendall_tau_b"))
+OF_THE_DATA = (prevalence, few_events, few_of_either)
+ONE_TABLE = "every pair of ratings of an item once, in one table"
 
 
 @dataclass(frozen=True)
 class Member:
-    """One pair of raters: what they share, and its estimates by statistic."""
+    """One pair of raters: their columns, the items both rated, and their estimates by statistic."""
 
-    sample: Shared
+    columns: tuple[int, ...]
+    items: Ints
     estimates: dict[str, Estimate]
 
 
 @dataclass(frozen=True)
-class Mean:
-    """The mean of a statistic over pairs, each weighing as many items as it shares.
-
-    Pairs where the statistic is undefined are left out and counted.
-    """
+class Figure:
+    """One side of a comparison, before its interval: what it rests on, and why it is undefined, if it is."""
 
     point: float
     replicates: Floats
-    n_pairs: int
-    n_dropped: int
-    n_items: int
-    n_clusters: int
-    n_raters: int
-    n_missing: int
-    reason: str = ""
-    leave_one_out: Floats | None = None
+    leave_one_out: Floats | None
+    counts: Counts
+    n_drawn: int
+    how: str
     flags: tuple[str, ...] = ()
+    reason: str = ""
 
 
-def gap_results(people: Sequence[Member], judge: Sequence[Member], plan: Plan) -> list[Result]:
-    """Return, per measure of agreement, people with people, judge with people, and judge minus people."""
-    out = []
-    keys = [k for k in judge[0].estimates if k in COMPARED] if judge and people else []
+@dataclass(frozen=True)
+class Comparison:
+    """Ratings cut to the items compared, the people's columns, and the judge's where there is one."""
+
+    whole: Ratings
+    cut: Ratings
+    people: tuple[int, ...]
+    judge: int | None
+    resampling: Resampling
+
+    def figure_of(self, columns: Sequence[int], items: Ints) -> tuple[Counts, int]:
+        """Return the counts of a figure over these raters and items, and how many units are drawn from."""
+        counts: Counts = {
+            "n_items": len(items),
+            "n_clusters": len(np.unique(self.whole.clusters[items])),
+            "n_raters": len(columns),
+            "n_missing": int(np.isnan(self.whole.values[:, list(columns)]).sum()),
+        }
+        return counts, self.resampling.n_drawn(self.resampling.units[items])
+
+    @property
+    def plan(self) -> Plan:
+        """How intervals are made."""
+        return self.resampling.plan
+
+
+def gap_results(of: Comparison, people: Sequence[Member], judge: Sequence[Member]) -> list[Result]:
+    """Return, per measure of agreement, people with people, judge with people, and judge minus people.
+
+    First from one table, with the margin of one more person; then the same as means over pairs. Without a
+    judge, people with people alone.
+    """
+    applicable = {key for m in (judge if of.judge is not None else people) for key in m.estimates}
+    keys = [key for key in STATISTICS if key in applicable and key in COMPARED]
+    out = pooled_results(of, keys)
     for key in keys:
-        among, with_judge = mean_over(people, key), mean_over(judge, key)
-        if among is None or with_judge is None:
-            continue
-        out.append(_result(f"people_{key}", among, among, plan))
-        out.append(_result(f"judge_{key}", with_judge, with_judge, plan))
-        out.append(_result(f"gap_{key}", with_judge, among, plan, difference=True))
+        among, beside = mean_over(of, people, key), mean_over(of, judge, key)
+        name = f"mean_{key}"
+        out += [result(f"people_{name}", among, of.plan)] if among else []
+        out += [result(f"judge_{name}", beside, of.plan)] if beside else []
+        out += [result(f"gap_{name}", difference(beside, among), of.plan)] if among and beside else []
     return out
 
 
-def people_results(people: Sequence[Member], plan: Plan) -> list[Result]:
-    """Return, per measure of agreement, the mean over pairs of people."""
-    keys = [k for k in people[0].estimates if k in COMPARED] if people else []
-    means = [(key, mean_over(people, key)) for key in keys]
-    return [_result(f"people_{key}", mean, mean, plan) for key, mean in means if mean is not None]
+def pooled_results(of: Comparison, keys: Sequence[str]) -> list[Result]:
+    """Return the figures of one table, where the raters share a scale of few enough values."""
+    keys = [key for key in keys if key in POOLED]
+    scale, columns = of.cut.scale, (*of.people, *(() if of.judge is None else (of.judge,)))
+    if not keys or scale is None or len(scale) ** 2 > MAX_TABLE or of.cut.problem:
+        return []
+    if not all(of.cut.on_scale[j] for j in columns):
+        return []
+    people = People(of.cut, of.people, of.resampling)
+    among = _figures(of, people, None, keys)
+    if of.judge is None:
+        return [result(f"people_{key}", among[key], of.plan) for key in keys]
+    beside = _figures(of, people, Beside(people, of.cut.values[:, of.judge], of.resampling), keys)
+    out = []
+    for key in keys:
+        gap = difference(beside[key], among[key])
+        out += [result(f"people_{key}", among[key], of.plan), result(f"judge_{key}", beside[key], of.plan)]
+        out.append(result(f"gap_{key}", gap, of.plan))
+        if key in WEIGHTS:
+            out.append(margin_result(key, people.sample, of.cut.values[:, of.judge], out[-1], gap.replicates))
+    return out
 
 
-def mean_over(members: Sequence[Member], key: str) -> Mean | None:
-    """Return the mean of a statistic over pairs, or None where it does not apply to them."""
-    found = [(m.sample, m.estimates[key]) for m in members if key in m.estimates]
+def _figures(of: Comparison, people: People, beside: Beside | None, keys: Sequence[str]) -> dict[str, Figure]:
+    side, resampling, plan = beside or people, of.resampling, of.plan
+    columns = people.sample.columns + ((of.judge,) if beside is not None and of.judge is not None else ())
+    sample = people.sample if beside is None else Sample(of.cut, columns, resampling)
+    counts, n_drawn = of.figure_of(columns, np.flatnonzero(people.sample.used))
+    points = evaluated(side, keys, [np.ones((1, resampling.n_units))])
+    drawn = evaluated(side, keys, resampling.chunks() if plan.resamples else [])
+    left = evaluated(side, keys, resampling.leave_one_out()) if plan.interval == "bca" else {}
+    out = {}
+    for key in keys:
+        point = float(points[key][0])
+        reason = "" if np.isfinite(point) else _why(sample, key)
+        flags = data_flags(sample, key) if len(people.sample.columns) > 1 else ()
+        if beside is not None or len(columns) == 2:
+            flags += _constant(sample, columns)
+        out[key] = Figure(point, drawn[key], left.get(key), counts, n_drawn, ONE_TABLE, flags, reason)
+    return out
+
+
+def _constant(sample: Sample, columns: Sequence[int]) -> tuple[str, ...]:
+    """Flag a constant judge, or either of two people; one of many hardly moves a table."""
+    watched = sample.constant if len(columns) == 2 else sample.constant[-1:]
+    return ("constant_rater",) if any(watched) else ()
+
+
+def _why(sample: Sample, key: str) -> str:
+    """Say why a figure of one table is undefined."""
+    if not sample.n_items:
+        return "no item was rated by two of the people"
+    if (same := no_variation(sample)) is not None:
+        return same.reason
+    if key == "f1":
+        return "no positives: nobody marks one"
+    constant = [sample.name(n) for n, c in enumerate(sample.constant) if c]
+    return f"{constant[-1]} gave one value throughout" if constant else "not defined on these ratings"
+
+
+def data_flags(sample: Sample, key: str) -> tuple[str, ...]:
+    """Return the flags that a statistic raises about all the ratings it was computed from, taken together."""
+    if not sample.n_items:
+        return ()
+    found = [check(sample) for check in OF_THE_DATA if check in STATISTICS[key].checks]
+    flags = tuple(flag for verdict in found if verdict is not None for flag in verdict.flags)
+    return (("one_item",) if sample.n_items == 1 else ()) + flags
+
+
+def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | None:
+    """Return the mean of a statistic over pairs, each weighing as many items as it shares.
+
+    Pairs where it is undefined are left out and counted; None where it applies to no pair.
+    """
+    found = [(m, m.estimates[key]) for m in members if key in m.estimates]
     if not found:
         return None
-    good = [(sample, e) for sample, e in found if e.ok]
-    reason = found[0][1].verdict.reason if not good else ""
+    good = [(m, e) for m, e in found if e.ok]
     point, replicates, left = np.nan, np.empty(0), None
     if good:
-        shared = np.array([sample.n_items for sample, _ in good], dtype=np.float64)
+        shared = np.array([len(m.items) for m, _ in good], dtype=np.float64)
         point = float(np.average([e.point for _, e in good], weights=shared))
         replicates = _defined_mean(np.array([e.replicates for _, e in good]), shared)
         jackknives = [e.leave_one_out for _, e in good if e.leave_one_out is not None]
         left = _defined_mean(np.array(jackknives), shared) if jackknives else None
-    samples = [sample for sample, _ in (good or found)]
-    return Mean(
-        point,
-        replicates,
-        len(found),
-        len(found) - len(good),
-        max(s.n_items for s in samples),
-        max(s.n_clusters for s in samples),
-        len({column for s in samples for column in s.columns}),
-        sum(s.n_missing for s in samples),
-        reason,
-        left,
-        tuple(dict.fromkeys(flag for _, e in good for flag in e.verdict.flags)),
-    )
+    kept = [m for m, _ in (good or found)]
+    columns = sorted({column for m in kept for column in m.columns})
+    items = np.unique(np.concatenate([m.items for m in kept]))
+    counts, n_drawn = of.figure_of(columns, items)
+    flags = _mean_flags(of, columns, items, key) if good else ()
+    flags += ("dropped_raters",) if len(good) < len(found) else ()
+    how = f"mean over {len(good)} of {len(found)} pairs, by their shared items"
+    reason = "" if good else found[0][1].verdict.reason
+    return Figure(point, replicates, left, counts, n_drawn, how, flags, reason)
+
+
+def _mean_flags(of: Comparison, columns: Sequence[int], items: Ints, key: str) -> tuple[str, ...]:
+    """Return the flags of the ratings behind a mean, and whether one of its raters gave a single value."""
+    keep = np.zeros(of.cut.n_items, np.bool_)
+    keep[items] = True
+    values = np.where(keep[:, None], of.cut.values, np.nan)
+    sample = Sample(of.cut.with_values(values), columns, of.resampling)
+    return data_flags(sample, key) + (("constant_rater",) if any(sample.constant) else ())
 
 
 def _defined_mean(rows: Floats, shared: Floats) -> Floats:
@@ -123,31 +206,41 @@ def _defined_mean(rows: Floats, shared: Floats) -> Floats:
     return np.where(total > 0, np.nansum(rows * weights, axis=0) / np.where(total > 0, total, 1.0), np.nan)
 
 
-def _result(name: str, one: Mean, other: Mean, plan: Plan, difference: bool = False) -> Result:
-    n_items, n_clusters = min(one.n_items, other.n_items), min(one.n_clusters, other.n_clusters)
-    n_raters = max(one.n_raters, other.n_raters)
-    means = (one, other) if difference else (one,)
-    pairs = " and ".join(f"{m.n_pairs - m.n_dropped} of {m.n_pairs}" for m in means)
-    method = f"mean over {pairs} pairs, by their shared items; {plan.method}"
-    flags = tuple(dict.fromkeys(flag for m in means for flag in m.flags))
-    flags += ("dropped_raters",) if any(m.n_dropped for m in means) else ()
-    undefined = next((m for m in means if np.isnan(m.point)), None)
-    counts: Counts = {
-        "n_items": n_items,
-        "n_clusters": n_clusters,
-        "n_raters": n_raters,
-        "n_missing": sum(m.n_missing for m in means),
-    }
-    if undefined is not None:
-        reason = undefined.reason
-        return Result(name, status="undefined", reason=reason, method=method, flags=flags, **counts)
-    point = one.point - other.point if difference else one.point
-    replicates = one.replicates - other.replicates if difference else one.replicates
-    left = one.leave_one_out
-    if difference and left is not None and other.leave_one_out is not None:
-        left = left - other.leave_one_out
-    bounds = interval_of(point, replicates, n_clusters, plan, left)
-    flags += bounds.flags + cluster_flags(n_clusters)
+def difference(one: Figure, other: Figure) -> Figure:
+    """Return one less the other, resample by resample; counted as the first, flagged as both."""
+    left = None
+    if one.leave_one_out is not None and other.leave_one_out is not None:
+        left = one.leave_one_out - other.leave_one_out
+    undefined = one.reason or other.reason
+    return Figure(
+        one.point - other.point,
+        np.empty(0) if undefined else one.replicates - other.replicates,
+        left,
+        one.counts,
+        min(one.n_drawn, other.n_drawn),
+        one.how if one.how == other.how else f"{one.how}, less {other.how}",
+        tuple(dict.fromkeys(one.flags + other.flags)),
+        undefined,
+    )
+
+
+def result(name: str, figure: Figure, plan: Plan) -> Result:
+    """Return a figure's result, with its interval."""
+    method = f"{figure.how}; {plan.method}"
+    flags = tuple(dict.fromkeys(figure.flags))
+    if figure.reason:
+        return Result(
+            name, status="undefined", reason=figure.reason, method=method, flags=flags, **figure.counts
+        )
+    bounds = interval_of(figure.point, figure.replicates, figure.n_drawn, plan, figure.leave_one_out)
+    flags += bounds.flags + cluster_flags(figure.n_drawn)
     return Result(
-        name, point, bounds.low, bounds.high, method=method, reason=bounds.reason, flags=flags, **counts
+        name,
+        figure.point,
+        bounds.low,
+        bounds.high,
+        method=method,
+        reason=bounds.reason,
+        flags=flags,
+        **figure.counts,
     )

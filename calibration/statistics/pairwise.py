@@ -104,7 +104,11 @@ def with_weights(weights: Floats, key: str = "cohen_kappa_custom") -> Statistic:
 
 def scott_pi(draw: Draw) -> Floats:
     """Scott's pi of the joint tables."""
-    tables = draw.totals("joint")
+    return pi_of(draw.totals("joint"))
+
+
+def pi_of(tables: Floats) -> Floats:
+    """Scott's pi of joint tables (rows x k x k); NaN where there is a single value."""
     n = tables.sum(axis=(1, 2))
     observed = ratio(np.trace(tables, axis1=1, axis2=2), n)
     pooled = (tables.sum(axis=1) + tables.sum(axis=2)) / (2 * np.where(n > 0, n, np.nan))[:, None]

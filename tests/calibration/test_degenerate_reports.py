@@ -6,8 +6,8 @@ import json
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from calibration import studies
 from calibration.reports import caveats, charts, lede, tables
@@ -74,16 +74,37 @@ def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
     assert among is not None
     assert beside is not None
     assert (among["n_items"], beside["n_items"]) == (6, 1)
-    kappas = [cohen_kappa_score(one, other) for one, other in combinations(people.values(), 2)]
-    assert among["value"] == pytest.approx(sum(kappas) / 3)
+    pairs = [(np.array(one), np.array(other)) for one, other in combinations(people.values(), 2)]
+    apart = sum((one != other).mean() for one, other in pairs)
+    by_chance = sum(np.subtract.outer(one, other).astype(bool).mean() for one, other in pairs)
+    assert among["value"] == pytest.approx(1 - apart / by_chance)
 
 
 def test_a_constant_judge_is_said_to_be_one() -> None:
     result = _result(_tagged(ann=[0, 1, 0, 1, 0, 1], ben=[0, 1, 1, 1, 0, 0], gpt=[0] * 6))
-    assert any("gave one answer throughout" in sentence for sentence in caveats.caveats(result))
+    said = "On Off topic gpt gave one answer throughout, which says nothing about agreement."
+    assert said in caveats.caveats(result)
     mcc = figures(result)[0].with_people("mcc", "gpt")
     assert mcc is not None
     assert mcc["status"] == "undefined"
+
+
+def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
+    """Cid answered three turns, all alike, as did ann and ben there; the data hold both answers."""
+    built = world(dialogues=20, turns=6)
+    built.ask("off_topic", "binary", [0, 1], wording="Off topic")
+    both = [i % 2 for i in range(120)]
+    built.say("ann", "off_topic", [1, 1, 1, *both[3:]])
+    built.say("ben", "off_topic", [1, 1, 1, *both[3:60], *reversed(both[60:])])
+    built.say("cid", "off_topic", [1, 1, 1])
+    result = _result(built)
+    (question,) = result["questions"]
+    of_cid = [e for e in question["pairs"] if "cid" in e["raters"]]
+    assert any({"few_events", "one_item"} & set(e["flags"]) or e["status"] != "ok" for e in of_cid)
+    said = " ".join(caveats.caveats(result))
+    assert "90%" not in said
+    assert "gave one answer" not in said
+    assert "fewer than 30 of the rarer" not in said
 
 
 def test_missing_answers_are_counted() -> None:

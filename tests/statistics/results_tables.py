@@ -78,12 +78,15 @@ def alt_test_rows(shared: Path) -> list[str]:
 
 
 def gap_rows(shared: Path) -> list[str]:
-    """Return each judge's agreement with people beside people's with each other."""
-    rows = ["| set | judge | people | judge | gap |", "|---|---|---|---|---|"]
+    """Return each judge's agreement with people beside people's with each other, and one more person's margin."""
+    rows = ["| set | judge | people | judge | gap | one more person |", "|---|---|---|---|---|---|"]
     for name, (level, _, _, key) in SETS.items():
         ratings = alt_test_data(shared, name, level)
-        found = analyse(ratings, statistics=(key,)).gaps[1:]  # the first are the people alone
-        for n in range(0, len(found), 3):
-            cells = " | ".join(shown(entry.result) for entry in found[n : n + 3])
-            rows.append(f"| {name} | {found[n].raters[0]} | {cells} |")
+        found = {(e.raters[0], e.result.name): e.result for e in analyse(ratings, statistics=(key,)).gaps}
+        for judge in (ratings.raters[j] for j in ratings.of_kind("judge")):
+            named = key if (judge, f"gap_{key}") in found else f"mean_{key}"
+            cells = [shown(found[judge, f"{side}_{named}"]) for side in ("people", "judge", "gap")]
+            margin = found.get((judge, f"margin_{key}"))
+            cells.append("–" if margin is None else f"±{margin.value:.2f}")
+            rows.append(f"| {name} | {judge} | {' | '.join(cells)} |")
     return rows

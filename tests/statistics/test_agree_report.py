@@ -43,6 +43,16 @@ def test_the_answer_speaks_of_people_judge_metric_and_the_test(tmp_path: Path) -
     assert "Raters: ann, bob, cy (human); gpt (judge); bleu (metric)." in shown
 
 
+def test_a_flag_of_a_tiny_pair_is_said_of_that_pair(tmp_path: Path) -> None:
+    lines = [f"i{i},{r},{i * k % 2},human" for i in range(200) for k, r in ((1, "ann"), (3, "bob"))]
+    lines += [f"i{i},cid,{int(i > 1)},human" for i in range(1, 20, 2)]
+    path = _file(tmp_path, "\n".join(["item,rater,value,kind", *lines]))
+    limits = _agree(path, scale="nominal").split("What limits this")[1]
+    said = limits.split("One category has 90% of the ratings or more")[1].split("*")[0]
+    assert "of ann, cid" in said
+    assert "people with people" not in said
+
+
 def test_against_a_reference_every_pair_is_answered(tmp_path: Path) -> None:
     shown = _agree(_rated(tmp_path), "--against", "ann")
     for other in ("bob", "cy", "gpt"):

@@ -122,7 +122,8 @@ def test_the_gap_is_the_judge_less_the_people_on_the_same_items() -> None:
     wanted = np.mean(
         [alone.find("cohen_kappa", p).result.value for p in (("r1", "r2"), ("r1", "r3"), ("r2", "r3"))]
     )
-    assert people.result.value == pytest.approx(wanted)
+    mean = analysis.find("people_mean_cohen_kappa", raters)
+    assert mean.result.value == pytest.approx(wanted)
 
 
 def _cut(ratings: Ratings, values: np.ndarray) -> Ratings:
@@ -178,7 +179,7 @@ def test_two_people_can_be_tested_against_but_the_test_says_it_is_weak() -> None
 
 def test_people_without_a_judge_still_have_their_mean_over_pairs() -> None:
     analysis = analyse(_ratings(["human"] * 3), plan=PLAN)
-    mean = analysis.find("people_cohen_kappa", ("r1", "r2", "r3")).result
+    mean = analysis.find("people_mean_cohen_kappa", ("r1", "r2", "r3")).result
     pairs = [e.result.value for e in analysis.pairs if e.result.name == "cohen_kappa"]
     assert mean.value == pytest.approx(np.mean(pairs))
     assert mean.low < mean.value < mean.high

@@ -1,0 +1,77 @@
+"""A small case of the simulation of one more person; the full table is a benchmark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.sparse_raters import by_means, cell, study
+from calibration.statistics import Plan, Ratings, analyse
+from calibration.statistics.one_more import verdict
+
+PLAN = Plan(resamples=150)
+
+
+@pytest.mark.parametrize("people", [3, 20, 60])
+def test_a_judge_that_is_one_more_person_is_seldom_said_to_agree_more_or_less(people: int) -> None:
+    for kind in ("marks", "grades"):
+        found = cell(kind, 0.5, people, 30, PLAN)
+        assert found["more"] + found["less"] <= 0.1  # three of thirty; one and a half are meant
+        assert abs(found["mean_gap"]) < 0.06
+
+
+def test_means_over_pairs_put_one_more_person_above_a_sparse_crowd() -> None:
+    assert by_means(40, 3, PLAN)["above_0"] == 1.0
+
+
+def _with_judge(hit: float) -> Ratings:
+    """Three people who are right nine times in ten, and a judge who is right less often."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 600)
+    block = np.where(rng.random((600, 4)) < [0.9, 0.9, 0.9, hit], truth[:, None], 1 - truth[:, None])
+    kinds = ["human"] * 3 + ["judge"]
+    return Ratings.from_matrix(block, level="binary", clusters=np.arange(600) // 3, kinds=kinds)
+
+
+def test_a_judge_that_is_clearly_worse_is_still_said_to_agree_less() -> None:
+    found = analyse(_with_judge(0.6), statistics=["cohen_kappa"], plan=PLAN)
+    gap, margin = (found.find(f"{name}_cohen_kappa").result for name in ("gap", "margin"))
+    assert verdict(gap.value, gap.low, gap.high, margin.value) == "less"
+
+
+def test_two_people_do_not_show_how_far_people_differ() -> None:
+    ratings = _with_judge(0.6).take([0, 1, 3])
+    margin = analyse(ratings, statistics=["cohen_kappa"], plan=PLAN).find("margin_cohen_kappa").result
+    assert (margin.status, margin.value) == ("insufficient", None)
+    assert margin.reason == "two people do not show how far people differ; three do"
+
+
+def test_people_who_differ_widen_the_margin() -> None:
+    alike, apart = (
+        np.mean([cell("marks", differ, 5, 8, PLAN)["median_margin"] for _ in range(1)])
+        for differ in (0.0, 1.0)
+    )
+    assert apart > 1.5 * alike
+
+
+@pytest.mark.parametrize(
+    ("gap", "low", "high", "margin", "said"),
+    [
+        (0.2, 0.1, 0.3, 0.15, "more"),
+        (-0.2, -0.3, -0.1, 0.15, "less"),
+        (0.2, 0.1, 0.3, 0.25, "within"),
+        (0.2, -0.1, 0.3, 0.05, "not shown"),
+        (0.2, None, None, 0.05, "not shown"),
+        (0.2, 0.1, 0.3, None, "unknown"),
+    ],
+)
+def test_more_or_less_needs_the_interval_and_the_margin(
+    gap: float, low: float | None, high: float | None, margin: float | None, said: str
+) -> None:
+    assert verdict(gap, low, high, margin) == said
+
+
+def test_a_simulated_study_has_three_people_an_item_and_a_judge_on_all() -> None:
+    ratings = study(np.random.default_rng(0), "marks", 20, 0.0)
+    assert ((~np.isnan(ratings.values[:, :-1])).sum(axis=1) == 3).all()
+    assert not np.isnan(ratings.values[:, -1]).any()
