@@ -44,15 +44,23 @@ def _said(result: Result) -> str:
 
 def _panel_sentence(entry: Entry, ratings: Ratings, analysis: Analysis) -> str:
     result, n = entry.result, len(entry.raters)
-    kinds = {ratings.kinds[ratings.column(r)] for r in entry.raters}
-    who = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
-    among = f"among the {n} {who}" if n > 1 else f"for {entry.raters[0]} alone"
+    among = f"among the {_called(entry, ratings)}" if n > 1 else f"for {entry.raters[0]} alone"
     if not result.ok:
         return f"{title_of(result.name)} {among} is {_said(result)}."
     where = f"over {result.n_items:,} items in {result.n_clusters:,} clusters"
     text = f"{title_of(result.name)} {among} is {_said(result)}, {where}"
     same = analysis.find("percent_agreement", entry.raters)
     return text + (f"; percent agreement {_said(same.result)}." if same is not None else ".")
+
+
+def _called(entry: Entry, ratings: Ratings) -> str:
+    """Count the raters of an entry as what they are: a slot is not one person throughout."""
+    columns = [ratings.column(rater) for rater in entry.raters]
+    kinds = {ratings.kinds[j] for j in columns}
+    who = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
+    if not any(ratings.identified[j] for j in columns):
+        return f"ratings in {len(columns)} anonymous slots"
+    return f"{len(columns)} {who}"
 
 
 def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 
 Entry = dict[str, Any]
@@ -57,6 +58,11 @@ class QuestionFigures:
     def people(self) -> list[str]:
         """The people who answered."""
         return self.names(HUMAN)
+
+    @property
+    def crowd(self) -> Crowd:
+        """What these people are called: some are anonymous slots, or simulated."""
+        return crowd_of(self.data["raters"])
 
     @property
     def unidentified(self) -> bool:
@@ -120,6 +126,11 @@ def figures(result: dict[str, Any]) -> list[QuestionFigures]:
     """Return the figures of each question, those of pooled questions first."""
     found = [QuestionFigures(data) for data in result["questions"]]
     return sorted(found, key=lambda q: not q.data["pooled"])
+
+
+def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
+    """Return what the people of all questions together are called."""
+    return crowd_of(rater for question in questions for rater in question.data["raters"])
 
 
 def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:

@@ -14,6 +14,7 @@ from calibration.reports.figures import (
     TITLES,
     Entry,
     QuestionFigures,
+    crowd,
     figures,
     in_order,
     lead,
@@ -60,7 +61,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
     question = lead(asked)
     if question is None:
         return None
-    title = "Do the people agree?"
+    title = f"Do the {question.crowd.many} agree?"
     entry = question.among("krippendorff_alpha")
     if entry is None:
         return None
@@ -71,7 +72,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         text = f"of pairs agree on {question.title}. {_sentence(entry['reason'])}"
         return Answer(title, f"{100 * agreement['value']:.0f}%", _percent_interval(agreement), text)
     text = (
-        f"Krippendorff’s alpha among {in_words(len(question.people))} people on {question.title}, "
+        f"Krippendorff’s alpha among {question.crowd.among(len(question.people))} on {question.title}, "
         f"{_units(question, entry)}.{_range(asked)}"
     )
     return _answer(title, entry, "α", text)
@@ -88,7 +89,7 @@ def _range(questions: Sequence[QuestionFigures]) -> str:
 
 
 def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
-    title = f"{judge} with people"
+    title = f"{judge} with {crowd(questions).many}"
     for question in _by_importance(questions, judge):
         statistic = question.headline
         entry = question.with_people(statistic, judge)
@@ -110,22 +111,23 @@ def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[Que
 def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
     people, gap = question.people_beside(statistic, judge), question.gap(statistic, judge)
     if people is None or gap is None or not ok(people) or not ok(gap):
-        return "There are no two people on these items to compare it with."
-    said = f"People with each other reach {number(people['value'], 3)} ({interval(people)}). "
+        return f"There are no two {question.crowd.many} on these items to compare it with."
+    who = question.crowd.many
+    said = f"{who.capitalize()} with each other reach {number(people['value'], 3)} ({interval(people)}). "
     difference = f"{signed(gap['value'])} ({interval(gap)})"
     if gap["low"] is None:
         return f"{said}The difference is {difference}."
     if gap["high"] < 0:
-        return f"{said}It agrees with people less than they do with each other: {difference}."
+        return f"{said}It agrees with {who} less than they do with each other: {difference}."
     if gap["low"] > 0:
-        return f"{said}It agrees with people more than they do with each other: {difference}."
+        return f"{said}It agrees with {who} more than they do with each other: {difference}."
     return f"{said}A difference is not shown: {difference}."
 
 
 def _rank_sentence(question: QuestionFigures, judge: str, entry: Entry) -> str:
     samples = question.rater(judge)["samples"]
     who = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
-    people = "the people’s mean" if len(question.people) > 1 else question.people[0]
+    people = f"the {question.crowd.own} mean" if len(question.people) > 1 else question.people[0]
     return f"Rank correlation of {who} with {people} on {question.title}, {_units(question, entry)}."
 
 
@@ -138,10 +140,10 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str) -> Answer | None
         passed = entry["value"] >= 0.5
         text = (
             f"{'Passed' if passed else 'Not shown'} on {question.title}: the share of the "
-            f"{in_words(entry['n_raters'] - 1)} people whom it can replace by the alternative annotator test "
-            f"(at least 0.5 is wanted).{_flattered(question)}"
+            f"{in_words(entry['n_raters'] - 1)} {question.crowd.many} whom it can replace by the "
+            f"alternative annotator test (at least 0.5 is wanted).{_flattered(question)}"
         )
-        return _answer(f"Can {judge} stand in for a person?", entry, "ω", text)
+        return _answer(f"Can {judge} stand in for a {question.crowd.one}?", entry, "ω", text)
     return None
 
 
@@ -165,23 +167,23 @@ def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
     name, entry = max(good, key=lambda pair: abs(pair[1]["value"]))
     chosen = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
     text = (
-        f"Rank correlation of {name} with the people’s mean on {question.title}, "
+        f"Rank correlation of {name} with the {question.crowd.own} mean on {question.title}, "
         f"{_units(question, entry)}.{chosen}"
     )
-    return _answer("Does a metric follow people?", entry, "ρ", text)
+    return _answer(f"Does a metric follow {question.crowd.many}?", entry, "ρ", text)
 
 
 def headline_question(result: dict[str, Any]) -> str:
     """Return the question a report answers, as its title."""
     questions = figures(result)
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
-    people = in_order(questions, HUMAN)
+    people, who = in_order(questions, HUMAN), crowd(questions).many
     if judges and people:
-        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the people?"
+        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the {who}?"
     if metrics and people:
-        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the people?"
+        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {who}?"
     if people:
-        return "Do the people agree with each other?"
+        return f"Do the {who} agree with each other?"
     return "Do the judges agree with each other?" if judges else str(result["study"])
 
 

@@ -15,6 +15,7 @@ from calibration.reports.figures import (
     TITLES,
     Entry,
     QuestionFigures,
+    crowd,
     figures,
     in_order,
     ok,
@@ -30,7 +31,7 @@ SHORT = {
     "mcc": "MCC",
     "spearman": "ρ",
     "krippendorff_alpha": "α",
-    "with_mean": "ρ, people’s mean",
+    "with_mean": "ρ, mean",
     "gap": "Gap",
 }
 CATEGORIES = ("binary", "nominal")
@@ -95,7 +96,9 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     notes: list[str] = []
     for row in rows:
         row.cells[:] = [_noted(row.cells[i], notes) for i in used]
-    return Table(title, [(columns[i], SHORT[columns[i]]) for i in used], rows, notes)
+    who = crowd(question for _, question in questions)
+    headings = SHORT | {"with_mean": f"ρ, {who.own} mean"}
+    return Table(title, [(columns[i], headings[columns[i]]) for i in used], rows, notes)
 
 
 def _noted(entry: Entry | None, notes: list[str]) -> Entry | None:
@@ -110,14 +113,13 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     found = []
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
-        who = counted(len(question.people), "person", "people")
+        who = question.crowd.counted(len(question.people))
         found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
     for judge in question.names(JUDGE):
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
-            found.append(
-                _row(title, question, f"{judge} with people", cells, behind(question, judge, PEOPLE))
-            )
+            who = f"{judge} with {question.crowd.many}"
+            found.append(_row(title, question, who, cells, behind(question, judge, PEOPLE)))
     if not question.people and len(question.names(JUDGE)) > 1:
         cells = [question.among(column, JUDGE) if column in TITLES else None for column in columns]
         found.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
@@ -221,6 +223,7 @@ def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
                     "name": name,
                     "kind": kind,
                     "identified": own[0]["identified"],
+                    "simulated": bool(own[0].get("simulated")),
                     "questions": len([r for r in own if r["n"]]),
                     "n": sum(r["n"] for r in own),
                     "missing": sum(r["missing"] for r in own),

@@ -122,3 +122,10 @@ def test_a_question_that_is_not_there_is_refused_beside_one_that_is(tmp_path: Pa
 def test_a_margin_that_is_no_number_from_zero_on_is_refused(margin: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="--epsilon and --seed must be numbers from 0 on"):
         _agree(_rated(tmp_path), f"--epsilon={margin}")
+
+
+def test_anonymous_slots_are_not_counted_as_people(tmp_path: Path) -> None:
+    rows = [f"i{i},slot {s},{(i + s * (i % 3 == 0)) % 2},human,false" for i in range(40) for s in range(3)]
+    shown = _agree(_file(tmp_path, "\n".join(["item,rater,value,kind,identified", *rows])), scale="binary")
+    assert "Krippendorff's alpha among the ratings in 3 anonymous slots is" in shown
+    assert "3 people" not in shown

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from calibration.models import Report
 from calibration.reports import caveats, lede, tables
+from calibration.reports.figures import crowd, figures
 from calibration.reports.renderings.common import cell, look_lines, part_line, summary
 from calibration.reports.view import links
 
@@ -27,7 +28,12 @@ def write(report: Report) -> str:
         lines += [f"## {table.title}", "", *_table(head, rows), ""]
     if found := tables.metrics(result):
         rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e, _ in found]
-        lines += ["## Metrics with people", "", *_table(["Question", "Metric", "Items", "ρ"], rows), ""]
+        lines += [
+            f"## Metrics with {crowd(figures(result)).many}",
+            "",
+            *_table(["Question", "Metric", "Items", "ρ"], rows),
+            "",
+        ]
     lines += [
         *(f"- {_plain(text)}" for text in links(result)),
         *(f"- Test: {_plain(t)}" for t in look_lines(report)),
