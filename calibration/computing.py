@@ -38,6 +38,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> dict[str, Any
         "split": _split(inputs),
         "counts": _counts(inputs.subjects),
         "calls": list(inputs.calls),
+        "answered": list(inputs.answered),
+        "uncompared": list(inputs.uncompared),
         "questions": questions,
     }
 

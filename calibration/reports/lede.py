@@ -89,7 +89,7 @@ def _range(questions: Sequence[QuestionFigures]) -> str:
 
 
 def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
-    title = f"{judge} with {crowd(questions).many}"
+    title, missed = f"{judge} with {crowd(questions).many}", None
     for question in _by_importance(questions, judge):
         statistic = question.headline
         entry = question.with_people(statistic, judge)
@@ -99,7 +99,8 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
         entry = question.with_mean(judge)
         if entry is not None and ok(entry):
             return _answer(title, entry, "ρ", _rank_sentence(question, judge, entry))
-    return None
+        missed = missed or question.with_people(question.headline, judge) or entry
+    return _undefined(title, missed) if missed else None
 
 
 def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:

@@ -35,6 +35,7 @@ SHORT = {
     "gap": "Gap",
 }
 CATEGORIES = ("binary", "nominal")
+KINDS = (HUMAN, JUDGE, METRIC, "key")
 
 
 @dataclass(frozen=True)
@@ -212,10 +213,15 @@ def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigur
 
 
 def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return who answered, with the numbers of answers and of missing ones over all questions."""
+    """Return who answered, with the numbers of answers and of missing ones over all questions.
+
+    Whoever answered is there, also where nothing was compared; reports of before know the others alone.
+    """
+    if "answered" in result:
+        return [_answered(rater) for kind in KINDS for rater in result["answered"] if rater["kind"] == kind]
     questions = [q for q in figures(result) if not q.data["pooled"]]
     rows = []
-    for kind in (HUMAN, JUDGE, METRIC, "key"):
+    for kind in KINDS:
         for name in in_order(questions, kind):
             own = [r for q in questions for r in q.data["raters"] if r["name"] == name and r["kind"] == kind]
             rows.append(
@@ -224,6 +230,7 @@ def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
                     "kind": kind,
                     "identified": own[0]["identified"],
                     "simulated": bool(own[0].get("simulated")),
+                    "titles": [],
                     "questions": len([r for r in own if r["n"]]),
                     "n": sum(r["n"] for r in own),
                     "missing": sum(r["missing"] for r in own),
@@ -231,3 +238,14 @@ def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def _answered(rater: dict[str, Any]) -> dict[str, Any]:
+    asked = [question for question in rater["questions"] if question["n"]]
+    return rater | {
+        "titles": list(dict.fromkeys(question["title"] for question in asked)),
+        "questions": len(asked),
+        "n": sum(question["n"] for question in asked),
+        "missing": sum(question["missing"] for question in rater["questions"]),
+        "samples": max(question["samples"] for question in rater["questions"]),
+    }
