@@ -10,7 +10,7 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE
 
 MOST_PAIRS = 8
 CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
-NUMBERS = ("krippendorff_alpha", "pearson")
+NUMBERS = ("krippendorff_alpha", "spearman")
 ANSWERS = {
     "binary": CATEGORIES,
     "nominal": CATEGORIES,
@@ -26,13 +26,15 @@ def answers_of(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
     panels = [e for e in analysis.panel if e.result.name == panel_key]
     out = [_panel_sentence(e, ratings, analysis) for e in (panels[1:] if len(panels) > 1 else panels)]
     gaps = [e for e in analysis.gaps if e.result.name == f"gap_{pair_key}"]
-    out += [_gap_sentence(analysis, gap, pair_key) for gap in gaps]
+    out += [_gap_sentence(analysis, gap, pair_key) for gap in highest(gaps)]
     judged = {gap.raters[0] for gap in gaps}
-    out += [_tracking_sentence(e) for e in _tracking(analysis) if e.raters[1] not in judged]
+    tracking = [e for e in _tracking(analysis) if e.raters[1] not in judged]
+    out += [_tracking_sentence(e) for e in highest(tracking)]
+    out += _rest(gaps, 0) + _rest(tracking, 1)
     if not out:
         out += _pair_sentences(analysis.pairs, pair_key)
     tests = [e for e in analysis.replacement if e.result.name == "alt_test_winning_rate"]
-    return tuple(out + [_test_sentence(e, analysis) for e in tests])
+    return tuple(out + [_test_sentence(e, analysis) for e in highest(tests)])
 
 
 def _said(result: Result) -> str:
@@ -93,19 +95,58 @@ def _tracking_sentence(entry: Entry) -> str:
 def _pair_sentences(pairs: Sequence[Entry], key: str) -> list[str]:
     """Return a sentence for each of a few pairs, on the level's own statistic or on rho."""
     shown = [e for e in pairs if e.result.name == key] or [e for e in pairs if e.result.name == "spearman"]
-    out = [f"{title_of(e.result.name)} of {raters_of(e)} is {_said(e.result)}." for e in shown[:MOST_PAIRS]]
-    more = len(shown) - MOST_PAIRS
-    return out + ([f"And {more} more pairs, in the table."] if more > 0 else [])
+    out = [f"{title_of(e.result.name)} of {raters_of(e)} is {_said(e.result)}." for e in highest(shown)]
+    if len(shown) <= MOST_PAIRS:
+        return out
+    last = min((e for e in shown if e.result.ok), key=_value, default=None)
+    tail = f"; the lowest is {raters_of(last)} with {_said(last.result)}" if last else ""
+    return [*out, f"These are the highest of {len(shown)} pairs{tail}. All are in the table."]
+
+
+def highest(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries as they come; of more than a few those of the highest values, the highest first."""
+    if len(entries) <= MOST_PAIRS:
+        return list(entries)
+    return sorted(entries, key=lambda entry: -_value(entry))[:MOST_PAIRS]
+
+
+def _value(entry: Entry) -> float:
+    return -2.0 if entry.result.value is None else entry.result.value
+
+
+def _rest(entries: Sequence[Entry], rater: int) -> list[str]:
+    """Say of how many raters the ones named are the highest, and which is the lowest."""
+    good = [entry for entry in entries if entry.result.ok]
+    if len(entries) <= MOST_PAIRS or not good:
+        return []
+    last = min(good, key=_value)
+    lowest = f"the lowest is {last.raters[rater]} with {_said(last.result)}"
+    return [f"These are the highest of {len(entries)}; {lowest}. All are in the table."]
 
 
 def _test_sentence(entry: Entry, analysis: Analysis) -> str:
     judge, result = entry.raters[0], entry.result
+    advantage = analysis.find("alt_test_advantage", entry.raters)
+    also = f"; advantage probability {_said(advantage.result)}" if advantage and advantage.result.ok else ""
     if not result.ok:
-        return f"Whether {judge} may replace a person is not tested: {result.reason}."
+        verb = "does not pass the" if result.status == "undefined" else "was not put to the"
+        return f"{judge} {verb} alternative annotator test: {result.reason}{also}."
     passed = (result.value or 0) >= 0.5
     verb = "passes" if passed else "does not pass"
-    text = f"{judge} {verb} the alternative annotator test: winning rate {_said(result)}, the bar is 0.5"
+    tested, people = result.n_raters - 1, len(entry.raters) - 1
+    won = round((result.value or 0) * tested)
+    text = (
+        f"{judge} {verb} the alternative annotator test: it can replace {won} of {tested} people tested, "
+        f"winning rate {_said(result)}, the bar is 0.5"
+    )
     if result.low is not None and result.high is not None and (result.low >= 0.5) != (result.high >= 0.5):
         text += f", so another sample of dialogues might say {'no' if passed else 'yes'}"
-    advantage = analysis.find("alt_test_advantage", entry.raters)
-    return f"{text}; advantage probability {_said(advantage.result)}." if advantage else f"{text}."
+    return f"{text}{also}.{_untested(people - tested, people)}"
+
+
+def _untested(left: int, people: int) -> str:
+    """Say how many people were left out of the test, and why."""
+    if not left:
+        return ""
+    share = "shares" if left == 1 else "share"
+    return f" {left} of the {people} people {share} fewer than 30 items with it and another person."

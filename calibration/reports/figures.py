@@ -110,6 +110,10 @@ class QuestionFigures:
         """Return the alternative annotator test's winning rate of a judge."""
         return _first(self.data["replacement"], "alt_test_winning_rate", lambda raters: raters[0] == rater)
 
+    def advantage(self, rater: str) -> Entry | None:
+        """Return the alternative annotator test's advantage probability of a judge."""
+        return _first(self.data["replacement"], "alt_test_advantage", lambda raters: raters[0] == rater)
+
     def rater(self, name: str) -> dict[str, Any]:
         """Return what is recorded of a rater; raises KeyError for a stranger."""
         for rater in self.data["raters"]:
@@ -146,6 +150,15 @@ def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> Ques
         if found := [q for q in wanted if choice(q)]:
             return found[0]
     return wanted[0] if wanted else None
+
+
+def replaced(entry: Entry, who: Crowd) -> str:
+    """Return `2 of 3 people` whom a judge can replace, and how many of all could not be tested."""
+    tested, everybody = entry["n_raters"] - 1, len(entry["raters"]) - 1
+    told = f"{round((entry['value'] or 0) * tested)} of {who.counted(tested)}"
+    if tested == everybody:
+        return told
+    return f"{told} tested ({everybody - tested} of all {everybody} have fewer than 30 items to test on)"
 
 
 def ok(entry: Entry | None) -> bool:

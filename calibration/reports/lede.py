@@ -19,6 +19,7 @@ from calibration.reports.figures import (
     in_order,
     lead,
     ok,
+    replaced,
 )
 from calibration.reports.wording import in_words, interval, listed, number, signed, units
 
@@ -40,6 +41,9 @@ def lede(result: dict[str, Any]) -> list[Answer]:
     questions = figures(result)
     answers = [answer for answer in (_people(questions),) if answer]
     judges = in_order(questions, JUDGE)
+    if len(judges) > MOST_JUDGES:
+        judges = ranked(questions, judges)
+        answers += _ranking(questions, judges)
     for judge in judges[:MOST_JUDGES]:
         answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge)) if a]
     if metric := _metric(questions):
@@ -103,6 +107,38 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
     return _undefined(title, missed) if missed else None
 
 
+def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
+    """Return the judges by their figure on the leading question, the highest first, those without last."""
+    found = {judge: _figure(questions, judge) for judge in judges}
+    return sorted(judges, key=lambda judge: -(found[judge] or {"value": -2.0})["value"])
+
+
+def _figure(questions: Sequence[QuestionFigures], judge: str) -> Entry | None:
+    """Return a judge's figure on the leading question of all: with people, else with their mean."""
+    question = lead([q for q in questions if q.people])
+    if question is None:
+        return None
+    found = (question.with_people(question.headline, judge), question.with_mean(judge))
+    return next((entry for entry in found if entry is not None and ok(entry)), None)
+
+
+def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
+    """Return which of many judges come first and last on the leading question, and that this flatters."""
+    found = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
+    question = lead([q for q in questions if q.people])
+    if question is None or len(found) < 2:
+        return []
+    first = [
+        f"{judge} {number(entry['value'], 3)} ({interval(entry)})" for judge, entry in found[:MOST_JUDGES]
+    ]
+    last, least = found[-1]
+    text = (
+        f"On {question.title}, of {len(found)} judges: {listed(first)}; last is {last} with "
+        f"{number(least['value'], 3)} ({interval(least)}). The first of many is flattered by the choice."
+    )
+    return [Answer(f"Which judge agrees with {question.crowd.many} most?", found[0][0], "", text)]
+
+
 def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:
     first = lead([q for q in questions if q.people], judge)
     rest = [q for q in questions if q is not first and q.people]
@@ -135,16 +171,19 @@ def _rank_sentence(question: QuestionFigures, judge: str, entry: Entry) -> str:
 def _stand_in(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
     """The alternative annotator test, where there are three people or more."""
     for question in _by_importance(questions, judge):
-        entry = question.replacement(judge)
-        if entry is None or not ok(entry):
+        entry, advantage = question.replacement(judge), question.advantage(judge)
+        title = f"Can {judge} stand in for a {question.crowd.one}?"
+        if entry is None or advantage is None or not ok(advantage):
             continue
-        passed = entry["value"] >= 0.5
+        also = f" Advantage probability {number(advantage['value'], 3)} ({interval(advantage)})."
+        if not ok(entry):
+            return Answer(title, "", "", f"Not passed on {question.title}: {entry['reason']}.{also}")
+        passed = "Passed" if entry["value"] >= 0.5 else "Not shown"
         text = (
-            f"{'Passed' if passed else 'Not shown'} on {question.title}: the share of the "
-            f"{in_words(entry['n_raters'] - 1)} {question.crowd.many} whom it can replace by the "
-            f"alternative annotator test (at least 0.5 is wanted).{_flattered(question)}"
+            f"{passed} on {question.title}: by the alternative annotator test it can replace "
+            f"{replaced(entry, question.crowd)} (at least half is wanted).{also}{_flattered(question)}"
         )
-        return _answer(f"Can {judge} stand in for a {question.crowd.one}?", entry, "ω", text)
+        return _answer(title, entry, "ω", text)
     return None
 
 

@@ -19,9 +19,10 @@ from calibration.reports.figures import (
     figures,
     in_order,
     ok,
+    replaced,
 )
 from calibration.reports.wording import counted
-from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.analysis import ALT_TEST, MEAN_OF_PEOPLE
 
 SHORT = {
     "percent_agreement": "Agreement",
@@ -33,6 +34,8 @@ SHORT = {
     "krippendorff_alpha": "α",
     "with_mean": "ρ, mean",
     "gap": "Gap",
+    "alt_test_winning_rate": "ω",
+    "alt_test_advantage": "Advantage",
 }
 CATEGORIES = ("binary", "nominal")
 KINDS = (HUMAN, JUDGE, METRIC, "key")
@@ -85,9 +88,25 @@ def agreement(result: dict[str, Any]) -> list[Table]:
         "Agreement on tags and categories": [p for p in questions if p[1].data["level"] in CATEGORIES],
         "Agreement on scales": [p for p in questions if p[1].data["level"] not in CATEGORIES],
     }
-    asked = [name for name in result["definition"]["statistics"] if name in SHORT]
+    chosen = result["definition"]["statistics"]
+    asked = [name for name in chosen if name in SHORT and name not in ALT_TEST]
     found = [_table(title, members, [*asked, "gap", "with_mean"]) for title, members in families.items()]
+    found.append(_replacement(questions))
     return [table for table in found if table.rows]
+
+
+def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
+    """Return the alternative annotator test of each judge: how many of how many, and its two figures."""
+    rows, notes = [], []
+    for title, question in questions:
+        judges = [name for name in question.names(JUDGE) if question.replacement(name)]
+        for place, judge in enumerate(judges):
+            entry = question.replacement(judge)
+            assert entry is not None
+            cells = [_noted(entry, notes), _noted(question.advantage(judge), notes)]
+            who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
+            rows.append(replace(_row(title, question, who, cells), first=place == 0))
+    return Table("Alternative annotator test", [(key, SHORT[key]) for key in ALT_TEST], rows, notes)
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
