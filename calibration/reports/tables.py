@@ -22,6 +22,7 @@ from calibration.reports.figures import (
     replaced,
 )
 from calibration.reports.wording import counted
+from calibration.statistics import STATISTICS
 from calibration.statistics.analysis import ALT_TEST, MEAN_OF_PEOPLE
 
 SHORT = {
@@ -37,6 +38,8 @@ SHORT = {
     "alt_test_winning_rate": "ω",
     "alt_test_advantage": "Advantage",
 }
+SHOWN = tuple(key for key in SHORT if key in STATISTICS) + ALT_TEST
+"""The statistics that a report shows in a table, and so the ones that a form may offer."""
 CATEGORIES = ("binary", "nominal")
 KINDS = (HUMAN, JUDGE, METRIC, "key")
 
