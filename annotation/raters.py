@@ -40,10 +40,16 @@ def machine(*, kind: str, name: str, spec: Mapping[str, Any]) -> Rater:
     return rater
 
 
-def imported(*, corpus: Corpus, kind: str, name: str, identified: bool = True) -> Rater:
-    """Return the rater that a file of a corpus names, made at first use."""
+def imported(
+    *, corpus: Corpus, kind: str, name: str, identified: bool = True, simulated: bool = False
+) -> Rater:
+    """Return the rater that a file of a corpus names, made at first use.
+
+    A simulated rater answers as a person would, but nobody is behind it: reports say so.
+    """
+    spec = {"simulated": True} if simulated else {}
     rater, _ = Rater.objects.get_or_create(
-        corpus=corpus, kind=kind, name=name, defaults={"identified": identified}
+        corpus=corpus, kind=kind, name=name, defaults={"identified": identified, "spec": spec}
     )
     return rater
 

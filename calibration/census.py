@@ -50,12 +50,13 @@ class QuestionInfo:
 
 @dataclass(frozen=True, slots=True)
 class RaterInfo:
-    """A rater as studies read it. `name` is unique within the scope."""
+    """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one."""
 
     id: int
     name: str
     kind: str
     identified: bool
+    simulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,5 +136,6 @@ def _raters(raters: list[Rater]) -> dict[int, RaterInfo]:
             name = f"{rater.name} ({rater.kind})"
         if with_kind[rater.name, rater.kind] > 1:
             name = f"{rater.name} ({rater.kind} {rater.pk})"
-        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified)
+        simulated = bool(rater.spec.get("simulated"))
+        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated)
     return found

@@ -38,6 +38,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> dict[str, Any
         "split": _split(inputs),
         "counts": _counts(inputs.subjects),
         "calls": list(inputs.calls),
+        "answered": list(inputs.answered),
+        "uncompared": list(inputs.uncompared),
         "questions": questions,
     }
 
@@ -148,10 +150,19 @@ def _described(data: SubjectData, ratings: Ratings) -> dict[str, Any]:
         if record.value is None:
             missing[record.rater] = missing.get(record.rater, 0) + 1
     raters = [
-        _rater(ratings, column) | {"missing": missing.get(name, 0), "samples": len(samples.get(name, {0}))}
+        _rater(ratings, column)
+        | {"missing": missing.get(name, 0), "samples": len(samples.get(name, {0}))}
+        | {"simulated": _is_simulated(name, data)}
         for column, name in enumerate(ratings.raters)
     ]
     return {"raters": raters, "n_items": ratings.n_items, "n_clusters": ratings.n_clusters}
+
+
+def _is_simulated(name: str, data: SubjectData) -> bool:
+    """Whether nobody is behind a rater; repeated answers may be raters of their own, called `name#0`."""
+    return any(
+        info.simulated and name in (info.name, f"{info.name}#{name.rsplit('#')[-1]}") for info in data.raters
+    )
 
 
 def _rater(ratings: Ratings, column: int) -> dict[str, Any]:

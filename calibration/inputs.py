@@ -14,6 +14,8 @@ from calibration.census import census
 from calibration.definitions import Definition, DefinitionError, parse
 from calibration.models import Study
 from calibration.ratings_data import SubjectData, load, places
+from calibration.reading.answered import answered
+from calibration.reading.uncompared import uncompared
 from calibration.scope import Scope, scope_of
 from calibration.subjects import subjects_of
 from jobs.models import Call
@@ -27,7 +29,8 @@ FORMAT = 3
 class Inputs:
     """A study's inputs on one part of its split: what was read, and the SHA-256 of all of it.
 
-    `stamp` is what the scope's labels looked like just before they were read.
+    `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
+    answered, `uncompared` the questions among these that nothing is compared on, and why.
     """
 
     study: Study
@@ -38,6 +41,8 @@ class Inputs:
     subjects: tuple[SubjectData, ...]
     calls: tuple[dict[str, Any], ...]
     stamp: str
+    answered: tuple[dict[str, Any], ...] = ()
+    uncompared: tuple[dict[str, Any], ...] = ()
 
     @property
     def hash(self) -> str:
@@ -49,6 +54,8 @@ class Inputs:
             "split": self.split.name if self.split else None,
             "answers": [data.digest for data in self.subjects],
             "calls": list(self.calls),
+            "answered": list(self.answered),
+            "uncompared": list(self.uncompared),
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -76,13 +83,24 @@ def read(study: Study, part: str) -> Inputs:
     stamp = scope.stamp()
     counted = census(scope)
     subjects = subjects_of(definition, counted)
-    where = places(scope, {s.question.item_kind for s in subjects}, clusters_of(split, part))
+    clusters = clusters_of(split, part)
+    where = places(scope, {s.question.item_kind for s in subjects}, clusters)
     only = frozenset(definition.raters)
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
-    calls = _calls(scope, judges) + doubtful(scope, metrics)
-    return Inputs(study, scope, definition, part, split, loaded, calls, stamp)
+    return Inputs(
+        study,
+        scope,
+        definition,
+        part,
+        split,
+        loaded,
+        _calls(scope, judges) + doubtful(scope, metrics),
+        stamp,
+        tuple(answered(scope, counted, clusters, only)),
+        tuple(uncompared(definition, counted, subjects)),
+    )
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:

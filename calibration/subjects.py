@@ -52,10 +52,11 @@ def automatic(counted: Census) -> list[Subject]:
     answered = [q for q in counted.questions.values() if q.level != TEXT]
     subjects = []
     for question in answered:
-        raters = [r for r in counted.raters_of(question.id) if r.kind != METRIC]
+        raters = counted.raters_of(question.id)
         links = _known_links(question, answered, counted)
         linked = {r.id for link in links for r in counted.raters_of(link.question.id)}
-        if raters and len({r.id for r in raters} | linked) >= 2:
+        comparable = {r.id for r in raters if r.kind != METRIC or question.level != "nominal"}
+        if any(r.kind != METRIC for r in raters) and len(comparable | linked) >= 2:
             subjects.append(Subject(question, links))
     used = {
         link.question.id for s in subjects for link in s.links if not _only_metrics(link.question, counted)

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 
-from annotation import campaigns
+from annotation import campaigns, raters
 from annotation.importing import ImportResult, import_path
 from annotation.keys import parse_item_key
-from annotation.models import Campaign, Corpus, Import
+from annotation.models import Campaign, Corpus, Import, Rater
 from calibration import studies
 from calibration.models import Report
 from demo import build, simulate, truth
+from demo.raters import RATERS
 from demo.simulate import SimulatedAnswer
 from jobs import runs
 from jobs.asking.slices import work
@@ -100,7 +101,10 @@ def dialogues(corpus: DemoCorpus, *, by: User) -> ImportResult:
 
 
 def ratings(corpus: DemoCorpus, *, by: User) -> ImportResult:
-    """Import what the simulated raters say about a demo corpus."""
+    """Import what the simulated raters say about a demo corpus, in which they are known as simulated."""
+    known = Corpus.objects.get(name=corpus.name)
+    for rater in RATERS:
+        raters.imported(corpus=known, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
     planted = truth.load()
     by_scheme = {scheme: answers(planted) for scheme, answers in corpus.answers.items()}
     with tempfile.TemporaryDirectory() as folder:

@@ -14,6 +14,7 @@ class Rater(models.Model):
     variant, parameters, hash of what it was fitted on); `fingerprint` is the hash of kind and spec, so the
     same judge is the same rater. Imported raters belong to their corpus; accounts, judges, metrics to none.
     An unidentified person is an anonymous slot: only statistics that treat raters as exchangeable apply.
+    Where a program answers in a person's place, the spec of that human rater holds `simulated`.
     """
 
     class Kind(models.TextChoices):

@@ -23,6 +23,8 @@ from calibration.scope import scope_of
 from config.permissions import researcher_only
 
 ROOM = {"active_room": "studies"}
+LINK = ("answering", "answered", "map")
+"""What an address may choose beforehand: a question read as an answer to another one."""
 
 
 @require_GET
@@ -49,7 +51,8 @@ def new(request: HttpRequest) -> HttpResponse:
     if corpus is None:
         return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
     counted = census(scope_of(corpus, campaign))
-    form = StudyForm(request.POST or None, counted=counted)
+    link = {key: request.GET[key] for key in LINK if key in request.GET}
+    form = StudyForm(request.POST or None, counted=counted, initial=link)
     if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):
         return redirect("report", study.pk)
     context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted}

@@ -8,9 +8,9 @@ from django import forms
 
 from calibration.census import Census
 from calibration.definitions import DEFAULT_STATISTICS
+from calibration.reports.tables import SHOWN
 from calibration.scale_maps import MapError, ScaleMap
 from calibration.statistics import STATISTICS
-from calibration.statistics.analysis import ALT_TEST
 
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
 EXTRA = {
@@ -73,7 +73,7 @@ class StudyForm(forms.Form):
         self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
         self._choices(
             "statistics",
-            [*((s.key, s.title) for s in STATISTICS.values()), *((k, EXTRA[k]) for k in ALT_TEST)],
+            [(key, EXTRA[key] if key in EXTRA else STATISTICS[key].title) for key in SHOWN],
         )
         self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
 

@@ -8,32 +8,43 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.cells import unguarded
+from calibration.ratings.cells import TEXT, Declared, answer, declared_of
 from calibration.ratings.files import RatingsFileError, Row, Table, read_table
 from calibration.statistics.data import Level, RatingError, Ratings, Record, Samples
 from calibration.statistics.records import Collector
 
 LONG = ("item", "rater", "value")
 ABOUT = ("question", "sample", "cluster", "kind", "identified", "dialogue", "continuation", "system", "turn")
+SCALE = ("scheme", "level", "values")
+"""Read in long files, as exports write them: one file may hold questions of different scales."""
 USED = ("question", "sample", "identified", "continuation", "system")
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What to take from a file: its questions (all if empty), the cluster column, the column of strata."""
+    """What to take from a file: its questions (all if empty), the cluster column, the column of strata.
+
+    `missing` are the cells, in lower case, that mean no answer; `declared` holds where it is not the file's
+    own the scale of all questions.
+    """
 
     questions: Collection[str] = ()
     cluster: str | None = "cluster"
     by: str | None = None
     cluster_required: bool = False
+    missing: frozenset[str] = frozenset()
+    declared: Declared = field(default_factory=Declared)
 
 
 @dataclass
 class Part:
-    """The records of one question in one stratum, and the line of each."""
+    """The records of one question in one stratum, and the line of each; the scale that the file declares."""
 
     question: str
     stratum: str
+    declared: Declared = field(default_factory=Declared)
+    scheme: str = ""
     collector: Collector = field(default_factory=Collector)
     lines: array[int] = field(default_factory=lambda: array("I"))
 
@@ -48,11 +59,14 @@ class RatingsFile:
     cluster: str | None
     columns: tuple[str, ...]
     read: frozenset[str] = frozenset()
+    free_text: tuple[str, ...] = ()
 
     def unread(self) -> list[str]:
         """Say which columns were not read, and that a dialogue could be the cluster."""
         left = [c for c in self.columns if c not in self.read]
         said = [f"Columns not read: {', '.join(left)}."] if left else []
+        if self.free_text:
+            said.append(f"Free text has no agreement statistics: {', '.join(self.free_text)}.")
         if self.cluster is None and "dialogue" in self.columns:
             said.append("There is a column dialogue: --cluster dialogue takes it as the cluster.")
         return said
@@ -62,7 +76,7 @@ class RatingsFile:
         part: Part,
         *,
         level: Level,
-        values: Sequence[str] | None = None,
+        values: Sequence[str | float] | None = None,
         positive: str = "1",
         samples: Samples | None = None,
     ) -> Ratings:
@@ -105,37 +119,61 @@ def read_ratings(
     raters = [c for c in table.columns if c not in ("item", *ABOUT, cluster, reading.by)] if wide else []
     if wide and not raters:
         raise RatingsFileError(path, "no columns 'rater' and 'value', and no columns of raters either", 1)
-    parts: dict[tuple[str, str], Part] = {}
+    parts: dict[tuple[str, str, Declared, str], Part] = {}
     seen: set[str] = set()
+    free_text: dict[str, None] = {}
     for line, row in progress(table):
-        for record, question in _records(path, line, row, raters, cluster):
-            if reading.questions and question not in reading.questions:
-                seen.add(question)
-                continue
-            stratum = unguarded(row.get(reading.by) or "") if reading.by else ""
-            part = parts.setdefault((question, stratum), Part(question, stratum))
+        declared = Declared() if wide else declared_of(path, line, row)
+        question, scheme = (
+            unguarded(row.get("question") or ""),
+            "" if wide else unguarded(row.get("scheme") or ""),
+        )
+        if reading.questions and not {question, f"{scheme}/{question}"} & set(reading.questions):
+            seen.add(question)
+            continue
+        if declared.level == TEXT and not reading.declared.level:
+            free_text[question] = None
+            continue
+        stratum = unguarded(row.get(reading.by) or "") if reading.by else ""
+        key = (question, scheme.partition("@")[0], declared, stratum)
+        part = parts.get(key)
+        if part is None:
+            part = parts[key] = Part(question, stratum, declared, scheme)
+        for record in _records(path, line, row, raters, cluster, reading):
             part.lines.append(line)
             try:
                 part.collector.add(record)
             except RatingError as error:
                 raise located(path, error, part.lines) from None
-    found = {question for question, _ in parts}
+    found = {name for part in parts.values() for name in (part.question, f"{part.scheme}/{part.question}")}
     absent = sorted(set(reading.questions) - found)
     if absent:
-        there = ", ".join(sorted(seen | found)) or "none"
+        there = ", ".join(sorted(seen | {part.question for part in parts.values()})) or "none"
         raise RatingsFileError(path, f"no ratings for question {', '.join(absent)}; there are {there}")
     if not parts:
-        raise RatingsFileError(path, "no ratings")
+        only = f": {', '.join(free_text)} is free text" if free_text else ""
+        raise RatingsFileError(path, f"no ratings{only}")
+    _tell_apart(list(parts.values()))
     shape = f"wide, raters in columns {', '.join(raters)}" if wide else "long"
     read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
-        () if wide else LONG + ("kind",)
+        () if wide else LONG + ("kind",) + SCALE
     )
-    return RatingsFile(path, tuple(parts.values()), shape, cluster, table.columns, read)
+    return RatingsFile(path, tuple(parts.values()), shape, cluster, table.columns, read, tuple(free_text))
+
+
+def _tell_apart(parts: Sequence[Part]) -> None:
+    """Name questions of one key in several schemes, or on several scales, by their scheme as well."""
+    kinds: dict[str, set[tuple[str, Declared]]] = {}
+    for part in parts:
+        kinds.setdefault(part.question, set()).add((part.scheme.partition("@")[0], part.declared))
+    for part in parts:
+        if len(kinds[part.question]) > 1 and part.scheme:
+            part.question = f"{part.scheme}/{part.question}"
 
 
 def _records(
-    path: Path, line: int, row: Row, raters: Sequence[str], cluster: str | None
-) -> Iterable[tuple[Record, str]]:
+    path: Path, line: int, row: Row, raters: Sequence[str], cluster: str | None, reading: Reading
+) -> Iterable[Record]:
     item = unguarded(row.get("item") or "")
     if not item:
         raise RatingsFileError(path, "empty; every rating needs its item", line, "item")
@@ -150,21 +188,17 @@ def _records(
         raise RatingsFileError(
             path, "empty; every item needs its cluster (or use --no-cluster)", line, cluster
         )
-    question = unguarded(row.get("question") or "")
     for name in raters:
-        yield Record(item, name, _value(row.get(name)), **shared), question  # type: ignore[arg-type]
+        value = answer(path, line, name, row.get(name), reading.missing, reading.declared)
+        yield Record(item, name, value, **shared)  # type: ignore[arg-type]
     if raters:
         return
     rater = unguarded(row.get("rater") or "")
     if not rater:
         raise RatingsFileError(path, "empty; every rating needs its rater", line, "rater")
-    record = Record(item, rater, _value(row.get("value")), kind=row.get("kind") or "", **shared)  # type: ignore[arg-type]
-    yield record, question
-
-
-def _value(cell: str | None) -> str | None:
-    text = (cell or "").strip()
-    return unguarded(text) or None
+    declared = reading.declared if reading.declared.level else declared_of(path, line, row)
+    value = answer(path, line, "value", row.get("value"), reading.missing, declared)
+    yield Record(item, rater, value, kind=row.get("kind") or "", **shared)  # type: ignore[arg-type]
 
 
 def _sample(path: Path, line: int, cell: str | None) -> int:

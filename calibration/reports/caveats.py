@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from calibration.reports.figures import METRIC, QuestionFigures, figures
+from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, figures
 from calibration.reports.wording import counted, in_words, listed
 from calibration.statistics.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
 
@@ -147,6 +147,6 @@ def _occasions(result: dict[str, Any]) -> str:
 
 
 def _split(result: dict[str, Any]) -> str:
-    if result["split"] is not None:
+    if result["split"] is not None or not any(q.names(JUDGE) for q in figures(result)):
         return ""
     return "The corpus has no split: a judge tuned on these dialogues will do worse on new ones."

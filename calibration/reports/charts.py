@@ -15,13 +15,21 @@ from calibration.reports.figures import (
     TITLES,
     Entry,
     QuestionFigures,
+    crowd,
     figures,
     in_order,
     ok,
 )
 from calibration.reports.tables import label
+from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd
 
-PEOPLE = "people with people"
+
+def among(who: Crowd) -> str:
+    """Return the series of people with people, or whatever these are called."""
+    return f"{who.many} with {who.many}"
+
+
+AMONG = frozenset(among(who) for who in (PEOPLE, SIMULATED, MIXED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +79,39 @@ def charts(result: dict[str, Any]) -> list[Chart]:
 
 def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
     """Judge with people beside people with people, for questions with both."""
-    judges = in_order([q for _, q in questions], JUDGE)
+    judges, who = in_order([q for _, q in questions], JUDGE), crowd(q for _, q in questions)
     points: list[Point] = []
     for title, question in questions:
         if question.headline != statistic:
             continue
         own = [
-            _point(title, f"{judge} with people", entry)
+            _point(title, f"{judge} with {who.many}", entry)
             for judge in judges
             if (entry := question.with_people(statistic, judge))
         ]
         people = question.among(statistic)
-        points += ([_point(title, PEOPLE, people)] if people and own else []) + own
+        points += ([_point(title, among(who), people)] if people and own else []) + own
     if not points:
         return None
     return Chart(
         statistic,
-        "Judge with people, beside people with people",
+        f"Judge with {who.many}, beside {among(who)}",
         f"{TITLES[statistic]}, {level}",
         tuple(points),
     )
 
 
 def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
+    who = crowd(q for _, q in questions)
     points = [
-        _point(title, PEOPLE, entry)
+        _point(title, among(who), entry)
         for title, question in questions
         if (entry := question.among("krippendorff_alpha"))
     ]
     if not points:
         return None
     axis = f"{TITLES['krippendorff_alpha']}, {level}"
-    return Chart("krippendorff_alpha", "How far people agree", axis, tuple(points))
+    return Chart("krippendorff_alpha", f"How far {who.many} agree", axis, tuple(points))
 
 
 def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
@@ -116,8 +125,9 @@ def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> 
                     points.append(_point(title, name, entry))
     if not points:
         return None
-    axis = f"{TITLES['spearman']} with the people’s mean, {level}"
-    return Chart("spearman", "Who follows the people’s mean", axis, tuple(points))
+    own = crowd(q for _, q in questions).own
+    axis = f"{TITLES['spearman']} with the {own} mean, {level}"
+    return Chart("spearman", f"Who follows the {own} mean", axis, tuple(points))
 
 
 def as_csv(chart: Chart) -> str:

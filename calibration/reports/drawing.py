@@ -15,7 +15,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from calibration.reports.charts import PEOPLE, Chart
+from calibration.reports.charts import AMONG, Chart
 
 COLOURS = ("#005f99", "#a34700", "#00694c", "#8a3f72", "#6b5b00", "#4a4f9e")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -145,7 +145,7 @@ def _counts(base: Any) -> Any:
 
 
 def _legend(series: list[str]) -> Any:
-    if series == [PEOPLE]:
+    if len(series) == 1 and series[0] in AMONG:
         return None
     return alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 
 Entry = dict[str, Any]
@@ -57,6 +58,11 @@ class QuestionFigures:
     def people(self) -> list[str]:
         """The people who answered."""
         return self.names(HUMAN)
+
+    @property
+    def crowd(self) -> Crowd:
+        """What these people are called: some are anonymous slots, or simulated."""
+        return crowd_of(self.data["raters"])
 
     @property
     def unidentified(self) -> bool:
@@ -115,6 +121,10 @@ class QuestionFigures:
         """Return the alternative annotator test's winning rate of a judge."""
         return _first(self.data["replacement"], "alt_test_winning_rate", lambda raters: raters[0] == rater)
 
+    def advantage(self, rater: str) -> Entry | None:
+        """Return the alternative annotator test's advantage probability of a judge."""
+        return _first(self.data["replacement"], "alt_test_advantage", lambda raters: raters[0] == rater)
+
     def rater(self, name: str) -> dict[str, Any]:
         """Return what is recorded of a rater; raises KeyError for a stranger."""
         for rater in self.data["raters"]:
@@ -133,6 +143,11 @@ def figures(result: dict[str, Any]) -> list[QuestionFigures]:
     return sorted(found, key=lambda q: not q.data["pooled"])
 
 
+def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
+    """Return what the people of all questions together are called."""
+    return crowd_of(rater for question in questions for rater in question.data["raters"])
+
+
 def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:
     """Return the question that stands for the others: pooled, else overall, else the first (with a rater)."""
     wanted = [
@@ -146,6 +161,15 @@ def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> Ques
         if found := [q for q in wanted if choice(q)]:
             return found[0]
     return wanted[0] if wanted else None
+
+
+def replaced(entry: Entry, who: Crowd) -> str:
+    """Return `2 of 3 people` whom a judge can replace, and how many of all could not be tested."""
+    tested, everybody = entry["n_raters"] - 1, len(entry["raters"]) - 1
+    told = f"{round((entry['value'] or 0) * tested)} of {who.counted(tested)}"
+    if tested == everybody:
+        return told
+    return f"{told} tested ({everybody - tested} of all {everybody} have fewer than 30 items to test on)"
 
 
 def ok(entry: Entry | None) -> bool:

@@ -14,10 +14,12 @@ from calibration.reports.figures import (
     TITLES,
     Entry,
     QuestionFigures,
+    crowd,
     figures,
     in_order,
     lead,
     ok,
+    replaced,
 )
 from calibration.reports.wording import in_words, interval, listed, number, signed, units
 from calibration.statistics.one_more import verdict
@@ -40,6 +42,9 @@ def lede(result: dict[str, Any]) -> list[Answer]:
     questions = figures(result)
     answers = [answer for answer in (_people(questions),) if answer]
     judges = in_order(questions, JUDGE)
+    if len(judges) > MOST_JUDGES:
+        judges = ranked(questions, judges)
+        answers += _ranking(questions, judges)
     for judge in judges[:MOST_JUDGES]:
         answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge)) if a]
     if metric := _metric(questions):
@@ -61,7 +66,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
     question = lead(asked)
     if question is None:
         return None
-    title = "Do the people agree?"
+    title = f"Do the {question.crowd.many} agree?"
     entry = question.among("krippendorff_alpha")
     if entry is None:
         return None
@@ -72,7 +77,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         text = f"of pairs agree on {question.title}. {_sentence(entry['reason'])}"
         return Answer(title, f"{100 * agreement['value']:.0f}%", _percent_interval(agreement), text)
     text = (
-        f"Krippendorff’s alpha among {in_words(len(question.people))} people on {question.title}, "
+        f"Krippendorff’s alpha among {question.crowd.among(len(question.people))} on {question.title}, "
         f"{_units(question, entry)}.{_range(asked)}"
     )
     return _answer(title, entry, "α", text)
@@ -89,7 +94,7 @@ def _range(questions: Sequence[QuestionFigures]) -> str:
 
 
 def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
-    title = f"{judge} with people"
+    title, missed = f"{judge} with {crowd(questions).many}", None
     for question in _by_importance(questions, judge):
         statistic = question.headline
         entry = question.with_people(statistic, judge)
@@ -99,7 +104,40 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
         entry = question.with_mean(judge)
         if entry is not None and ok(entry):
             return _answer(title, entry, "ρ", _rank_sentence(question, judge, entry))
-    return None
+        missed = missed or question.with_people(question.headline, judge) or entry
+    return _undefined(title, missed) if missed else None
+
+
+def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
+    """Return the judges by their figure on the leading question, the highest first, those without last."""
+    found = {judge: _figure(questions, judge) for judge in judges}
+    return sorted(judges, key=lambda judge: -(found[judge] or {"value": -2.0})["value"])
+
+
+def _figure(questions: Sequence[QuestionFigures], judge: str) -> Entry | None:
+    """Return a judge's figure on the leading question of all: with people, else with their mean."""
+    question = lead([q for q in questions if q.people])
+    if question is None:
+        return None
+    found = (question.with_people(question.headline, judge), question.with_mean(judge))
+    return next((entry for entry in found if entry is not None and ok(entry)), None)
+
+
+def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
+    """Return which of many judges come first and last on the leading question, and that this flatters."""
+    found = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
+    question = lead([q for q in questions if q.people])
+    if question is None or len(found) < 2:
+        return []
+    first = [
+        f"{judge} {number(entry['value'], 3)} ({interval(entry)})" for judge, entry in found[:MOST_JUDGES]
+    ]
+    last, least = found[-1]
+    text = (
+        f"On {question.title}, of {len(found)} judges: {listed(first)}; last is {last} with "
+        f"{number(least['value'], 3)} ({interval(least)}). The first of many is flattered by the choice."
+    )
+    return [Answer(f"Which judge agrees with {question.crowd.many} most?", found[0][0], "", text)]
 
 
 def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:
@@ -111,13 +149,14 @@ def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[Que
 def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
     people, gap = question.people_beside(statistic, judge), question.gap(statistic, judge)
     if people is None or gap is None or not ok(people) or not ok(gap):
-        return "There are no two people on these items to compare it with."
-    said = f"People with each other reach {number(people['value'], 3)} ({interval(people)}). "
+        return f"There are no two {question.crowd.many} on these items to compare it with."
+    who = question.crowd.many
+    said = f"{who.capitalize()} with each other reach {number(people['value'], 3)} ({interval(people)}). "
     difference = f"{signed(gap['value'])} ({interval(gap)})"
-    return said + _verdict(gap, question.margin(statistic, judge), difference)
+    return said + _verdict(gap, question.margin(statistic, judge), difference, who)
 
 
-def _verdict(gap: Entry, margin: Entry | None, difference: str) -> str:
+def _verdict(gap: Entry, margin: Entry | None, difference: str, who: str) -> str:
     """Say more or less only of a gap that one more person would hardly have."""
     if gap["low"] is None or margin is None:
         return f"The difference is {difference}."
@@ -129,29 +168,32 @@ def _verdict(gap: Entry, margin: Entry | None, difference: str) -> str:
     if shown == "within":
         up_to = f"up to {number(margin['value'])}"
         return f"The difference, {difference}, may be that of one more person ({up_to})."
-    return f"It agrees with people {shown} than they do with each other: {difference}."
+    return f"It agrees with {who} {shown} than they do with each other: {difference}."
 
 
 def _rank_sentence(question: QuestionFigures, judge: str, entry: Entry) -> str:
     samples = question.rater(judge)["samples"]
     who = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
-    people = "the people’s mean" if len(question.people) > 1 else question.people[0]
+    people = f"the {question.crowd.own} mean" if len(question.people) > 1 else question.people[0]
     return f"Rank correlation of {who} with {people} on {question.title}, {_units(question, entry)}."
 
 
 def _stand_in(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
     """The alternative annotator test, where there are three people or more."""
     for question in _by_importance(questions, judge):
-        entry = question.replacement(judge)
-        if entry is None or not ok(entry):
+        entry, advantage = question.replacement(judge), question.advantage(judge)
+        title = f"Can {judge} stand in for a {question.crowd.one}?"
+        if entry is None or advantage is None or not ok(advantage):
             continue
-        passed = entry["value"] >= 0.5
+        also = f" Advantage probability {number(advantage['value'], 3)} ({interval(advantage)})."
+        if not ok(entry):
+            return Answer(title, "", "", f"Not passed on {question.title}: {entry['reason']}.{also}")
+        passed = "Passed" if entry["value"] >= 0.5 else "Not shown"
         text = (
-            f"{'Passed' if passed else 'Not shown'} on {question.title}: the share of the "
-            f"{in_words(entry['n_raters'] - 1)} people whom it can replace by the alternative annotator test "
-            f"(at least 0.5 is wanted).{_flattered(question)}"
+            f"{passed} on {question.title}: by the alternative annotator test it can replace "
+            f"{replaced(entry, question.crowd)} (at least half is wanted).{also}{_flattered(question)}"
         )
-        return _answer(f"Can {judge} stand in for a person?", entry, "ω", text)
+        return _answer(title, entry, "ω", text)
     return None
 
 
@@ -175,23 +217,23 @@ def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
     name, entry = max(good, key=lambda pair: abs(pair[1]["value"]))
     chosen = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
     text = (
-        f"Rank correlation of {name} with the people’s mean on {question.title}, "
+        f"Rank correlation of {name} with the {question.crowd.own} mean on {question.title}, "
         f"{_units(question, entry)}.{chosen}"
     )
-    return _answer("Does a metric follow people?", entry, "ρ", text)
+    return _answer(f"Does a metric follow {question.crowd.many}?", entry, "ρ", text)
 
 
 def headline_question(result: dict[str, Any]) -> str:
     """Return the question a report answers, as its title."""
     questions = figures(result)
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
-    people = in_order(questions, HUMAN)
+    people, who = in_order(questions, HUMAN), crowd(questions).many
     if judges and people:
-        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the people?"
+        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the {who}?"
     if metrics and people:
-        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the people?"
+        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {who}?"
     if people:
-        return "Do the people agree with each other?"
+        return f"Do the {who} agree with each other?"
     return "Do the judges agree with each other?" if judges else str(result["study"])
 
 

@@ -15,12 +15,15 @@ from calibration.reports.figures import (
     TITLES,
     Entry,
     QuestionFigures,
+    crowd,
     figures,
     in_order,
     ok,
+    replaced,
 )
 from calibration.reports.wording import counted
-from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics import STATISTICS
+from calibration.statistics.analysis import ALT_TEST, MEAN_OF_PEOPLE
 
 SHORT = {
     "percent_agreement": "Agreement",
@@ -30,10 +33,15 @@ SHORT = {
     "mcc": "MCC",
     "spearman": "ρ",
     "krippendorff_alpha": "α",
-    "with_mean": "ρ, people’s mean",
+    "with_mean": "ρ, mean",
     "gap": "Gap",
+    "alt_test_winning_rate": "ω",
+    "alt_test_advantage": "Advantage",
 }
+SHOWN = tuple(key for key in SHORT if key in STATISTICS) + ALT_TEST
+"""The statistics that a report shows in a table, and so the ones that a form may offer."""
 CATEGORIES = ("binary", "nominal")
+KINDS = (HUMAN, JUDGE, METRIC, "key")
 
 
 @dataclass(frozen=True)
@@ -83,9 +91,25 @@ def agreement(result: dict[str, Any]) -> list[Table]:
         "Agreement on tags and categories": [p for p in questions if p[1].data["level"] in CATEGORIES],
         "Agreement on scales": [p for p in questions if p[1].data["level"] not in CATEGORIES],
     }
-    asked = [name for name in result["definition"]["statistics"] if name in SHORT]
+    chosen = result["definition"]["statistics"]
+    asked = [name for name in chosen if name in SHORT and name not in ALT_TEST]
     found = [_table(title, members, [*asked, "gap", "with_mean"]) for title, members in families.items()]
+    found.append(_replacement(questions))
     return [table for table in found if table.rows]
+
+
+def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
+    """Return the alternative annotator test of each judge: how many of how many, and its two figures."""
+    rows, notes = [], []
+    for title, question in questions:
+        judges = [name for name in question.names(JUDGE) if question.replacement(name)]
+        for place, judge in enumerate(judges):
+            entry = question.replacement(judge)
+            assert entry is not None
+            cells = [_noted(entry, notes), _noted(question.advantage(judge), notes)]
+            who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
+            rows.append(replace(_row(title, question, who, cells), first=place == 0))
+    return Table("Alternative annotator test", [(key, SHORT[key]) for key in ALT_TEST], rows, notes)
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
@@ -95,7 +119,9 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     notes: list[str] = []
     for row in rows:
         row.cells[:] = [_noted(row.cells[i], notes) for i in used]
-    return Table(title, [(columns[i], SHORT[columns[i]]) for i in used], rows, notes)
+    who = crowd(question for _, question in questions)
+    headings = SHORT | {"with_mean": f"ρ, {who.own} mean"}
+    return Table(title, [(columns[i], headings[columns[i]]) for i in used], rows, notes)
 
 
 def _noted(entry: Entry | None, notes: list[str]) -> Entry | None:
@@ -110,14 +136,13 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     found = []
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
-        who = counted(len(question.people), "person", "people")
+        who = question.crowd.counted(len(question.people))
         found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
     for judge in question.names(JUDGE):
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
-            found.append(
-                _row(title, question, f"{judge} with people", cells, behind(question, judge, PEOPLE))
-            )
+            who = f"{judge} with {question.crowd.many}"
+            found.append(_row(title, question, who, cells, behind(question, judge, PEOPLE)))
     if not question.people and len(question.names(JUDGE)) > 1:
         cells = [question.among(column, JUDGE) if column in TITLES else None for column in columns]
         found.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
@@ -210,10 +235,15 @@ def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigur
 
 
 def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return who answered, with the numbers of answers and of missing ones over all questions."""
+    """Return who answered, with the numbers of answers and of missing ones over all questions.
+
+    Whoever answered is there, also where nothing was compared; reports of before know the others alone.
+    """
+    if "answered" in result:
+        return [_answered(rater) for kind in KINDS for rater in result["answered"] if rater["kind"] == kind]
     questions = [q for q in figures(result) if not q.data["pooled"]]
     rows = []
-    for kind in (HUMAN, JUDGE, METRIC, "key"):
+    for kind in KINDS:
         for name in in_order(questions, kind):
             own = [r for q in questions for r in q.data["raters"] if r["name"] == name and r["kind"] == kind]
             rows.append(
@@ -221,6 +251,8 @@ def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
                     "name": name,
                     "kind": kind,
                     "identified": own[0]["identified"],
+                    "simulated": bool(own[0].get("simulated")),
+                    "titles": [],
                     "questions": len([r for r in own if r["n"]]),
                     "n": sum(r["n"] for r in own),
                     "missing": sum(r["missing"] for r in own),
@@ -228,3 +260,14 @@ def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def _answered(rater: dict[str, Any]) -> dict[str, Any]:
+    asked = [question for question in rater["questions"] if question["n"]]
+    return rater | {
+        "titles": list(dict.fromkeys(question["title"] for question in asked)),
+        "questions": len(asked),
+        "n": sum(question["n"] for question in asked),
+        "missing": sum(question["missing"] for question in rater["questions"]),
+        "samples": max(question["samples"] for question in rater["questions"]),
+    }

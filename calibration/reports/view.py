@@ -12,7 +12,7 @@ from annotation.models import TestLook
 from calibration import scale_maps, studies
 from calibration.models import Report
 from calibration.reports import caveats, charts, drawing, lede, tables
-from calibration.reports.figures import figures, in_order
+from calibration.reports.figures import crowd, figures
 
 
 def view_of(report: Report) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def view_of(report: Report) -> dict[str, Any]:
         "metrics": tables.metrics(result),
         "matrices": tables.matrices(result),
         "raters": tables.raters(result),
-        "people": in_order(questions, "human"),
+        "crowd": crowd(questions),
         "unidentified": any(question.unidentified for question in questions),
         "looks": looks(report),
         "stale": studies.is_stale(report),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -54,3 +55,42 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(names) - most + 1} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What the raters that judges are compared with are called.
+
+    `many` and `one` name them in sentences, `units` with a number (one, many), `own` what is theirs.
+    """
+
+    many: str
+    one: str
+    units: tuple[str, str]
+    own: str
+
+    def counted(self, count: int) -> str:
+        """Return `1 person` or `5 anonymous slots`."""
+        return counted(count, *self.units)
+
+    def among(self, count: int) -> str:
+        """Return `five people`, or `ratings in five anonymous slots`: a slot is not one person throughout."""
+        told = f"{in_words(count)} {self.units[count != 1]}"
+        return f"ratings in {told}" if self is SLOTS else told
+
+
+PEOPLE = Crowd("people", "person", ("person", "people"), "people’s")
+SLOTS = Crowd("people", "person", ("anonymous slot", "anonymous slots"), "people’s")
+SIMULATED = Crowd(
+    "simulated raters", "simulated rater", ("simulated rater", "simulated raters"), "simulated raters’"
+)
+MIXED = Crowd("people and simulated raters", "rater", ("rater", "raters"), "raters’")
+
+
+def crowd_of(raters: Iterable[dict[str, Any]]) -> Crowd:
+    """Return what the human raters among those of a report are called."""
+    humans = [rater for rater in raters if rater["kind"] == "human" and rater["n"]]
+    simulated = [rater for rater in humans if rater.get("simulated")]
+    if simulated:
+        return SIMULATED if len(simulated) == len(humans) else MIXED
+    return SLOTS if humans and not any(rater["identified"] for rater in humans) else PEOPLE

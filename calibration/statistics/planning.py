@@ -13,7 +13,14 @@ import numpy as np
 
 from calibration.statistics.data import Floats, Ratings
 from calibration.statistics.engine import estimates
-from calibration.statistics.replacement import MIN_ITEMS, Score, by_rejected, contests_of, p_values
+from calibration.statistics.replacement import (
+    MIN_ITEMS,
+    Score,
+    by_rejected,
+    contests_of,
+    is_constant,
+    p_values,
+)
 from calibration.statistics.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.samples import Draw, Sample, additive
 from calibration.statistics.table import STATISTICS
@@ -138,12 +145,14 @@ def clusters_for_alt_test(
     """Return how many dialogues give the alternative annotator test the target power.
 
     As in the test, annotators with fewer than ``min_items`` shared items are left out of a simulated study,
-    which does not pass without any.
+    which does not pass without any. ValueError where the pilot's judge gave one value throughout.
     """
     plan = plan or Plan()
     chosen: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
     resampling: Resampling = resampling_of(pilot, plan)
     columns = [pilot.column(r) for r in people]
+    if is_constant(pilot, pilot.column(judge), columns):
+        raise ValueError(f"the pilot has no winning rate: {judge} gave one value throughout")
     contests = contests_of(pilot, pilot.column(judge), columns, chosen, None, resampling)
     rows = [
         additive(

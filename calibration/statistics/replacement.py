@@ -6,6 +6,9 @@ least j's, j wins or ties (W_h = 1) where it is at least the judge's. The test p
 mean(W_h - W_f) < epsilon. The winning rate is the share of annotators whose test survives the
 Benjamini-Yekutieli correction; the advantage probability is the mean over annotators of mean(W_f).
 A winning rate of 0.5 or more is the authors' bar for replacing annotators.
+
+A judge that gave one value throughout has no winning rate here: where most answers are alike it would win
+every contest without having read an item.
 """
 
 from __future__ import annotations
@@ -80,7 +83,7 @@ def alternative_annotator_test(
     otherwise. ``similarity`` compares two arrays of values elementwise and is needed for that score.
     ``clustered`` tests with a standard error over the plan's units (dialogues unless told), since items of
     one dialogue are not independent. Annotators with fewer than ``min_items`` shared items are left out and
-    named. ValueError for fewer than 2 items.
+    named. A judge of one value throughout has no winning rate. ValueError for fewer than 2 items.
     """
     plan = plan or Plan()
     if min_items < 2:
@@ -103,8 +106,9 @@ def alternative_annotator_test(
         q,
         clustered,
         resampling,
-        _method(chosen, epsilon, q, clustered, plan),
+        _method(chosen, epsilon, q, clustered, plan, _tested(kept, contests, min_items)),
         _counts(ratings, judge, people, kept),
+        ratings.raters[judge] if is_constant(ratings, judge, people) else "",
     )
     if ratings.problem:
         return setting.nothing("rejected", ratings.problem)
@@ -113,6 +117,14 @@ def alternative_annotator_test(
         reason = f"no annotator shares {min_items} items{where} with another annotator and the judge"
         return setting.nothing("insufficient", reason)
     return setting.tested()
+
+
+def is_constant(ratings: Ratings, judge: int, people: Sequence[int]) -> bool:
+    """Whether a judge gave one value to all items that it can be tested on: those that two people rated."""
+    shared = (~np.isnan(ratings.values[:, list(people)])).sum(axis=1) >= 2
+    own = ratings.values[shared, judge]
+    own = own[~np.isnan(own)]
+    return bool(own.size) and bool((own == own[0]).all())
 
 
 def contests_of(
@@ -220,6 +232,7 @@ class _Setting:
     resampling: Resampling
     method: str
     counts: Counts
+    constant: str
 
     def nothing(self, status: Status, reason: str) -> AltTest:
         """Return a test without figures, and why."""
@@ -237,13 +250,22 @@ class _Setting:
             np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(2)
         )
         names = [c.annotator for c in self.kept]
+        won = zip(names, by_rejected(p, self.q)[0], strict=True)
         return AltTest(
-            self._result(NAMES[0], float(rate[0]), rates),
+            self._no_rate() if self.constant else self._result(NAMES[0], float(rate[0]), rates),
             self._result(NAMES[1], float(advantage[0]), advantages),
             dict(zip(names, p[0].tolist(), strict=True)),
             {c.annotator: float(c.judge_wins.mean()) for c in self.kept},
-            tuple(name for name, w in zip(names, by_rejected(p, self.q)[0], strict=True) if w),
+            () if self.constant else tuple(name for name, w in won if w),
             self.left_out,
+        )
+
+    def _no_rate(self) -> Result:
+        """Return the winning rate of a judge that gave one value throughout: none."""
+        reason = f"{self.constant} gave one value throughout, which passes nothing"
+        flags = ("constant_rater",)
+        return Result(
+            NAMES[0], status="undefined", reason=reason, method=self.method, flags=flags, **self.counts
         )
 
     def _sums(self, contest: Contest) -> Floats:
@@ -273,7 +295,8 @@ class _Setting:
         plan = replace(self.resampling.plan, interval="percentile")
         bounds = interval_of(value, replicates, counts["n_clusters"], plan)
         flags = bounds.flags + cluster_flags(counts["n_clusters"])
-        flags += ("dropped_raters",) if self.left_out else ()
+        flags += ("few_items",) if self.left_out else ()
+        flags += ("constant_rater",) if self.constant else ()
         flags += ("few_raters",) if counts["n_raters"] < 4 else ()
         return Result(
             name,
@@ -287,12 +310,18 @@ class _Setting:
         )
 
 
-def _method(score: Score, epsilon: float | Mapping[str, float], q: float, clustered: bool, plan: Plan) -> str:
+def _tested(kept: Sequence[Contest], contests: Sequence[Contest], min_items: int) -> str:
+    return f"{len(kept)} of {len(contests)} people tested, those with {min_items} items or more"
+
+
+def _method(
+    score: Score, epsilon: float | Mapping[str, float], q: float, clustered: bool, plan: Plan, tested: str
+) -> str:
     """Say how the test was made; its interval is percentile, since a winning rate moves in steps."""
     margin = "epsilon per annotator" if isinstance(epsilon, Mapping) else f"epsilon {epsilon:g}"
     test = "t-test over clusters" if clustered else "t-test"
     said = f"alternative annotator test, score {score}, {margin}, {test}, Benjamini-Yekutieli q {q:g}"
-    return f"{said}; {replace(plan, interval='percentile').method}"
+    return f"{said}; {tested}; {replace(plan, interval='percentile').method}"
 
 
 def _counts(ratings: Ratings, judge: int, people: Sequence[int], kept: Sequence[Contest]) -> Counts:

@@ -35,6 +35,7 @@ FLAGS = {
     "missing_cells": "some raters left items out; estimated from the cells there are",
     "dropped_items": "items with another number of ratings than most are left out",
     "dropped_raters": "raters for whom the figure is undefined are left out of the mean",
+    "few_items": "people who share too few items with the judge and another person are left out of the test",
     "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
     "outside_range": "the corrected value lies outside 0 to 1: few labelled items, or a judge that changed",
     "few_raters": "fewer than three people: a test against the remaining people has little power",

@@ -93,7 +93,7 @@ def test_unidentified_people_have_no_pairwise_statistic(report: dict[str, Any]) 
 def test_the_answers_name_the_people_s_alpha_and_the_judge_s_correlation(report: dict[str, Any]) -> None:
     people, judge = lede.lede(report)
     assert people.figure.startswith("α 0.")
-    assert "five people on Overall" in people.text
+    assert "ratings in five anonymous slots on Overall" in people.text
     assert judge.figure.startswith("ρ 0.")
     assert "the mean of its five samples" in judge.text
 

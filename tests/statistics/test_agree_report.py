@@ -132,3 +132,48 @@ def test_a_question_that_is_not_there_is_refused_beside_one_that_is(tmp_path: Pa
 def test_a_margin_that_is_no_number_from_zero_on_is_refused(margin: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="--epsilon and --seed must be numbers from 0 on"):
         _agree(_rated(tmp_path), f"--epsilon={margin}")
+
+
+def test_anonymous_slots_are_not_counted_as_people(tmp_path: Path) -> None:
+    rows = [f"i{i},slot {s},{(i + s * (i % 3 == 0)) % 2},human,false" for i in range(40) for s in range(3)]
+    shown = _agree(_file(tmp_path, "\n".join(["item,rater,value,kind,identified", *rows])), scale="binary")
+    assert "Krippendorff's alpha among the ratings in 3 anonymous slots is" in shown
+    assert "3 people" not in shown
+
+
+def test_the_test_names_who_was_tested_of_how_many_and_never_passes_a_constant_judge(tmp_path: Path) -> None:
+    lines = ["item,rater,value,kind"]
+    for i in range(60):
+        for j, rater in enumerate(("ann", "bob", "cy", "dee")):
+            if rater != "dee" or i < 12:
+                lines.append(f"i{i},{rater},{int((i + j) % 11 == 0)},human")
+        lines += [f"i{i},never,0,judge", f"i{i},gpt,{int(i % 11 == 0)},judge"]
+    shown = _agree(_file(tmp_path, "\n".join(lines)), scale="binary")
+    assert "never does not pass the alternative annotator test: never gave one value throughout" in shown
+    assert "of 3 people tested, winning rate" in shown
+    assert "1 of the 4 people shares fewer than 30 items with it and another person" in shown
+    assert (
+        "Raters for whom the figure is undefined" not in shown.split("What limits this")[1].split("test")[0]
+    )
+
+
+def test_the_answer_about_an_interval_scale_is_spearman_s(tmp_path: Path) -> None:
+    shown = _agree(_rated(tmp_path), scale="interval")
+    assert "gpt reaches Spearman's rho" in shown.split("Panel:")[0]
+    assert "Pearson" not in shown.split("Panel:")[0]
+
+
+@pytest.mark.parametrize("kind", ["judge", ""])
+def test_many_judges_are_ranked(tmp_path: Path, kind: str) -> None:
+    lines = ["item,rater,value,kind"]
+    for i in range(60):
+        people = ("ann", "bob") if kind else ("ann",)
+        lines += [
+            f"i{i},{name},{(i + (i % 9 == j)) % 2},{'human' if kind else ''}" for j, name in enumerate(people)
+        ]
+        lines += [f"i{i},j{j:02},{(i + (i < 24 - 2 * j)) % 2},{kind}" for j in range(12)]
+    path = _file(tmp_path, "\n".join(lines))
+    told = _agree(path, *(() if kind else ("--against", "ann")), scale="binary").split("Raters:")[0]
+    assert told.index("j11") < told.index("j10") < told.index("j09")
+    assert "These are the highest of 12" in told
+    assert "the lowest is " in told

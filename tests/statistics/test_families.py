@@ -262,7 +262,7 @@ def test_annotators_with_few_items_are_left_out_and_named() -> None:
     values[20:, 3] = np.nan
     found = alternative_annotator_test(ratings.with_values(values), 0, (1, 2, 3), plan=PLAN)
     assert found.left_out == ("r4",)
-    assert "dropped_raters" in found.advantage.flags
+    assert "few_items" in found.advantage.flags
 
 
 def test_epsilon_may_differ_by_annotator_and_similarity_may_be_any_function() -> None:

@@ -106,3 +106,43 @@ def test_a_design_effect_without_variation_is_none() -> None:
     same = Ratings.from_matrix([[1, 1]] * 8, level="binary", scale=(0, 1), clusters=[0, 0, 1, 1, 2, 2, 3, 3])
     assert design_effect(same, "percent_agreement", ("r1", "r2"), PLAN) is None
     assert design_effect(same, "cohen_kappa", ("r1", "r2"), PLAN) is None
+
+
+def _rare(people: int, rated: tuple[int, ...] = ()) -> Ratings:
+    """Return people who tag 1 in 20 items, each the first `rated` of them, and a judge that says no."""
+    rng = np.random.default_rng(3)
+    block = (rng.random((200, people + 1)) < 0.05).astype(float)
+    block[:, -1] = 0
+    for person, n in enumerate(rated):
+        block[n:, person] = np.nan
+    names = [*(f"p{n}" for n in range(people)), "never"]
+    return Ratings.from_matrix(
+        block,
+        level="binary",
+        raters=names,
+        kinds=["human"] * people + ["judge"],
+        clusters=np.arange(200) // 2,
+    )
+
+
+def test_a_judge_that_says_no_throughout_never_passes() -> None:
+    found = alternative_annotator_test(_rare(3), 3, (0, 1, 2), plan=PLAN)
+    assert (found.winning_rate.status, found.winning_rate.value) == ("undefined", None)
+    assert "never gave one value throughout" in found.winning_rate.reason
+    assert found.won == ()
+    assert found.advantage.value is not None
+    assert found.advantage.value > 0.9
+    assert "constant_rater" in found.advantage.flags
+    with pytest.raises(ValueError, match="never gave one value throughout"):
+        clusters_for_alt_test(_rare(3), "never", ["p0", "p1", "p2"], plan=PLAN)
+
+
+def test_how_many_people_were_tested_is_said_with_the_true_reason_for_the_rest() -> None:
+    ratings = _rare(5, (200, 200, 200, 20, 10))
+    varied = ratings.values.copy()
+    varied[:8, -1] = 1
+    found = alternative_annotator_test(ratings.with_values(varied), 5, (0, 1, 2, 3, 4), plan=PLAN)
+    assert found.left_out == ("p3", "p4")
+    assert "3 of 5 people tested, those with 30 items or more" in found.winning_rate.method
+    assert "few_items" in found.winning_rate.flags
+    assert "dropped_raters" not in found.winning_rate.flags

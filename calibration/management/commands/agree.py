@@ -7,16 +7,17 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
 from calibration.ratings import csv_table, html_page, latex, text
+from calibration.ratings.cells import Declared
 from calibration.ratings.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.ratings.files import RatingsFileError, Row, Table
 from calibration.ratings.report import Section, section_of
 from calibration.statistics import Plan, analyse
-from calibration.statistics.data import LEVELS, Ratings
+from calibration.statistics.data import LEVELS, Level, Ratings
 from calibration.statistics.levels import aggregate
 from calibration.statistics.records import default_samples
 
@@ -31,15 +32,24 @@ class Command(BaseCommand):
         "(CSV, TSV, JSONL or Parquet). "
         "Long files have the columns item, rater, value and, if wanted, question, sample, cluster, kind, "
         "identified, dialogue, continuation, system, turn; wide files have item and one column per rater. "
-        "An empty value is missing. No database is needed."
+        "A label export is read as it is: each question on the scale of its columns level and values. "
+        "An empty value is missing, and so is what --missing names. No database is needed."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
         parser.add_argument("ratings", type=Path, help="the ratings file")
-        parser.add_argument("--scale", required=True, choices=LEVELS, help="measurement level of the values")
+        parser.add_argument(
+            "--scale", choices=LEVELS, help="measurement level of the values (needed without a column level)"
+        )
         parser.add_argument("--values", help="the scale's values, comma-separated, lowest first: 1,2,3,4,5")
+        parser.add_argument(
+            "--missing",
+            action="append",
+            default=[],
+            help="cells that mean no answer, comma-separated: NA,N/A,-",
+        )
         parser.add_argument(
             "--positive", default="1", help="the positive class of precision, recall and F1 (1)"
         )
@@ -99,8 +109,32 @@ def _plan(options: dict[str, Any]) -> Plan:
 def _reading(options: dict[str, Any]) -> Reading:
     if options["cluster"] and options["no_cluster"]:
         raise ValueError("--cluster and --no-cluster exclude each other")
+    if options["values"] and not options["scale"]:
+        raise ValueError("--values goes with --scale: say on what level these values are")
     cluster = None if options["no_cluster"] else options["cluster"] or "cluster"
-    return Reading(options["question"], cluster, options["by"], cluster_required=bool(options["cluster"]))
+    missing = frozenset(cell.strip().casefold() for text in options["missing"] for cell in text.split(","))
+    return Reading(
+        options["question"],
+        cluster,
+        options["by"],
+        cluster_required=bool(options["cluster"]),
+        missing=missing - {""},
+        declared=Declared(options["scale"] or "", tuple(_values(options) or ())),
+    )
+
+
+def _values(options: dict[str, Any]) -> list[str] | None:
+    return [v.strip() for v in options["values"].split(",")] if options["values"] else None
+
+
+def _scale(file: RatingsFile, part: Part, options: dict[str, Any]) -> tuple[str, list[Any] | None]:
+    """Return a part's level and values: as the options say, else as the file declares them."""
+    level = options["scale"] or part.declared.level
+    if not level:
+        where = f" for {part.question}" if part.question and "level" in file.columns else ""
+        raise ValueError(f"--scale is needed: {file.path.name} has no column level with a value{where}")
+    own = list(part.declared.values) if level == part.declared.level else []
+    return level, _values(options) or own or None
 
 
 def _progress(table: Table) -> Iterable[tuple[int, Row]]:
@@ -113,13 +147,13 @@ def _progress(table: Table) -> Iterable[tuple[int, Row]]:
 def _analysed(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
 ) -> tuple[list[Section], list[dict[str, Any]]]:
-    values = [v.strip() for v in options["values"].split(",")] if options["values"] else None
     sections, entries = [], []
     for part in file.parts:
-        said = [*_samples(part, options), *file.unread()]
+        level, values = _scale(file, part, options)
+        said = [*_samples(part, level, options), *file.unread()]
         ratings: Ratings = file.ratings(
             part,
-            level=options["scale"],
+            level=cast(Level, level),
             values=values,
             positive=options["positive"],
             samples=options["samples"],
@@ -140,11 +174,11 @@ def _analysed(
     return sections, entries
 
 
-def _samples(part: Part, options: dict[str, Any]) -> list[str]:
+def _samples(part: Part, level: str, options: dict[str, Any]) -> list[str]:
     """Say what becomes of repeated answers, where there are any."""
     if not part.collector.repeated:
         return []
-    policy = options["samples"] or default_samples(options["scale"])
+    policy = options["samples"] or default_samples(cast(Level, level))
     said = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
     return [f"Repeated answers of a rater: {said[policy]}."]
 

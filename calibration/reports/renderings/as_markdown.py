@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from calibration.models import Report
 from calibration.reports import caveats, lede, tables
+from calibration.reports.figures import crowd, figures
 from calibration.reports.renderings.common import cell, look_lines, part_line, summary
 from calibration.reports.view import links
+from calibration.reports.wording import listed
 
 
 def write(report: Report) -> str:
@@ -27,7 +29,20 @@ def write(report: Report) -> str:
         lines += [f"## {table.title}", "", *_table(head, rows), ""]
     if found := tables.metrics(result):
         rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e, _ in found]
-        lines += ["## Metrics with people", "", *_table(["Question", "Metric", "Items", "ρ"], rows), ""]
+        lines += [
+            f"## Metrics with {crowd(figures(result)).many}",
+            "",
+            *_table(["Question", "Metric", "Items", "ρ"], rows),
+            "",
+        ]
+    if left := result.get("uncompared"):
+        rows = [[q["title"], q["scheme_title"], listed(q["raters"]), q["reason"]] for q in left]
+        lines += ["## Not compared", "", *_table(["Question", "Scheme", "Answered by", "Why"], rows, 0), ""]
+    told = [
+        [r["name"], r["kind"], f"{r['questions']:,}", f"{r['n']:,}", f"{r['missing']:,}"]
+        for r in tables.raters(result)
+    ]
+    lines += ["## Who answered", "", *_table(["Rater", "Kind", "Questions", "Items", "Missing"], told), ""]
     lines += [
         *(f"- {_plain(text)}" for text in links(result)),
         *(f"- Test: {_plain(t)}" for t in look_lines(report)),
@@ -35,8 +50,10 @@ def write(report: Report) -> str:
     return "\n".join([*lines, "", f"Inputs: `{report.inputs_hash}`", ""])
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    marks = ["---"] * 2 + ["---:"] * (len(head) - 2)
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int | None = None) -> list[str]:
+    """Return a table whose last columns hold numbers: all but two, or as many as are said."""
+    right = len(head) - 2 if numbers is None else numbers
+    marks = ["---"] * (len(head) - right) + ["---:"] * right
     return [_line(head), _line(marks), *(_line(row) for row in rows)]
 
 

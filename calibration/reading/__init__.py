@@ -1,0 +1,1 @@
+"""From labels to what studies compare, and what they leave uncompared."""

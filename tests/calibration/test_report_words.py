@@ -1,0 +1,97 @@
+"""A report calls its raters what they are: people, anonymous slots, simulated raters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotation import raters
+from calibration import studies
+from calibration.reports import charts, lede, tables
+from calibration.reports.renderings import RENDERINGS
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+
+VALUES = [float(1 + (n * 7) % 5) for n in range(12)]
+
+
+def _report(built: World) -> Any:
+    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
+
+
+def _rated(*, judge: bool, identified: bool = True) -> World:
+    built = world(dialogues=4, turns=3)
+    built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
+    for number in range(3):
+        shifted = [min(5.0, value + (n % (number + 2) == 0)) for n, value in enumerate(VALUES)]
+        built.say(f"simulated {number}", "quality", shifted, identified=identified)
+    if judge:
+        built.say("gpt", "quality", VALUES, kind="judge")
+    return built
+
+
+def _simulated(*, judge: bool) -> World:
+    built = world(dialogues=4, turns=3)
+    for number in range(3):
+        raters.imported(corpus=built.corpus, kind="human", name=f"r{number}", simulated=True)
+    built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
+    for number in range(3):
+        shifted = [min(5.0, value + (n % (number + 2) == 0)) for n, value in enumerate(VALUES)]
+        built.say(f"r{number}", "quality", shifted)
+    if judge:
+        built.say("gpt", "quality", VALUES, kind="judge")
+    return built
+
+
+def _said(result: dict[str, Any]) -> str:
+    answers = [f"{answer.title} {answer.text}" for answer in lede.lede(result)]
+    rows = [row.who for table in tables.agreement(result) for row in table.rows]
+    drawn = [text for chart in charts.charts(result) for text in (chart.title, chart.axis, *chart.series)]
+    return "\n".join([lede.headline_question(result), *answers, *rows, *drawn])
+
+
+def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
+    result = _report(_rated(judge=False, identified=False)).result
+    (answer,) = lede.lede(result)
+    assert answer.title == "Do the people agree?"
+    assert "ratings in three anonymous slots on Quality" in answer.text
+    assert [row.who for table in tables.agreement(result) for row in table.rows] == ["3 anonymous slots"]
+
+
+def test_simulated_raters_are_never_called_people() -> None:
+    report = _report(_simulated(judge=True))
+    said = _said(report.result)
+    assert "Does gpt agree with the simulated raters?" in said
+    assert "Do the simulated raters agree?" in said
+    assert "Can gpt stand in for" not in said or "for a simulated rater?" in said
+    assert "gpt with simulated raters" in said
+    assert "3 simulated raters" in said
+    assert "people" not in said
+    assert "person" not in said
+    for form in ("html", "md", "latex"):
+        assert "people" not in RENDERINGS[form].write(report), form
+
+
+def test_people_stay_people() -> None:
+    said = _said(_report(_rated(judge=True)).result)
+    assert "Do the people agree?" in said
+    assert "3 people" in said
+    assert "simulated raters" not in said
+
+
+def test_the_demo_s_raters_are_known_to_be_simulated() -> None:
+    from demo import loading
+    from demo.raters import RATERS
+    from tests.factories import user
+
+    by = user(researcher=True)
+    loading.dialogues(loading.CORPORA[1], by=by)
+    loading.ratings(loading.CORPORA[1], by=by)
+    from annotation.models import Rater
+
+    found = Rater.objects.filter(corpus__name=loading.CORPORA[1].name)
+    assert {rater.name: rater.spec for rater in found} == {
+        rater.name: {"simulated": True} for rater in RATERS
+    }

@@ -1,0 +1,59 @@
+"""Whether a judge can stand in for a person: how many of how many, and never where it is constant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from calibration import studies
+from calibration.reports import lede, tables
+from calibration.reports.renderings import RENDERINGS
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rare() -> World:
+    """Forty dialogues in which three people mark one turn in ten, and a fourth who rated little."""
+    built = world(dialogues=40, turns=2)
+    built.ask("off_topic", "binary", [0, 1], wording="Off topic")
+    for person, name in enumerate(("ann", "ben", "cid")):
+        built.say(name, "off_topic", [float((n + person) % 10 < 1) for n in range(80)])
+    built.say("dee", "off_topic", [float(n % 10 < 1) for n in range(12)])
+    return built
+
+
+def _report(built: World) -> Any:
+    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
+
+
+def _answer(result: dict[str, Any]) -> lede.Answer:
+    return next(answer for answer in lede.lede(result) if "stand in for" in answer.title)
+
+
+def test_a_judge_that_answered_no_throughout_has_not_passed(rare: World) -> None:
+    rare.say("never", "off_topic", [0.0] * 80, kind="judge")
+    report = _report(rare)
+    answer = _answer(report.result)
+    assert answer.figure == ""
+    assert answer.text.startswith("Not passed on Off topic: never gave one value throughout")
+    assert "Advantage probability 1.000" in answer.text
+    for form in ("html", "md", "latex"):
+        assert "Passed on" not in RENDERINGS[form].write(report)
+
+
+def test_how_many_of_how_many_people_stands_with_both_figures(rare: World) -> None:
+    rare.say("gpt", "off_topic", [float(n % 10 < 1) for n in range(80)], kind="judge")
+    result = _report(rare).result
+    answer = _answer(result)
+    assert (
+        "it can replace 3 of 3 people tested (1 of all 4 have fewer than 30 items to test on)" in answer.text
+    )
+    assert "Advantage probability " in answer.text
+    table = tables.agreement(result)[-1]
+    assert table.title == "Alternative annotator test"
+    assert [key for key, _ in table.columns] == ["alt_test_winning_rate", "alt_test_advantage"]
+    (row,) = table.rows
+    assert all(cell is not None and cell["value"] is not None for cell in row.cells)
