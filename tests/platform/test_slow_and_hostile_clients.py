@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from rest_framework.authtoken.models import Token
 
-from config.pages import create_person
+from annotation.people import accounts
 from config.web import bodies, calling, limits, protocol
 from config.web.bodies import Refused
 from tests.platform.web import ask, everything, send, serving
@@ -216,7 +216,7 @@ def test_a_header_with_underscores_does_not_pass_for_the_proxys():
 @pytest.fixture
 def people(db):
     return {
-        role: create_person(username=role, role=role, password="long enough 1")
+        role: accounts.create(by=None, username=role, role=role, password="long enough 1")
         for role in ("annotator", "researcher")
     }
 
