@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import Plan, Ratings, Result, analyse
+from calibration.statistics.data import Level
 from calibration.statistics.gaps import Comparison, pooled_results
 from calibration.statistics.one_more import verdict
 from calibration.statistics.resampling import resampling_of
@@ -82,7 +83,8 @@ def study(rng: np.random.Generator, kind: str, people: int, differ: float) -> Ra
         block = np.digitize(seen, [-1.2, -0.4, 0.4, 1.2]) + 1.0
     asked = rng.random((ITEMS, people)).argsort(axis=1) < EACH
     block[:, :people][~asked] = np.nan
-    level, scale = ("binary", (0, 1)) if kind == "marks" else ("ordinal", (1, 2, 3, 4, 5))
+    level: Level = "binary" if kind == "marks" else "ordinal"
+    scale = (0, 1) if kind == "marks" else (1, 2, 3, 4, 5)
     kinds = ["human"] * people + ["judge"]
     return Ratings.from_matrix(block, level=level, scale=scale, clusters=cluster, kinds=kinds)
 

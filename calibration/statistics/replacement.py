@@ -40,6 +40,7 @@ class Contest:
     """One left-out annotator: on each item, whether the judge and the annotator do at least as well."""
 
     annotator: str
+    items: Ints
     units: Ints
     clusters: Ints
     judge_wins: Floats
@@ -147,6 +148,7 @@ def contests_of(
         out.append(
             Contest(
                 ratings.raters[column],
+                np.flatnonzero(use),
                 resampling.units[use],
                 ratings.clusters[use],
                 (of_judge >= of_person - TIE).astype(np.float64),
@@ -325,9 +327,12 @@ def _method(
 
 
 def _counts(ratings: Ratings, judge: int, people: Sequence[int], kept: Sequence[Contest]) -> Counts:
-    clusters = np.unique(np.concatenate([c.clusters for c in kept])) if kept else np.empty(0)
+    items, clusters = (
+        np.unique(np.concatenate([getattr(c, name) for c in kept])) if kept else np.empty(0)
+        for name in ("items", "clusters")
+    )
     return {
-        "n_items": max((len(c.units) for c in kept), default=0),
+        "n_items": len(items),
         "n_clusters": len(clusters),
         "n_raters": len(kept) + 1,
         "n_missing": int(np.isnan(ratings.values[:, [judge, *people]]).sum()),

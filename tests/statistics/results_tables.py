@@ -78,7 +78,7 @@ def alt_test_rows(shared: Path) -> list[str]:
 
 
 def gap_rows(shared: Path) -> list[str]:
-    """Return each judge with people beside people with each other, and one more person's margin."""
+    """Return each judge's agreement with people beside people's own, and one more person's margin."""
     rows = ["| set | judge | people | judge | gap | one more person |", "|---|---|---|---|---|---|"]
     for name, (level, _, _, key) in SETS.items():
         ratings = alt_test_data(shared, name, level)

@@ -165,3 +165,13 @@ def test_a_flag_of_one_tiny_pair_is_not_one_of_the_figure() -> None:
     assert any("constant_rater" in e.result.flags for e in found.pairs)
     for entry in found.gaps:
         assert not {"constant_rater", "prevalence", "few_events"} & set(entry.result.flags), entry
+
+
+def test_the_replacement_test_counts_the_items_of_all_its_people() -> None:
+    rng = np.random.default_rng(4)
+    block = np.full((120, 5), np.nan)
+    block[:60, :2], block[60:, 2:4] = rng.integers(0, 2, (60, 2)), rng.integers(0, 2, (60, 2))
+    block[:, 4] = rng.integers(0, 2, 120)
+    ratings = Ratings.from_matrix(block, level="binary", kinds=["human"] * 4 + ["judge"])
+    for entry in analyse(ratings, plan=Plan(50)).replacement:
+        assert (entry.result.n_items, entry.result.n_raters) == (120, 5)
