@@ -129,7 +129,9 @@ def use(*, token: str, username: str, password: str) -> User:
     if not username.strip():
         raise NameRefused("Give a user name.")
     OneTimeLink.objects.filter(pk=link.pk).update(used_at=timezone.now())
-    return accounts.create(by=None, username=username, role=link.role, password=password)
+    person = accounts.create(by=None, username=username, role=link.role, password=password)
+    Event.objects.create(by=person, verb=f"use {link.kind} link", subject=f"link {link.pk}")
+    return person
 
 
 def _reset(link: OneTimeLink, password: str) -> User:

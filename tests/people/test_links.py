@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import ApiToken, OneTimeLink
+from annotation.models import ApiToken, Event, OneTimeLink
 from annotation.people import links, roles, tokens
 from annotation.people.errors import LinkRefused
 from tests import factories
@@ -72,6 +72,7 @@ def test_an_invited_person_chooses_name_and_password_and_gets_the_role() -> None
     assert "no-store" in page["Cache-Control"]
     assert Client().post(f"/link/{made.token}/", NEW).status_code == 302
     assert roles.role_of(User.objects.get(username="ada")) == "researcher"
+    assert Event.objects.get(subject=f"link {made.link.pk}", verb="use invitation link").by is not None
 
 
 @pytest.mark.parametrize(
