@@ -33,7 +33,8 @@ class Line(NamedTuple):
 class Answers:
     """The answers to one question about one item, by kind of rater and rater; a missing one shows why.
 
-    `turn` counts from 1 within the continuation; None is the whole. Of a set of tags, one that nobody set `is_unset`.
+    `turn` counts from 1 within the continuation; None is the whole. Of a set of tags, one that nobody set
+    `is_unset`.
     """
 
     turn: int | None
