@@ -34,7 +34,7 @@ END
 OF_TURNS = (
     "FROM annotation_turn t JOIN annotation_continuation c ON c.id = t.continuation_id WHERE t.id = ANY(%s)"
 )
-NUMBERS = f"SELECT t.id, {TURN_NUMBER} {OF_TURNS}"  # noqa: S608  (constants alone)
+NUMBERS = f"SELECT t.id, {TURN_NUMBER} {OF_TURNS}"
 
 
 def numbers_of(turns: Iterable[int]) -> dict[int, int]:
