@@ -31,10 +31,10 @@ END
 """
 """SQL for the number of turn t of continuation c; null where there is no turn."""
 
-NUMBERS = f"""
-SELECT t.id, {TURN_NUMBER} FROM annotation_turn t JOIN annotation_continuation c ON c.id = t.continuation_id
- WHERE t.id = ANY(%s)
-"""  # noqa: S608  (own SQL)
+OF_TURNS = (
+    "FROM annotation_turn t JOIN annotation_continuation c ON c.id = t.continuation_id WHERE t.id = ANY(%s)"
+)
+NUMBERS = f"SELECT t.id, {TURN_NUMBER} {OF_TURNS}"
 
 
 def numbers_of(turns: Iterable[int]) -> dict[int, int]:
