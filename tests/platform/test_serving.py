@@ -45,6 +45,8 @@ def has_database(port: int | str) -> bool:
             return bool(json.load(answer)["database"])
     except urllib.error.HTTPError as error:
         return bool(json.load(error)["database"])
+    except OSError:
+        return False
 
 
 @pytest.mark.parametrize("kind", ["web", "postgres", "keeper", "worker-calls", "worker-metrics"])
