@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from config.setup.common import PROJECT, PYTHON, VENV, SetupError, say
-from config.setup.lock import CUDA_LOCK, pins
+from config.setup.lock import CPU_BUILDS, CUDA_LOCK, pins
 from config.setup.progress import Progress
 from config.setup.system import apt_install
 
@@ -108,7 +108,7 @@ def install_packages() -> None:
     pinned = pins(LOCK.read_text())
     torch = next(pin for pin in pinned if pin.startswith("torch=="))
     if sys.platform.startswith("linux") and not has_nvidia() and not has_torch(torch):
-        look_for_cpu_build(torch)
+        install_cpu_build(torch)
     say(f"Installing {len(pinned)} packages...")
     locks = [LOCK]
     for lock in locks:
@@ -118,16 +118,22 @@ def install_packages() -> None:
             locks.append(CUDA_LOCK)
 
 
-def look_for_cpu_build(torch: str) -> None:
-    """Say where no build for the CPU is offered. From an index that the user names it is installed now.
+def install_cpu_build(torch: str) -> None:
+    """Install PyTorch's build for the CPU where one is offered; say so where none is.
 
-    That index vouches for it: the lock knows the hashes of the registry's builds and of a few for the CPU.
+    pip prefers a file whose hash an index tells, which is the default build, so this one comes first and by
+    name. An index that the user names vouches for its own files; elsewhere the lock has to know the hash.
     """
+    say("Installing PyTorch for the CPU...")
     index = os.environ.get("CONCORD_TORCH_INDEX")
     if index:
-        say("Installing PyTorch for the CPU...")
-    source = ["--index-url", index] if index else ["--dry-run"]
-    if pip([*source, "--no-deps", f"{torch}+cpu"], quiet=not index):
+        refused = pip(["--index-url", index, "--no-deps", f"{torch}+cpu"])
+    else:
+        wanted_file = VENV / "torch-cpu.txt"
+        hashes = (f"--hash=sha256:{digest}" for digest in CPU_BUILDS.get(torch.partition("==")[2], ()))
+        wanted_file.write_text(" ".join([f"{torch}+cpu", *hashes]) + "\n")
+        refused = pip(["--require-hashes", "--no-deps", "--requirement", str(wanted_file)], quiet=True)
+    if refused:
         say(
             "No CPU build of PyTorch is offered here, so the default build with its CUDA packages (gigabytes)"
         )

@@ -63,9 +63,9 @@ def _sender(environ: dict[str, Any]) -> AbstractBaseUser | AnonymousUser:
     user = auth.get_user(request)
     if user.is_authenticated:
         return user
-    request.user = user  # type: ignore[assignment]
-    authenticators = [kind() for kind in api_settings.DEFAULT_AUTHENTICATION_CLASSES]
+    request.user = user
+    kinds: Any = api_settings.DEFAULT_AUTHENTICATION_CLASSES
     try:
-        return Request(request, authenticators=authenticators).user  # type: ignore[no-any-return]
+        return Request(request, authenticators=[kind() for kind in kinds]).user
     except APIException:
         return AnonymousUser()

@@ -54,6 +54,7 @@ def test_an_environment_that_was_moved_is_not_taken_for_complete(checkout, monke
 @pytest.mark.parametrize(("gpu", "asked"), [(False, ["torch==2.0+cpu"]), (True, [])])
 def test_without_a_gpu_pytorch_comes_first_and_for_the_cpu(checkout, monkeypatch, gpu, asked):
     calls = []
+    monkeypatch.setenv("CONCORD_TORCH_INDEX", "https://index.example")
     monkeypatch.setattr(packages, "pip", lambda arguments, quiet=False: calls.append(arguments) or 0)
     monkeypatch.setattr(packages, "has_nvidia", lambda: gpu)
     monkeypatch.setattr(packages.sys, "platform", "linux")
@@ -67,8 +68,23 @@ def test_without_a_gpu_pytorch_comes_first_and_for_the_cpu(checkout, monkeypatch
     ]
 
 
+def test_without_an_index_the_lock_has_to_know_the_cpu_builds_hash(checkout, monkeypatch):
+    calls = []
+    monkeypatch.delenv("CONCORD_TORCH_INDEX", raising=False)
+    monkeypatch.setattr(packages, "CPU_BUILDS", {"2.0": ("aa",)})
+    monkeypatch.setattr(packages, "pip", lambda arguments, quiet=False: calls.append(arguments) or 0)
+    monkeypatch.setattr(packages, "has_nvidia", lambda: False)
+    monkeypatch.setattr(packages.sys, "platform", "linux")
+    packages.install_packages()
+    first, _ = calls
+    assert first[0] == "--require-hashes"
+    assert Path(first[-1]).read_text() == "torch==2.0+cpu --hash=sha256:aa\n"
+
+
 def test_where_no_cpu_build_is_offered_the_default_follows_and_it_is_said(checkout, monkeypatch, capsys):
-    monkeypatch.setattr(packages, "pip", lambda arguments, quiet=False: 1 if "+cpu" in arguments[-1] else 0)
+    monkeypatch.setattr(
+        packages, "pip", lambda arguments, quiet=False: int(Path(arguments[-1]).name == "torch-cpu.txt")
+    )
     monkeypatch.setattr(packages, "has_nvidia", lambda: False)
     monkeypatch.setattr(packages.sys, "platform", "linux")
     packages.install_packages()
