@@ -15,6 +15,7 @@ from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Event
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
+from annotation.text import views
 from config.permissions import researcher_only
 
 VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
@@ -82,6 +83,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "to_make": campaign_tasks.count(found) if found.state != Campaign.State.OPEN else 0,
         "members": members,
         "outsiders": outsiders.order_by("username"),
+        "shown": views.titles(found.shows),
         "remarks": campaign_progress.remarks(found)[:MOST_REMARKS],
         "guidelines": found.guidelines.order_by("-version").first(),
         "events": Event.objects.filter(verb__startswith="campaign: ", subject=found.name)[:20],

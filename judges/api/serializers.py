@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from judges.models import Call, Endpoint, Run
-from judges.plans import MOST_SAMPLES
+from judges.plans import LEAST_BUDGET, MOST_SAMPLES
 from judges.progress import progress
 from judges.targets import PARTS
 
@@ -65,6 +65,8 @@ class NewRunSerializer(serializers.Serializer[Any]):
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
     temperature = serializers.FloatField(required=False, default=None, allow_null=True)
     max_tokens = serializers.IntegerField(required=False, default=None, allow_null=True)
+    shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    budget = serializers.IntegerField(required=False, default=None, allow_null=True, min_value=LEAST_BUDGET)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a metric or a protocol."""

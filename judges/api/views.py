@@ -70,7 +70,8 @@ def _start(by: User, data: dict[str, Any]) -> Run:
     if data["metric"]:
         return runs.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
-    judge = Judge(data["protocol"], data["variant"], endpoint, data["temperature"], data["max_tokens"])
+    settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
+    judge = Judge(data["protocol"], data["variant"], endpoint, shows=tuple(data["shows"]), **settings)
     return runs.start(by=by, plan=judge.plan(scope.campaign), scope=scope)
 
 

@@ -11,7 +11,7 @@ import re
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from judges.protocols.base import Asking, Case, Prompt, Reading, Verdict
 from judges.protocols.prompting import render
-from judges.protocols.quoting import NOTICE, people_lines, quote, speaker_names, transcript, turn_lines
+from judges.protocols.quoting import NOTICE, Seen, quote
 from judges.protocols.replies import scores
 
 SCALE = (1, 2, 3, 4, 5)
@@ -36,13 +36,13 @@ class CpdscoreDetail(Asking):
     def prompt(self, case: Case, variant: str) -> Prompt:
         """Show the profiles, the history and the response."""
         assert case.turn is not None
-        names = speaker_names(case.dialogue)
-        context = case.dialogue.context(case.continuation, case.turn)
+        seen = Seen(case)
+        history = seen.before()
         values = {
             "notice": NOTICE,
-            "profiles": quote("PROFILES", people_lines(case.dialogue, names)),
-            "history": quote("HISTORY", transcript(context, names)),
-            "response": quote("RESPONSE", turn_lines(case.continuation.turns[case.turn], names)),
+            "profiles": quote("PROFILES", seen.people()),
+            "history": quote("HISTORY", seen.transcript(history)),
+            "response": quote("RESPONSE", seen.response(history)),
         }
         return render(self.prompt_file(variant), self.version, values)
 

@@ -108,6 +108,8 @@ class Desk:
     async def _do(self, job: Job) -> Outcome:
         if job.reading is not None:
             return Outcome(job.call.pk, "done", answers_of(job, job.reading), job.reading.flags)
+        if job.trouble:
+            return Outcome(job.call.pk, "failed", error=job.trouble)
         assert job.endpoint is not None
         assert job.prompt is not None
         async with self.gates[job.endpoint.pk]:
@@ -218,7 +220,7 @@ def _read(job: Job, reply: Reply) -> Outcome:
     except DEFECTS as error:
         logger.exception("%s failed on a reply", job.protocol.key)
         return replace(paid, kind="failed", error=f"defect in the protocol: {type(error).__name__}: {error}")
-    return replace(paid, answers=answers_of(job, reading), flags=reading.flags)
+    return replace(paid, answers=answers_of(job, reading), flags=(*job.flags, *reading.flags))
 
 
 def ask_all(

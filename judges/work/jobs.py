@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from annotation.text.views import DEFAULT, View
 from judges.material import Material, load
 from judges.models import Call, Endpoint, Run
 from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading
 from judges.protocols.base import Asking, Computing
+from judges.protocols.budget import TooLong, within
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A leased call of a judge: what it is about, and what to ask or how to compute it."""
+    """A leased call of a judge: what it is about, and what to ask or how to compute it.
+
+    `trouble` says why neither could be made; `flags` are about the prompt.
+    """
 
     call: Call
     protocol: Protocol
@@ -22,6 +27,8 @@ class Job:
     variant: str
     prompt: Prompt | None = None
     reading: Reading | None = None
+    flags: tuple[str, ...] = ()
+    trouble: str = ""
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -53,9 +60,18 @@ class Jobs:
         turn = None
         if call.item_id is not None:
             turn = next(index for index, item in material.items.items() if item == call.item_id)
-        case = Case(material.dialogue, material.continuation, turn)
-        prompt, reading = _prepared(protocol, case, variant)
-        return Job(call, protocol, case, material, variant, prompt, reading)
+        view = View(material.systems, tuple(spec.get("shows", DEFAULT)))
+        case = Case(material.dialogue, material.continuation, turn, view)
+        job = Job(call, protocol, case, material, variant)
+        reading = _without_asking(protocol, case, variant)
+        if reading is not None:
+            return replace(job, reading=reading)
+        assert isinstance(protocol, Asking)
+        try:
+            prompt, flags = within(protocol, case, variant, spec.get("budget"))
+        except TooLong as error:
+            return replace(job, trouble=str(error))
+        return replace(job, prompt=prompt, flags=flags)
 
     def _remember(self, ids: set[int]) -> None:
         missing = ids - self._material.keys()
@@ -65,11 +81,9 @@ class Jobs:
             self._material |= load(missing)
 
 
-def _prepared(protocol: Protocol, case: Case, variant: str) -> tuple[Prompt | None, Reading | None]:
+def _without_asking(protocol: Protocol, case: Case, variant: str) -> Reading | None:
+    """Return the answers that need no request, None where a model must be asked."""
     refusal = protocol.refusal(case, variant)
     if refusal:
-        return None, protocol.unanswered(case, refusal)
-    if isinstance(protocol, Computing):
-        return None, protocol.judge(case)
-    assert isinstance(protocol, Asking)
-    return protocol.prompt(case, variant), None
+        return protocol.unanswered(case, refusal)
+    return protocol.judge(case) if isinstance(protocol, Computing) else None

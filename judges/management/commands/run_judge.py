@@ -35,6 +35,17 @@ class Command(RunCommand):
         parser.add_argument("--temperature", type=float, help="sent to the model only where given")
         parser.add_argument("--max-tokens", type=int, help="most tokens of a reply, sent only where given")
         parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
+        parser.add_argument(
+            "--show",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="what else the judge sees beside the usual, such as metadata.setting or participants.extra; "
+            "may be repeated. Over a campaign it sees what the campaign shows",
+        )
+        parser.add_argument(
+            "--budget", type=int, help="most characters of a prompt; the longest texts lose their middle"
+        )
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,5 +67,7 @@ class Command(RunCommand):
             endpoint_named(options["endpoint"]) if options["endpoint"] else None,
             options["temperature"],
             options["max_tokens"],
+            tuple(options["show"]),
+            options["budget"],
         )
         return runs.start(by=None, plan=judge.plan(scope.campaign), scope=scope)
