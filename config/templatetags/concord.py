@@ -7,6 +7,7 @@ from typing import Any
 from django import template
 
 from annotation import direction
+from annotation.text import language
 
 register = template.Library()
 
@@ -52,6 +53,12 @@ def share(part: Any, whole: Any) -> int:
 def runs(text: Any) -> str:
     """Return the value of `dir` for a text, or for the pieces that make it up."""
     return direction.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
+
+
+@register.filter
+def language_tag(name: Any) -> str:
+    """Return the value of `lang` for a dialogue's language, '' where it is none."""
+    return language.language_tag(str(name or ""))
 
 
 @register.filter

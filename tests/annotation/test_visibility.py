@@ -1,8 +1,8 @@
 """Who sees which turns before a turn."""
 
+import random
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
 from annotation.text.visibility import ALL, visible
@@ -60,30 +60,30 @@ def test_a_session_is_for_those_who_are_in_it():
     assert seen(turns, "ben") == seen(turns, ALL) == ["0", "1", "2", "3"]
 
 
-@given(
-    st.lists(
-        st.builds(
-            Turn,
-            speaker=st.sampled_from(PEOPLE),
-            text=st.text(max_size=3),
-            act=st.sampled_from(["message", "message", "silence", "join", "leave"]),
-            audience=st.none() | st.lists(st.sampled_from(PEOPLE), max_size=2).map(tuple),
-            session=st.sampled_from(["", "s1", "s2"]),
-            sees_history=st.booleans(),
-        ),
-        max_size=12,
-    ),
-    st.sampled_from(PEOPLE),
-)
-def test_a_private_turn_is_never_seen_by_an_outsider(turns, viewer):
-    record = dialogue(*turns)
-    answer = Continuation("x", "model-x", (Turn(viewer, "now"),))
-    shown = visible(record, answer, 0, viewer)
-    assert all(t.audience is None or viewer == t.speaker or viewer in t.audience for t in shown)
-    places = [next(i for i, own in enumerate(turns) if own is turn) for turn in shown]
-    assert places == sorted(places)
-    assert visible(record, answer, 0, ALL) == tuple(turns)
-    joins = [i for i, t in enumerate(turns) if t.speaker == viewer and t.act == "join"]
-    left = any(t.speaker == viewer and t.act == "leave" for t in turns)
-    if joins and not left and not any(turns[i].sees_history for i in joins):
-        assert all(place >= joins[0] for place in places)
+def random_turn(draw: random.Random) -> Turn:
+    audience = tuple(draw.sample(PEOPLE, draw.randint(0, 2))) if draw.random() < 0.4 else None
+    return Turn(
+        draw.choice(PEOPLE),
+        "said",
+        act=draw.choice(["message", "message", "silence", "join", "leave"]),
+        audience=audience,
+        session=draw.choice(["", "s1", "s2"]),
+        sees_history=draw.random() < 0.3,
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_private_turn_is_never_seen_by_an_outsider(seed):
+    draw = random.Random(seed)
+    for _ in range(50):
+        turns = tuple(random_turn(draw) for _ in range(draw.randint(0, 12)))
+        viewer = draw.choice(PEOPLE)
+        answer = Continuation("x", "model-x", (Turn(viewer, "now"),))
+        shown = visible(dialogue(*turns), answer, 0, viewer)
+        assert all(t.audience is None or viewer == t.speaker or viewer in t.audience for t in shown)
+        places = [next(i for i, own in enumerate(turns) if own is turn) for turn in shown]
+        assert places == sorted(places)
+        assert visible(dialogue(*turns), answer, 0, ALL) == turns
+        comings = [i for i, t in enumerate(turns) if t.speaker == viewer and t.act in ("join", "leave")]
+        if comings and turns[comings[0]].act == "join" and not any(turns[i].sees_history for i in comings):
+            assert all(place >= comings[0] for place in places)
