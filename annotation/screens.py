@@ -116,8 +116,8 @@ def load(task: int) -> Screen:
 
 
 def _row(*columns: Any) -> Row:
-    *most, extra = columns
-    return Row(*most, json.loads(extra) if isinstance(extra, str) else extra)
+    row = Row(*columns)
+    return row._replace(extra=json.loads(row.extra)) if isinstance(row.extra, str) else row
 
 
 class _Writer:

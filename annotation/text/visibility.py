@@ -47,7 +47,7 @@ def _presence(turns: Sequence[Turn], viewer: str) -> list[bool]:
     if not comings:
         return [True] * len(turns)
     present = turns[comings[0]].act == "leave"
-    found = []
+    found: list[bool] = []
     for turn in turns:
         if turn.speaker == viewer and turn.act == "join":
             present = True
