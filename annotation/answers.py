@@ -9,7 +9,7 @@ from annotation.errors import AnswerRefused
 from annotation.plans import Asked, Plan
 
 Answers = Mapping[str, Mapping[str, Any]]
-"""Item id (as a string, for JSON) to question key to value; None or an empty text is no answer."""
+"""Item (its public number as a text) to question key to value; None or an empty text is no answer."""
 
 
 class Given(NamedTuple):
@@ -20,8 +20,10 @@ class Given(NamedTuple):
     value: float | str
 
 
-def check(*, plan: Plan, items: Sequence[int], answers: Answers) -> list[Given]:
+def check(*, plan: Plan, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:
     """Return an answer to every question that was asked of every item; untouched tags are negatives.
+
+    `items` are ids, or ids by public number: then answers may name an item by either.
 
     Answers to questions that were not asked (their condition is not met) are left out. Raises
     AnswerRefused, naming the place, for an unknown item or question, a value off the scale, or a required
@@ -29,13 +31,15 @@ def check(*, plan: Plan, items: Sequence[int], answers: Answers) -> list[Given]:
     """
     if not isinstance(answers, Mapping):
         raise AnswerRefused("Answers must be an object of items, each with its questions.")
-    unknown = set(answers) - {str(item) for item in items}
+    names = items if isinstance(items, Mapping) else {item: item for item in items}
+    unknown = set(answers) - {str(name) for pair in names.items() for name in pair}
     if unknown:
         raise AnswerRefused(f"Item {min(unknown)} is not part of this task.")
     checked: list[Given] = []
-    for number, item in enumerate(items):
+    for number, (name, item) in enumerate(names.items()):
         place = f"Turn {number + 1} of {len(items)}: " if len(items) > 1 else ""
-        checked.extend(_check_item(plan, item, answers.get(str(item)) or {}, place))
+        given = answers.get(str(name)) or answers.get(str(item)) or {}
+        checked.extend(_check_item(plan, item, given, place))
     return checked
 
 

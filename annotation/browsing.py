@@ -6,17 +6,24 @@ from collections.abc import Sequence
 from typing import cast
 
 from django.core.paginator import Paginator
+from django.db import connection
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Left
 from django.utils.functional import cached_property
 
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, System, Turn
 from annotation.records import SELF
+from annotation.text.blinding import is_telltale
+from annotation.text.views import DEFAULT, METADATA, PARTS
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
 MOST_SHOWN = 160
 BEGINNING = 3
+KEYS = """
+SELECT DISTINCT jsonb_object_keys(d.metadata)
+  FROM (SELECT metadata FROM annotation_dialogue WHERE corpus_id = %s ORDER BY id LIMIT %s) AS d
+"""
 
 
 class CappedPaginator(Paginator):
@@ -50,6 +57,19 @@ def label_count(corpus: Corpus) -> int:
 def systems(corpus: Corpus) -> QuerySet[System]:
     """Return a corpus's systems with the number of their continuations."""
     return corpus.systems.annotate(produced=Count("continuations")).order_by("name")
+
+
+def showable(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return what raters of a corpus may be shown beside the turns, as (name, title), the usual first.
+
+    Entries of the metadata are those of the first dialogues (MOST_COUNTED).
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(KEYS, [corpus.pk, MOST_COUNTED])
+        keys = [key for (key,) in cursor.fetchall() if not is_telltale(key)]
+    entries = {METADATA + key: f"{key.replace('_', ' ')} (metadata)" for key in keys}
+    names = {name: title.capitalize() for name, title in PARTS.items()} | entries
+    return sorted(names.items(), key=lambda pair: (pair[0] not in DEFAULT, pair[1].casefold()))
 
 
 def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:

@@ -12,6 +12,7 @@ from annotation import campaign_tasks, scheme_store
 from annotation.errors import CampaignRefused
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Event, Guidelines, System
 from annotation.schemes import SCHEMES
+from annotation.text import views
 
 MOST_RATERS = 100
 State = Campaign.State
@@ -31,11 +32,13 @@ def create(
     guidelines: str | None = None,
     lease_minutes: int = 60,
     seed: int = 0,
+    shows: Iterable[str] = views.DEFAULT,
 ) -> Campaign:
     """Set up a draft campaign over part of a corpus, with a built-in scheme and its own guidelines.
 
     No systems means all of them. The dialogues' own turns are rated with `include_self`, and where a
-    dialogue has nothing else. Without `guidelines` it starts with the scheme's. Raises CampaignRefused.
+    dialogue has nothing else. Without `guidelines` it starts with the scheme's. `shows` is what raters see
+    beside the turns (`annotation.text.views`). Raises CampaignRefused.
     """
     name = name.strip()
     if not name:
@@ -45,6 +48,7 @@ def create(
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
     _check_numbers(raters_per_item, lease_minutes)
+    allowed = _allowed(shows)
     definition = SCHEMES[scheme]
     if Campaign.objects.filter(name=name).exists():
         raise CampaignRefused(f"There is a campaign “{name}” already. Choose another name.")
@@ -56,6 +60,7 @@ def create(
         raters_per_item=raters_per_item,
         lease_minutes=lease_minutes,
         seed=seed,
+        shows=list(allowed),
         created_by=by,
     )
     campaign.systems.set(systems)
@@ -144,6 +149,13 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     version = 1 if last is None else last.version + 1
     _log(by, campaign, "guidelines", version=version)
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
+
+
+def _allowed(shows: Iterable[str]) -> tuple[str, ...]:
+    try:
+        return views.checked(shows)
+    except ValueError as error:
+        raise CampaignRefused(str(error)) from error
 
 
 def _check_numbers(raters_per_item: int, lease_minutes: int) -> None:

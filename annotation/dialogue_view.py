@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation import marks
+from annotation.importing.rows import participant_record, turn_record
 from annotation.models import Continuation, Dialogue, Label, Rater, Turn, turn_numbers
+from annotation.records import Turn as TurnRecord
+from annotation.text.blinding import Blind
+from annotation.text.happenings import Names, happening, heading
+from annotation.text.language import language_tag
 
-COLOURS = 6
 KINDS = {"human": "people", "judge": "judges", "key": "answer keys"}
 
 
@@ -17,6 +22,7 @@ class Line(NamedTuple):
     """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark.
 
     `number` is the one that annotators see; `position` counts from 0 within the continuation.
+    `how`, `private` and `heading` say what happened beside its text; `aside` is what only researchers see.
     """
 
     position: int
@@ -26,7 +32,11 @@ class Line(NamedTuple):
     pieces: list[tuple[str, bool]]
     given: bool
     at: int | None
+    how: str
+    private: str
+    heading: str
     aside: str
+    language: str
 
 
 @dataclass(slots=True)
@@ -44,40 +54,44 @@ class Answers:
     by_kind: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
 
-def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> dict[str, tuple[str, int]]:
-    """Return the name and the colour (1 to 6) of each speaker, participants first."""
-    names = {person["id"]: person.get("name") or person["id"] for person in dialogue.participants}
-    for turn in turns:
-        names.setdefault(turn.speaker, turn.speaker)
-    return {key: (name, index % COLOURS + 1) for index, (key, name) in enumerate(names.items())}
+def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> Names:
+    """Return what each speaker is called and their colour, participants first; nothing is hidden here."""
+    names = Names(tuple(map(participant_record, dialogue.participants)), Blind())
+    names.meet(turn.speaker for turn in turns)
+    return names
 
 
-def lines(turns: Sequence[Turn], who: dict[str, tuple[str, int]]) -> list[Line]:
-    """Return turns as lines."""
+def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names) -> list[Line]:
+    """Return turns as lines, with a heading wherever session or date change."""
     turn_numbers.number(turns)
-    return [
-        Line(
-            turn.position,
-            turn.number,
-            *who.get(turn.speaker, (turn.speaker, 1)),
-            marks.parts(turn.text),
-            turn.given,
-            turn.at,
-            _aside(turn),
+    found, before = [], None
+    for row in turns:
+        turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
+        shown = happening(turn, names, turn.text)
+        found.append(
+            Line(
+                position=row.position,
+                number=row.number,
+                who=shown.who,
+                colour=names.colour(turn.speaker),
+                pieces=marks.parts(shown.text),
+                given=row.given,
+                at=row.at,
+                how=shown.how,
+                private=shown.private,
+                heading=heading(turn, before),
+                aside=_aside(turn),
+                language=language_tag(dialogue.language),
+            )
         )
-        for turn in turns
-    ]
+        before = turn
+    return found
 
 
-def _aside(turn: Turn) -> str:
-    """Return what else is known of a turn, in a few words."""
-    extra = turn.extra or {}
-    known = [extra[name] for name in ("act", "time", "session") if extra.get(name)]
-    if extra.get("addressees"):
-        known.append("to " + ", ".join(extra["addressees"]))
-    if "audience" in extra:
-        known.append("heard by " + (", ".join(extra["audience"]) or "nobody"))
-    return " · ".join(known)
+def _aside(turn: TurnRecord) -> str:
+    """Return what raters do not see of a turn."""
+    extra = json.dumps(dict(turn.extra), ensure_ascii=False) if turn.extra else ""
+    return " · ".join(part for part in (turn.time, extra) if part)
 
 
 def has_metrics(continuation: Continuation) -> bool:

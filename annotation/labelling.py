@@ -49,7 +49,7 @@ class Outcome(NamedTuple):
 
 
 class Work(NamedTuple):
-    """An assignment with what submitting it needs."""
+    """An assignment with what submitting it needs. `items` maps public numbers to ids, in order."""
 
     assignment: int
     campaign: int
@@ -58,14 +58,15 @@ class Work(NamedTuple):
     occasion: str
     revision: int
     written_by: str
-    items: list[int]
+    items: dict[int, int]
     rater: int | None
 
 
 WORK = """
 SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.written_by,
-       CASE WHEN t.item_id IS NOT NULL THEN ARRAY[t.item_id] ELSE ARRAY(
-         SELECT i.id FROM annotation_item i JOIN annotation_turn u ON u.id = i.turn_id
+       CASE WHEN t.item_id IS NOT NULL THEN ARRAY(
+         SELECT ARRAY[i.public, i.id] FROM annotation_item i WHERE i.id = t.item_id) ELSE ARRAY(
+         SELECT ARRAY[i.public, i.id] FROM annotation_item i JOIN annotation_turn u ON u.id = i.turn_id
           WHERE i.continuation_id = t.continuation_id AND i.kind = 'turn' ORDER BY u.position) END,
        (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id)
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
@@ -282,9 +283,9 @@ def held(assignment: Assignment) -> Hold:
 
 
 def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
-    """Return the live answers that an assignment gave: item id to question key to value."""
+    """Return the live answers that an assignment gave: item (its public number) to question key to value."""
     live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
-        "item_id", "question__key", "number", "text"
+        "item__public", "question__key", "number", "text"
     )
     answers: dict[str, dict[str, float | str]] = {}
     for item, key, number, text in live:
@@ -308,7 +309,8 @@ def _work(seat: Seat, assignment: int) -> Work:
         row = cursor.fetchone()
     if row is None:
         raise NotTaskHolder("This task is not yours.")
-    return Work(*row)
+    work = Work(*row)
+    return work._replace(items=dict(work.items))
 
 
 def _must_be_the_same(seat: Seat, work: Work, answers: Answers, comment: str, flagged: bool) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
+Act = Literal["message", "reaction", "silence", "join", "leave"]
 Mode = Literal["rollout", "static"]
 ItemKind = Literal["turn", "dialogue"]
 RaterKind = Literal["human", "judge", "metric", "key"]
@@ -17,19 +19,30 @@ RaterKind = Literal["human", "judge", "metric", "key"]
 SELF = "self"
 """The id of the continuation that a dialogue's own turns form."""
 
+EVENTS = ("join", "leave")
+"""Acts that nobody says: context alone, never rated and never counted as turns."""
+
 HUMAN = "human"
 """The system of a dialogue's own turns where none is named."""
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, Any]:
+    """Return one empty mapping for all records that have nothing extra."""
+    return _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A speaker of a dialogue. `id` is what turns name as their speaker."""
+    """A speaker of a dialogue. `id` is what turns name as their speaker; `extra` is anything else known."""
 
     id: str
     name: str = ""
     role: str = ""
     profile: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=_nothing, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,9 @@ class Turn:
     """One turn. `given` turns are context that the continuation's system did not produce: never items.
 
     `at` is the number of history turns that a turn of a static continuation answers, None in a rollout.
+    `audience` is who could hear it, None for everybody. `sees_history` belongs to a join: the newcomer may
+    read what came before. `extra` (the raw text before cleaning, say) is for researchers, never for raters or
+    models.
     """
 
     speaker: str
@@ -47,7 +63,9 @@ class Turn:
     session: str = ""
     addressees: tuple[str, ...] = ()
     audience: tuple[str, ...] | None = None
-    act: Literal["message", "reaction", "silence"] = "message"
+    act: Act = "message"
+    sees_history: bool = False
+    extra: Mapping[str, Any] = field(default_factory=_nothing, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

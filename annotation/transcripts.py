@@ -6,8 +6,8 @@ Works on stored turns without a database. The context of a turn is the one that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 Place = Literal["history", "given", "item", "rated"]
 GOES_ON = "the dialogue itself went on"
@@ -23,12 +23,14 @@ class Row(NamedTuple):
     given: bool
     at: int | None
     item: int | None
+    extra: Mapping[str, Any] | None = None
 
 
 class Line(NamedTuple):
     """One turn as shown. `item` is set where the turn itself is rated, not where a whole is.
 
     `pieces` are the text's parts with whether each is a transcription mark; empty where it has no marks.
+    `how`, `private` and `heading` are worded by `annotation.text.happenings`; '' for a plain turn.
     """
 
     no: int
@@ -38,6 +40,9 @@ class Line(NamedTuple):
     place: Place
     item: int | None
     pieces: tuple[tuple[str, bool], ...] = ()
+    how: str = ""
+    private: str = ""
+    heading: str = ""
 
 
 class Part(NamedTuple):

@@ -12,12 +12,15 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import Avg
 
-from jobs import runs
+from annotation.text.views import DEFAULT, View
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
 from jobs.models import Call
+from jobs.prompt import Prompt
 from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Asking, Case
+from judges.protocols.budget import TooLong, within
+from judges.rating import actions as rating
 from judges.rating import selection
 from judges.rating.plans import Judge, Plan
 from judges.rating.selection import Scope
@@ -79,11 +82,10 @@ def _estimate(plan: Plan, judge: Judge, scope: Scope) -> Estimate | None:
     protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
     if endpoint is None or not isinstance(protocol, Asking):
         return None
-    targets = list(runs.targets(plan, scope))
-    finished = runs.calls_of_scope(plan, scope).filter(state=Call.State.DONE).count()
+    targets = list(rating.targets(plan, scope))
+    finished = rating.calls_of_scope(plan, scope).filter(state=Call.State.DONE).count()
     calls = max(len(targets) * scope.samples - finished, 0)
-    variant = judge.variant or protocol.variants[0]
-    asked, length = _lengths(protocol, variant, targets[:: max(1, len(targets) // LOOKED_AT)])
+    asked, length = _lengths(protocol, plan.rater.spec, targets[:: max(1, len(targets) // LOOKED_AT)])
     written = _written(plan, protocol)
     tokens_in, tokens_out = round(calls * asked * length), round(calls * asked * written)
     host = urlsplit(endpoint.base_url).hostname or ""
@@ -102,19 +104,28 @@ def _estimate(plan: Plan, judge: Judge, scope: Scope) -> Estimate | None:
     )
 
 
+def _prompt(protocol: Asking, case: Case, variant: str, budget: int | None) -> Prompt:
+    """Return the prompt as it would be sent; one that cannot fit its budget counts whole."""
+    try:
+        return within(protocol, case, variant, budget)[0]
+    except TooLong:
+        return protocol.prompt(case, variant)
+
+
 def _lengths(
-    protocol: Asking, variant: str, targets: Iterable[tuple[int, int | None]]
+    protocol: Asking, spec: dict[str, Any], targets: Iterable[tuple[int, int | None]]
 ) -> tuple[float, float]:
     """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
-    chosen = list(targets)
+    chosen, variant = list(targets), spec.get("variant", "")
     material = load({continuation for continuation, _ in chosen})
     lengths = []
     for continuation, item in chosen:
         found = material[continuation]
         turn = next((index for index, pk in found.items.items() if item is not None and pk == item), None)
-        case = Case(found.dialogue, found.continuation, turn)
+        view = View(found.systems, tuple(spec.get("shows", DEFAULT)))
+        case = Case(found.dialogue, found.continuation, turn, view)
         if not protocol.refusal(case, variant):
-            prompt = protocol.prompt(case, variant)
+            prompt = _prompt(protocol, case, variant, spec.get("budget"))
             lengths.append(tokens(prompt.system) + tokens(prompt.user))
     if not lengths:
         return 0.0, 0.0

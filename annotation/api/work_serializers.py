@@ -12,10 +12,14 @@ from annotation.schemes import SCHEMES
 
 
 class LineSerializer(serializers.Serializer[Any]):
-    """One turn as shown; `item` is set where the turn itself is rated."""
+    """One turn as shown: `how` and `private` say what happened beside its text; `item` is set where the turn
+    itself is rated."""
 
     no = serializers.IntegerField()
     speaker = serializers.CharField(source="who")
+    how = serializers.CharField()
+    private = serializers.CharField()
+    heading = serializers.CharField()
     text = serializers.CharField()
     place = serializers.ChoiceField(choices=["history", "given", "item", "rated"])
     item = serializers.IntegerField(allow_null=True)
@@ -34,6 +38,8 @@ class PersonSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     role = serializers.CharField()
     profile = serializers.ListField(child=serializers.CharField())
+    aliases = serializers.ListField(child=serializers.CharField())
+    extra = serializers.ListField()
 
 
 class ScreenSerializer(serializers.Serializer[Any]):
@@ -45,6 +51,7 @@ class ScreenSerializer(serializers.Serializer[Any]):
     metadata = serializers.ListField()
     summary = serializers.CharField()
     agenda = serializers.ListField(child=serializers.CharField())
+    language = serializers.CharField()
 
 
 class DraftSerializer(serializers.Serializer[Any]):
@@ -95,6 +102,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
     )
     guidelines = serializers.CharField(required=False, allow_blank=True)
+    shows = serializers.ListField(child=serializers.CharField(), required=False)
 
     class Meta:
         model = Campaign
@@ -111,6 +119,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "seed",
             "annotators",
             "guidelines",
+            "shows",
         ]
         read_only_fields = ["state"]
         extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
@@ -149,6 +158,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
                 member.user.get_username() for member in instance.members.select_related("user")
             ),
             "guidelines": guidelines.text if guidelines else "",
+            "shows": instance.shows,
         }
 
 

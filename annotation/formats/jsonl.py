@@ -12,6 +12,7 @@ from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import (
+    EVENTS,
     HUMAN,
     SELF,
     Agenda,
@@ -37,10 +38,25 @@ DIALOGUE = frozenset(
         "labels",
     ]
 )
-PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases"])
+PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases", "extra"])
 AGENDA = frozenset(["items", "edges", "start", "terminal", "success"])
 AGENDA_ITEM = frozenset(["id", "text"])
-TURN = frozenset(["speaker", "text", "given", "at", "time", "session", "addressees", "audience", "act"])
+TURN = frozenset(
+    [
+        "speaker",
+        "text",
+        "given",
+        "at",
+        "time",
+        "session",
+        "addressees",
+        "audience",
+        "act",
+        "sees_history",
+        "extra",
+    ]
+)
+ACTS = ("message", "reaction", "silence", *EVENTS)
 CONTINUATION = frozenset(["id", "system", "mode", "trial", "condition", "turns"])
 LABEL = frozenset(
     [
@@ -117,6 +133,7 @@ def _participant(raw: Any, path: str) -> Participant:
         role=fields.text("role", ""),
         profile=fields.texts("profile"),
         aliases=fields.texts("aliases"),
+        extra=fields.object("extra"),
     )
 
 
@@ -152,17 +169,22 @@ def _turn(raw: Any, path: str) -> Turn:
     speaker = fields.id("speaker")
     if len(raw) == 2:
         return Turn(speaker, fields.text("text"))
-    act = fields.choice("act", ("message", "reaction", "silence"), "message")
+    act = fields.choice("act", ACTS, "message")
+    sees_history = fields.flag("sees_history")
+    if sees_history and act != "join":
+        raise fields.problem("sees_history", "belongs to a turn whose act is join")
     return Turn(
         speaker=speaker,
-        text=fields.text("text", "" if act == "silence" else None),
-        given=fields.flag("given"),
+        text=fields.text("text", None if act in ("message", "reaction") else ""),
+        given=fields.flag("given") or act in EVENTS,
         at=fields.count("at", None),
         time=_time(fields),
         session=fields.text("session", ""),
         addressees=fields.texts("addressees"),
         audience=fields.texts("audience") if fields.has("audience") else None,
         act=act,
+        sees_history=sees_history,
+        extra=fields.object("extra"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from annotation.records import Agenda, Participant, Turn
@@ -18,7 +19,7 @@ def turn_row(turn: Turn) -> TurnRow:
 def _extra(turn: Turn) -> dict[str, Any] | None:
     """Return what is known of a turn beyond its columns, None for a plain one."""
     if (
-        not (turn.time or turn.session or turn.addressees or turn.audience is not None)
+        not (turn.time or turn.session or turn.addressees or turn.extra or turn.audience is not None)
         and turn.act == "message"
     ):
         return None
@@ -27,11 +28,60 @@ def _extra(turn: Turn) -> dict[str, Any] | None:
         "session": turn.session,
         "addressees": list(turn.addressees),
         "act": "" if turn.act == "message" else turn.act,
+        "sees_history": turn.sees_history,
+        "extra": dict(turn.extra),
     }
     extra = {key: value for key, value in known.items() if value}
     if turn.audience is not None:
         extra["audience"] = list(turn.audience)
     return extra
+
+
+def turn_record(
+    speaker: str, text: str, given: bool, at: int | None, extra: Mapping[str, Any] | None
+) -> Turn:
+    """Return a turn's record from its columns."""
+    if not extra:
+        return Turn(speaker, text, given, at)
+    audience = extra.get("audience")
+    return Turn(
+        speaker=speaker,
+        text=text,
+        given=given,
+        at=at,
+        time=str(extra.get("time", "")),
+        session=str(extra.get("session", "")),
+        addressees=tuple(extra.get("addressees", ())),
+        audience=None if audience is None else tuple(audience),
+        act=extra.get("act", "message"),
+        sees_history=bool(extra.get("sees_history")),
+        extra=extra.get("extra", {}),
+    )
+
+
+def participant_record(person: Mapping[str, Any]) -> Participant:
+    """Return a participant's record from the column."""
+    return Participant(
+        id=person["id"],
+        name=person.get("name") or "",
+        role=person.get("role") or "",
+        profile=tuple(person.get("profile") or ()),
+        aliases=tuple(person.get("aliases") or ()),
+        extra=person.get("extra") or {},
+    )
+
+
+def agenda_record(agenda: Mapping[str, Any] | None) -> Agenda | None:
+    """Return an agenda's record from the column."""
+    if not agenda:
+        return None
+    return Agenda(
+        items={item["id"]: item["text"] for item in agenda.get("items", ())},
+        edges=tuple((one, other) for one, other in agenda.get("edges", ())),
+        start=agenda.get("start"),
+        terminal=agenda.get("terminal"),
+        success=tuple(agenda.get("success", ())),
+    )
 
 
 def participants_json(participants: tuple[Participant, ...]) -> list[dict[str, Any]]:
@@ -43,6 +93,7 @@ def participants_json(participants: tuple[Participant, ...]) -> list[dict[str, A
             "role": participant.role,
             "profile": list(participant.profile),
             "aliases": list(participant.aliases),
+            **({"extra": dict(participant.extra)} if participant.extra else {}),
         }
         for participant in participants
     ]

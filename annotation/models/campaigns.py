@@ -7,6 +7,12 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.labels import Occasion
+from annotation.text.views import DEFAULT
+
+
+def default_shows() -> list[str]:
+    """Return what raters are shown beside the turns where nothing else was chosen."""
+    return list(DEFAULT)
 
 
 class Guidelines(models.Model):
@@ -30,7 +36,10 @@ class Guidelines(models.Model):
 
 
 class Campaign(models.Model):
-    """Part of a corpus, a scheme version, guidelines, raters per item, and who may take part."""
+    """Part of a corpus, a scheme version, guidelines, raters per item, and who may take part.
+
+    `shows` is the allow-list of what raters see beside the turns, people and judges alike.
+    """
 
     class State(models.TextChoices):
         DRAFT = "draft"
@@ -48,6 +57,7 @@ class Campaign(models.Model):
     occasion = models.CharField(max_length=20, choices=Occasion, default=Occasion.MAIN)
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     seed = models.PositiveIntegerField(default=0)
+    shows = models.JSONField(default=default_shows)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 

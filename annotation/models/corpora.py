@@ -5,10 +5,14 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Cast, Random
 from django.utils.functional import cached_property
 
 from annotation.keys import item_key
 from annotation.models.turn_numbers import numbers_of
+
+PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
+"""Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""
 
 
 class Corpus(models.Model):
@@ -150,7 +154,8 @@ class Turn(models.Model):
 class Item(models.Model):
     """What is rated: a turn that is not given, or a whole continuation.
 
-    A trigger refuses an item whose turn is given, or belongs to another continuation or corpus.
+    A trigger refuses an item whose turn is given, or belongs to another continuation or corpus. Annotators
+    know an item by `public`, a random number: ids follow the order of imports, and so they follow systems.
     """
 
     class Kind(models.TextChoices):
@@ -161,6 +166,9 @@ class Item(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="items")
     turn = models.OneToOneField(Turn, null=True, on_delete=models.CASCADE, related_name="item")
+    public = models.BigIntegerField(
+        db_default=Cast(Random() * PUBLIC_SPAN + PUBLIC_FROM, models.BigIntegerField())
+    )
 
     class Meta:
         constraints = [

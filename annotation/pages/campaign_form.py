@@ -7,8 +7,10 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
+from annotation.browsing import showable
 from annotation.models import Corpus, System
 from annotation.schemes import SCHEMES
+from annotation.text.views import DEFAULT
 
 
 class CampaignForm(forms.Form):
@@ -26,6 +28,13 @@ class CampaignForm(forms.Form):
         required=False,
         label="The dialogues' own turns, too",
         help_text="They are rated anyway where a dialogue has nothing else.",
+    )
+    shows = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Shown beside the turns",
+        initial=DEFAULT,
+        help_text="To people, and to judges run over this campaign. What names a system is never shown.",
     )
     raters_per_item = forms.IntegerField(min_value=1, max_value=100, initial=2, label="Raters per item")
     annotators = forms.ModelMultipleChoiceField(
@@ -57,6 +66,7 @@ class CampaignForm(forms.Form):
     def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.corpus = corpus
+        self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = [(key, scheme.title) for key, scheme in SCHEMES.items()]
         self._models("systems").queryset = corpus.systems.order_by("name")
         self._models("annotators").queryset = User.objects.filter(is_active=True).order_by("username")

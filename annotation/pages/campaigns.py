@@ -15,6 +15,7 @@ from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Event, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
+from annotation.text import views
 from config.permissions import researcher_only
 
 VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
@@ -86,6 +87,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "outsiders": outsiders.order_by("username"),
+        "shown": views.titles(found.shows),
         "remarks": remarks,
         "guidelines": found.guidelines.order_by("-version").first(),
         "events": Event.objects.filter(verb__startswith="campaign: ", subject=found.name)[:20],

@@ -15,6 +15,8 @@ from django.views.decorators.http import require_GET
 from annotation import dialogue_view
 from annotation.models import Continuation, Dialogue, Turn
 from annotation.records import SELF
+from annotation.text.happenings import Names
+from annotation.text.language import language_tag
 from config.permissions import researcher_only
 
 TURNS_SHOWN = 400
@@ -36,11 +38,13 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     page = Paginator(own_turns, TURNS_SHOWN).get_page(number)
     turns = [] if shown is own else list(shown.turns.order_by("position"))
     who = dialogue_view.speakers(found, [*page, *turns])
-    history, lines = dialogue_view.lines(list(page), who), dialogue_view.lines(turns, who)
+    history = dialogue_view.lines(found, list(page), who)
+    lines = dialogue_view.lines(found, turns, who)
     answers = dialogue_view.answers(shown)
     context = {
         "dialogue": found,
         "corpus": found.corpus,
+        "language": language_tag(found.language),
         "parts": parts,
         "shown": shown,
         "page": page,
@@ -79,9 +83,14 @@ def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | 
     return own or parts[0]
 
 
-def _people(dialogue: Dialogue, who: dict[str, tuple[str, int]]) -> list[dict[str, Any]]:
+def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:
     return [
-        {**person, "name": who[person["id"]][0], "colour": who[person["id"]][1]}
+        {
+            **person,
+            "name": names.of(person["id"]),
+            "colour": names.colour(person["id"]),
+            "extra": _shown(person["extra"]) if person.get("extra") else "",
+        }
         for person in dialogue.participants
     ]
 

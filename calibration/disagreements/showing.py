@@ -121,8 +121,8 @@ def _lines(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
     for item in items:
         low, high = spans[item.pk]
         around = [turn for turn in turns.get(item.continuation_id, []) if low <= turn.position <= high]
-        who = dialogue_view.speakers(item.continuation.dialogue, around)
-        found[item.pk] = dialogue_view.lines(around, who)
+        dialogue = item.continuation.dialogue
+        found[item.pk] = dialogue_view.lines(dialogue, around, dialogue_view.speakers(dialogue, around))
     return found
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from annotation.dialogue_view import COLOURS
 from annotation.models import Continuation, Label, Rater
 from annotation.records import SELF, Dialogue
+from annotation.text import happenings
+from annotation.text.blinding import Blind
+from annotation.text.language import language_tag
 from calibration.profiles.phrases import Names, phrases, turns
 from judges.material.loading import Material, load
 from judges.metrics import METRICS
@@ -15,13 +17,15 @@ from judges.metrics import METRICS
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn as the page shows it: number from 1, speaker with colour, text, and whether it is history."""
+    """A turn as the page shows it: number from 1, speaker with colour, and what happened."""
 
     number: int
     speaker: str
     colour: int
+    how: str
     text: str
     history: bool
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +48,13 @@ class Value:
 def lines(material: Material) -> list[Line]:
     """Return the history and the continuation's turns in one row, as metrics count them."""
     history = () if material.continuation.id == SELF else material.dialogue.turns
-    names = _speakers(material.dialogue)
-    colours: dict[str, int] = {name: place for place, name in enumerate(names)}
+    names = happenings.Names(material.dialogue.participants, Blind())
+    language = language_tag(material.dialogue.language)
     found = []
     for at, turn in enumerate([*history, *material.continuation.turns]):
-        colour = colours.setdefault(turn.speaker, len(colours)) % COLOURS + 1
-        found.append(
-            Line(at + 1, names.get(turn.speaker, turn.speaker), colour, turn.text, at < len(history))
-        )
+        who, how, private, text = happenings.happening(turn, names, turn.text)
+        how = " ".join(part for part in (private, how) if part)
+        found.append(Line(at + 1, who, names.colour(turn.speaker), how, text, at < len(history), language))
     return found
 
 

@@ -8,6 +8,7 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation import direction
+from annotation.text import language
 from annotation.text import markdown as markdown_text
 
 register = template.Library()
@@ -60,6 +61,12 @@ def runs(text: Any) -> str:
 def markdown(text: Any) -> SafeString:
     """Show a text written in Markdown; markup in it is escaped."""
     return mark_safe(markdown_text.html_of(str(text)))
+
+
+@register.filter
+def language_tag(name: Any) -> str:
+    """Return the value of `lang` for a dialogue's language, '' where it is none."""
+    return language.language_tag(str(name or ""))
 
 
 @register.filter

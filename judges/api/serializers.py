@@ -10,7 +10,7 @@ from rest_framework import serializers
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from judges.rating.lookup import PARTS
-from judges.rating.plans import MOST_SAMPLES
+from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -65,6 +65,8 @@ class NewRunSerializer(serializers.Serializer[Any]):
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
     temperature = serializers.FloatField(required=False, default=None, allow_null=True)
     max_tokens = serializers.IntegerField(required=False, default=None, allow_null=True)
+    shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    budget = serializers.IntegerField(required=False, default=None, allow_null=True, min_value=LEAST_BUDGET)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a metric or a protocol."""

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any
 
 from annotation import records
-from annotation.models import Continuation, Dialogue, Item, Turn
+from annotation.importing.rows import agenda_record, participant_record, turn_record
+from annotation.models import Continuation, Dialogue, Item, System, Turn
 from judges.metrics.instrument import Content
 
 _BATCH = 200
@@ -19,15 +19,19 @@ _ROWS = 5000
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A continuation with its dialogue, and the ids of its items by turn index (None: the whole)."""
+    """A continuation with its dialogue, and the ids of its items by turn index (None: the whole).
+
+    `systems` names all systems of the corpus.
+    """
 
     dialogue: records.Dialogue
     continuation: records.Continuation
     items: Mapping[int | None, int]
+    systems: tuple[str, ...] = ()
 
 
 def load(continuation_ids: Collection[int]) -> dict[int, Material]:
-    """Return the material of each continuation, in four queries; its dialogue holds no other ones."""
+    """Return the material of each continuation, in five queries; its dialogue holds no other ones."""
     found = Continuation.objects.select_related("dialogue", "system").in_bulk(continuation_ids)
     dialogues = {row.dialogue_id for row in found.values()}
     own = {
@@ -38,7 +42,13 @@ def load(continuation_ids: Collection[int]) -> dict[int, Material]:
     }
     turns = _turns({*found, *(row.pk for row in own.values())})
     items = _items(found)
-    return {pk: _material(row, own.get(row.dialogue_id), turns, items[pk]) for pk, row in found.items()}
+    systems = _systems({row.dialogue.corpus_id for row in found.values()})
+    return {
+        pk: _material(
+            row, own.get(row.dialogue_id), turns, items[pk], systems.get(row.dialogue.corpus_id, ())
+        )
+        for pk, row in found.items()
+    }
 
 
 def whole_corpus(corpus_id: int) -> Iterator[records.Dialogue]:
@@ -87,6 +97,7 @@ def _material(
     own: Continuation | None,
     turns: Mapping[int, list[Turn]],
     items: Mapping[int | None, int],
+    systems: tuple[str, ...],
 ) -> Material:
     continuation = _continuation(row, turns[row.pk])
     others = () if row.is_self else (continuation,)
@@ -94,9 +105,8 @@ def _material(
     system = own.system.name if own else records.HUMAN
     dialogue = dialogue_record(row.dialogue, history, others, system)
     index = {turn.pk: number for number, turn in enumerate(turns[row.pk])}
-    return Material(
-        dialogue, continuation, {None if turn is None else index[turn]: item for turn, item in items.items()}
-    )
+    places = {None if turn is None else index[turn]: item for turn, item in items.items()}
+    return Material(dialogue, continuation, places, systems)
 
 
 def dialogue_record(
@@ -109,14 +119,14 @@ def dialogue_record(
     return records.Dialogue(
         id=row.key,
         turns=turns,
-        participants=tuple(_participant(person) for person in row.participants),
+        participants=tuple(map(participant_record, row.participants)),
         continuations=continuations,
         cluster=row.cluster,
         language=row.language,
         summary=row.summary,
         system=system,
         metadata=row.metadata,
-        agenda=_agenda(row.agenda),
+        agenda=agenda_record(row.agenda),
     )
 
 
@@ -132,41 +142,7 @@ def _continuation(row: Continuation, turns: list[Turn]) -> records.Continuation:
 
 
 def _turn(row: Turn) -> records.Turn:
-    extra = row.extra or {}
-    audience = extra.get("audience")
-    return records.Turn(
-        speaker=row.speaker,
-        text=row.text,
-        given=row.given,
-        at=row.at,
-        time=str(extra.get("time", "")),
-        session=str(extra.get("session", "")),
-        addressees=tuple(extra.get("addressees", ())),
-        audience=None if audience is None else tuple(audience),
-        act=extra.get("act", "message"),
-    )
-
-
-def _participant(person: Mapping[str, Any]) -> records.Participant:
-    return records.Participant(
-        id=person["id"],
-        name=person.get("name", ""),
-        role=person.get("role", ""),
-        profile=tuple(person.get("profile", ())),
-        aliases=tuple(person.get("aliases", ())),
-    )
-
-
-def _agenda(agenda: Mapping[str, Any] | None) -> records.Agenda | None:
-    if not agenda:
-        return None
-    return records.Agenda(
-        items={item["id"]: item["text"] for item in agenda.get("items", ())},
-        edges=tuple((one, other) for one, other in agenda.get("edges", ())),
-        start=agenda.get("start"),
-        terminal=agenda.get("terminal"),
-        success=tuple(agenda.get("success", ())),
-    )
+    return turn_record(row.speaker, row.text, row.given, row.at, row.extra)
 
 
 def _turns(continuation_ids: Collection[int]) -> dict[int, list[Turn]]:
@@ -184,3 +160,11 @@ def _items(continuation_ids: Collection[int]) -> dict[int, dict[int | None, int]
     for pk, continuation, turn in items.values_list("pk", "continuation_id", "turn_id"):
         rows[continuation][turn] = pk
     return rows
+
+
+def _systems(corpus_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+    names: dict[int, tuple[str, ...]] = {}
+    rows = System.objects.filter(corpus__in=corpus_ids).order_by("name").values_list("corpus_id", "name")
+    for corpus, name in rows:
+        names[corpus] = (*names.get(corpus, ()), name)
+    return names

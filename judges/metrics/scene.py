@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
 from typing import Any, TypeVar
 
-from annotation.records import SELF, Continuation, Dialogue, ItemKind, Participant, Turn
+from annotation.records import EVENTS, SELF, Continuation, Dialogue, ItemKind, Participant, Turn
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Scene:
         Turns without text (silence) are not counted, unless `keep_blank` says so.
         """
         if keep_blank:
-            positions = list(self.before(turn))
+            positions = [place for place in self.before(turn) if self.turns[place].act not in EVENTS]
         else:
             spoken, upto = self._spoken()
             parts = (spoken[upto[start] : upto[stop]] for start, stop in self._runs(turn))
@@ -140,7 +140,7 @@ class Scene:
         return self.once("spoken", self._find_spoken)
 
     def _find_spoken(self) -> tuple[list[int], list[int]]:
-        has_text = [bool(turn.text.strip()) for turn in self.turns]
+        has_text = [bool(turn.text.strip()) and turn.act not in EVENTS for turn in self.turns]
         return [p for p, one in enumerate(has_text) if one], [0, *accumulate(has_text)]
 
     def _by_speaker(self, *, keep_blank: bool) -> dict[str, list[int]]:

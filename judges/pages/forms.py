@@ -6,14 +6,16 @@ from typing import Any
 
 from django import forms
 
+from annotation.browsing import showable
 from annotation.models import Campaign, Corpus, System
+from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
 from jobs.models import Endpoint
 from judges.availability import Availability, availability
 from judges.metrics import METRICS, split_keys
 from judges.protocols import PROTOCOLS
 from judges.rating.lookup import split_for
-from judges.rating.plans import MOST_SAMPLES, Judge
+from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Scope
 
 
@@ -91,12 +93,34 @@ class JudgeForm(ScopeForm):
     max_tokens = forms.IntegerField(
         required=False, min_value=1, label="Most tokens of a reply", help_text="Sent only where given."
     )
+    shows = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Shown beside the usual",
+        help_text="Goal, topic, roles, profiles, agenda and summary always are. Systems are never named.",
+    )
+    budget = forms.IntegerField(
+        required=False,
+        min_value=LEAST_BUDGET,
+        label="Most characters of a prompt",
+        help_text="Empty: nothing is cut. Else the longest texts lose their middle, and the call is flagged.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        shows = self.fields["shows"]
+        assert isinstance(shows, forms.MultipleChoiceField)
+        shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
+        if self.campaign or not shows.choices:
+            del self.fields["shows"]
 
     def chosen(self) -> Judge:
         """Return the judge that was set up."""
         data = self.cleaned_data
         protocol, _, variant = data["judge"].partition(":")
-        return Judge(protocol, variant, data["endpoint"], data["temperature"], data["max_tokens"])
+        settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
+        shows = tuple(data.get("shows", ()))
+        return Judge(protocol, variant, data["endpoint"], shows=shows, **settings)
 
 
 class MetricForm(ScopeForm):

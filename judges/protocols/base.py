@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from annotation.records import Continuation, Dialogue
 from annotation.schemes.base import SchemeDefinition
+from annotation.text.views import RENDERING, View
 from jobs.prompt import Prompt
 
 Covers = Literal["turn", "continuation"]
@@ -20,11 +21,15 @@ Covers = Literal["turn", "continuation"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What one call is about: a turn, or (`turn` None) the continuation with all its turns."""
+    """What one call is about: a turn, or (`turn` None) the continuation with all its turns.
+
+    `view` is what raters are shown of it; the systems of the dialogue's own record are hidden in any view.
+    """
 
     dialogue: Dialogue
     continuation: Continuation
     turn: int | None = None
+    view: View = field(default_factory=View)
 
     def judged(self) -> tuple[int, ...]:
         """Return the indices of the continuation's turns that are items: all that are not given."""
@@ -55,7 +60,8 @@ class Protocol(ABC):
 
     `answers` maps each verdict's question to the scheme and question that it answers; `covers` says what one
     call is about; `network` is false for a judge that computes its verdicts itself. `version` is that of the
-    prompt (or of the rules): a released one is never edited.
+    prompt's text (or of the rules): a released one is never edited. How the material is rendered into it has
+    a version of its own (`annotation.text.views.RENDERING`).
     """
 
     key: ClassVar[str]
@@ -79,7 +85,7 @@ class Protocol(ABC):
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
         """Return what identifies the judge beside its model and parameters."""
-        return {"protocol": self.key, "version": self.version}
+        return {"protocol": self.key, "version": self.version, "rendering": RENDERING}
 
 
 class Asking(Protocol):
@@ -100,7 +106,7 @@ class Asking(Protocol):
         """Return the name of the prompt's text, without its version."""
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
-        """Return what identifies the judge: protocol, variant and the prompt's version."""
+        """Return what identifies the judge: protocol, variant, and the versions of prompt and rendering."""
         return Protocol.fingerprint(self, variant) | {"variant": variant, "prompt": self.prompt_file(variant)}
 
 

@@ -14,15 +14,7 @@ from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.prompting import render
-from judges.protocols.quoting import (
-    NOTICE,
-    fact_lines,
-    people_lines,
-    quote,
-    speaker_names,
-    transcript,
-    turn_lines,
-)
+from judges.protocols.quoting import NOTICE, Seen, quote
 from judges.protocols.replies import json_object, whole_number
 
 KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
@@ -53,19 +45,21 @@ class CocoevalBehaviours(Asking):
 
     def prompt(self, case: Case, variant: str) -> Prompt:
         """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
-        names = speaker_names(case.dialogue)
+        seen = Seen(case)
         history = () if case.continuation.id == "self" else case.dialogue.turns
         numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
-        lines = []
+        lines: list[str] = []
+        before = history[-1] if history else None
         for index, turn in enumerate(case.continuation.turns):
             mark = f"[{numbers[index]}] " if index in numbers else "[not judged] "
-            lines += turn_lines(turn, names, mark)
+            lines += seen.turn(turn, before, mark)
+            before = turn
         values = {
             "notice": NOTICE,
             "behaviours": "\n".join(_described(key) for key in KEYS),
-            "facts": quote("FACTS", fact_lines(case.dialogue)),
-            "people": quote("PEOPLE", people_lines(case.dialogue, names)),
-            "history": quote("HISTORY", transcript(history, names)),
+            "facts": quote("FACTS", seen.facts()),
+            "people": quote("PEOPLE", seen.people()),
+            "history": quote("HISTORY", seen.transcript(history)),
             "turns": quote("TURNS", lines),
             "n": str(len(numbers)),
             "fields": ",\n".join(_field_lines(key) for key in KEYS),

@@ -10,7 +10,7 @@ from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from jobs.prompt import Prompt
 from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.prompting import render
-from judges.protocols.quoting import NOTICE, people_lines, quote, speaker_names, transcript, turn_lines
+from judges.protocols.quoting import NOTICE, Seen, quote
 from judges.protocols.replies import explanation, scores
 
 SCALE = (1, 2, 3, 4, 5)
@@ -32,13 +32,13 @@ class CpdscoreDetail(Asking):
     def prompt(self, case: Case, variant: str) -> Prompt:
         """Show the profiles, the history and the response."""
         assert case.turn is not None
-        names = speaker_names(case.dialogue)
-        context = case.dialogue.context(case.continuation, case.turn)
+        seen = Seen(case)
+        history = seen.before()
         values = {
             "notice": NOTICE,
-            "profiles": quote("PROFILES", people_lines(case.dialogue, names)),
-            "history": quote("HISTORY", transcript(context, names)),
-            "response": quote("RESPONSE", turn_lines(case.continuation.turns[case.turn], names)),
+            "profiles": quote("PROFILES", seen.people()),
+            "history": quote("HISTORY", seen.transcript(history)),
+            "response": quote("RESPONSE", seen.response(history)),
         }
         return render(self.prompt_file(variant), self.version, values)
 

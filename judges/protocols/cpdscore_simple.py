@@ -14,7 +14,7 @@ from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from jobs.prompt import Prompt
 from judges.protocols.base import Asking, Case, Reading, Verdict
 from judges.protocols.prompting import render
-from judges.protocols.quoting import NOTICE, quote, speaker_names, transcript, turn_lines
+from judges.protocols.quoting import NOTICE, Seen, quote
 from judges.protocols.replies import scores
 
 SCALE = (1, 2, 3, 4, 5)
@@ -72,16 +72,16 @@ class CpdscoreSimple(Asking):
     def prompt(self, case: Case, variant: str) -> Prompt:
         """Show the context, the reference where wanted, and the response."""
         assert case.turn is not None
-        names = speaker_names(case.dialogue)
-        context = case.dialogue.context(case.continuation, case.turn)
+        seen = Seen(case)
+        context = seen.before()
         values = {
             "notice": NOTICE,
-            "context": quote("CONTEXT", transcript(context, names)),
-            "response": quote("RESPONSE", turn_lines(case.continuation.turns[case.turn], names)),
+            "context": quote("CONTEXT", seen.transcript(context)),
+            "response": quote("RESPONSE", seen.response(context)),
         }
         reference = self._reference(case)
         if variant == WITH and reference is not None:
-            values["reference"] = quote("REFERENCE", turn_lines(reference, names))
+            values["reference"] = quote("REFERENCE", seen.turn(reference, reference))
         return render(self.prompt_file(variant), self.version, values)
 
     def parse(self, reply: str, case: Case) -> Reading:

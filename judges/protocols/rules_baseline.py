@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from annotation.schemes.cocoeval_behaviours import SCHEME
 from judges.protocols.base import Case, Computing, Reading, Verdict
+from judges.protocols.quoting import Seen
 from judges.protocols.rules import RULES, Moment
 
 NO_RULE = "rules-baseline has no rule for this behaviour"
@@ -41,10 +42,5 @@ def _verdict(key: str, index: int, moment: Moment) -> Verdict:
 
 
 def _background(case: Case) -> str:
-    dialogue = case.dialogue
-    known = [dialogue.summary, *(str(value) for value in dialogue.metadata.values())]
-    if dialogue.agenda:
-        known += dialogue.agenda.items.values()
-    for person in dialogue.participants:
-        known += [person.name, person.role, *person.profile]
-    return " ".join(known)
+    seen = Seen(case)
+    return " ".join([*seen.facts(), *seen.people()])

@@ -8,12 +8,14 @@ from functools import partial
 from typing import Any
 
 from annotation.recording import Answer
+from annotation.text.views import DEFAULT, View
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
 from judges.material.loading import Material, load
 from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading
 from judges.protocols.base import Asking, Computing
+from judges.protocols.budget import TooLong, within
 from judges.rating import recording
 
 logger = logging.getLogger(__name__)
@@ -59,9 +61,12 @@ class JudgePreparer:
         turn = None
         if call.item_id is not None:
             turn = next(index for index, item in material.items.items() if item == call.item_id)
-        case = Case(material.dialogue, material.continuation, turn)
+        view = View(material.systems, tuple(spec.get("shows", DEFAULT)))
+        case = Case(material.dialogue, material.continuation, turn, view)
         try:
-            prompt, reading = _prepared(protocol, case, variant)
+            prompt, flags, reading = _prepared(protocol, case, variant, spec.get("budget"))
+        except TooLong as error:
+            return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=str(error)))
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
@@ -69,7 +74,7 @@ class JudgePreparer:
         if reading is not None:
             done = Outcome(call.pk, "done", answers_of(call, material, reading), reading.flags)
             return Asked(call, protocol.key, known=done)
-        read = partial(_read, call, protocol, case, material)
+        read = partial(_read, call, protocol, case, material, flags)
         return Asked(call, protocol.key, prompt, None, spec["model"], spec.get("parameters", {}), read)
 
     def _remember(self, ids: set[int]) -> None:
@@ -80,20 +85,26 @@ class JudgePreparer:
             self._material |= load(missing)
 
 
-def _prepared(protocol: Protocol, case: Case, variant: str) -> tuple[Prompt | None, Reading | None]:
+def _prepared(
+    protocol: Protocol, case: Case, variant: str, budget: int | None
+) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
+    """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
     refusal = protocol.refusal(case, variant)
     if refusal:
-        return None, protocol.unanswered(case, refusal)
+        return None, (), protocol.unanswered(case, refusal)
     if isinstance(protocol, Computing):
-        return None, protocol.judge(case)
+        return None, (), protocol.judge(case)
     assert isinstance(protocol, Asking)
-    return protocol.prompt(case, variant), None
+    prompt, flags = within(protocol, case, variant, budget)
+    return prompt, flags, None
 
 
-def _read(call: Call, protocol: Protocol, case: Case, material: Material, reply: str) -> Read:
+def _read(
+    call: Call, protocol: Protocol, case: Case, material: Material, flags: tuple[str, ...], reply: str
+) -> Read:
     assert isinstance(protocol, Asking)
     reading = protocol.parse(reply, case)
-    return Read(answers_of(call, material, reading), reading.flags)
+    return Read(answers_of(call, material, reading), (*flags, *reading.flags))
 
 
 def answers_of(call: Call, material: Material, reading: Reading) -> tuple[Answer, ...]:

@@ -9,11 +9,13 @@ from typing import Any
 from annotation import raters, scheme_store
 from annotation.models import Campaign, Rater, SchemeVersion
 from annotation.schemes.base import SchemeDefinition
+from annotation.text import views
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.protocols import PROTOCOLS, Protocol
 
 MOST_SAMPLES = 50
+LEAST_BUDGET = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,19 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge as somebody sets it up. Temperature and the most tokens are sent only where given."""
+    """A judge as somebody sets it up. Temperature and the most tokens are sent only where given.
+
+    `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
+    what the campaign's people see. `budget` limits the characters of a prompt.
+    """
 
     protocol: str
     variant: str = ""
     endpoint: Endpoint | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    shows: tuple[str, ...] = ()
+    budget: int | None = None
 
     def plan(self, campaign: Campaign | None = None) -> Plan:
         """Return the plan; raise JudgeError for what does not fit together."""
@@ -51,7 +59,7 @@ class Judge:
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
-        spec = protocol.fingerprint(variant)
+        spec = protocol.fingerprint(variant) | self._seen(campaign)
         if endpoint:
             spec |= {"model": endpoint.model, "parameters": self._parameters()}
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=self._name(protocol, variant), spec=spec)
@@ -68,6 +76,19 @@ class Judge:
                 f"There is no judge protocol {self.protocol!r}; there are {', '.join(PROTOCOLS)}."
             )
         return PROTOCOLS[self.protocol]
+
+    def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
+        """Return what is shown where it is not the usual, and the budget where there is one."""
+        if campaign and self.shows:
+            raise JudgeError("Over a campaign a judge sees what the campaign shows: choose nothing more.")
+        if self.budget is not None and self.budget < LEAST_BUDGET:
+            raise JudgeError(f"A prompt needs a budget of at least {LEAST_BUDGET:,} characters.")
+        try:
+            shows = views.checked(campaign.shows if campaign else (*views.DEFAULT, *self.shows))
+        except ValueError as error:
+            raise JudgeError(str(error)) from None
+        seen = {} if shows == views.DEFAULT else {"shows": list(shows)}
+        return seen if self.budget is None else seen | {"budget": self.budget}
 
     def _parameters(self) -> dict[str, Any]:
         if self.temperature is not None and not 0 <= self.temperature <= 2:

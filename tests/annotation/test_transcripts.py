@@ -4,9 +4,12 @@ import random
 
 import pytest
 
-from annotation.blinding import HIDDEN, Blind
 from annotation.pages import palette
 from annotation.records import Continuation, Dialogue, Turn
+from annotation.text.blinding import HIDDEN, Blind
+from annotation.text.context import context
+from annotation.text.happenings import Names
+from annotation.text.views import View
 from annotation.transcripts import Line, Row, one_turn, whole
 from tests.annotation.test_answers import plan
 
@@ -96,7 +99,9 @@ def test_around_the_turns_every_mention_is_hidden_and_telltale_entries_are_left_
     hide = Blind("baseline")
     assert hide.about("By BASELINE, a model") == f"By {HIDDEN}, a model"
     metadata = {"system": "x", "Model": "y", "made_by": ["baseline", "Ana"], "empty": "", "n": 3}
-    assert hide.metadata(metadata) == (("made by", f"{HIDDEN}, Ana"), ("n", "3"))
+    view = View(("baseline",), tuple(f"metadata.{key}" for key in metadata))
+    shown = context(Dialogue("d", metadata=metadata), Names((), hide), view)
+    assert shown.metadata == (("made by", f"{HIDDEN}, Ana"), ("n", "3"))
 
 
 def test_a_scale_to_ten_takes_zero_for_ten_and_joins_equal_bands():

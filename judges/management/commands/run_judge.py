@@ -39,6 +39,17 @@ class Command(RunCommand):
         parser.add_argument(
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
         )
+        parser.add_argument(
+            "--show",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="what else the judge sees beside the usual, such as metadata.setting or participants.extra; "
+            "may be repeated. Over a campaign it sees what the campaign shows",
+        )
+        parser.add_argument(
+            "--budget", type=int, help="most characters of a prompt; the longest texts lose their middle"
+        )
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -67,5 +78,7 @@ class Command(RunCommand):
             endpoint_named(options["endpoint"]) if options["endpoint"] else None,
             options["temperature"],
             options["max_tokens"],
+            tuple(options["show"]),
+            options["budget"],
         )
         return judge, scope

@@ -1,0 +1,113 @@
+"""What raters of a campaign or a run are shown: an allow-list, the names to hide, a limit if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from annotation.text.blinding import Blind, blind, is_telltale
+from annotation.text.cleaning import clean, one_line
+
+RENDERING = 2
+"""The version of how dialogues are rendered, a part of every judge's identity: raise it with each change.
+
+Labels of judges without one were given on the first rendering."""
+
+METADATA = "metadata."
+PARTS = {
+    "summary": "summary",
+    "agenda": "agenda",
+    "participants.role": "participants' roles",
+    "participants.profile": "participants' profiles",
+    "participants.aliases": "participants' other names",
+    "participants.extra": "what else is known of participants",
+}
+DEFAULT = (
+    "agenda",
+    "metadata.goal",
+    "metadata.task_goal",
+    "metadata.topic",
+    "participants.profile",
+    "participants.role",
+    "summary",
+)
+
+
+def no_cut(text: str) -> str:
+    """Leave a text as it is."""
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What may be seen of a dialogue. `systems` are the corpus's; `cut` shortens what is too long.
+
+    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`.
+    """
+
+    systems: tuple[str, ...] = ()
+    shows: tuple[str, ...] = DEFAULT
+    cut: Callable[[str], str] = no_cut
+
+    @property
+    def hide(self) -> Blind:
+        """What hides the systems' names."""
+        return blind(self.systems)
+
+    def shows_part(self, part: str) -> bool:
+        """Whether the summary, the agenda or a field of participants is shown."""
+        return part in self.shows
+
+    def shows_entry(self, key: str) -> bool:
+        """Whether an entry of the metadata is shown."""
+        return METADATA + key in self.shows and not is_telltale(key)
+
+    def about(self, text: str) -> str:
+        """Return a text from around the turns as it is seen."""
+        return self.cut(self.hide.about(clean(text).strip()))
+
+    def line(self, text: str) -> str:
+        """Return a short text from around the turns on one line."""
+        return self.cut(self.hide.about(one_line(text)))
+
+    def spoken(self, text: str) -> str:
+        """Return what a turn says as it is seen."""
+        return self.cut(self.hide.spoken(clean(text)))
+
+
+def checked(shows: Iterable[str]) -> tuple[str, ...]:
+    """Return names of what is shown, each once and in order; raise ValueError for one that is not known or
+    would say which system spoke."""
+    names = sorted({name.strip() for name in shows} - {""})
+    for name in names:
+        if name.startswith(METADATA) and len(name) > len(METADATA):
+            if is_telltale(name.removeprefix(METADATA)):
+                raise ValueError(f"“{name}” would say which system spoke, and is never shown.")
+        elif name not in PARTS:
+            raise ValueError(
+                f"There is no “{name}” to show: there are {', '.join(PARTS)} and entries of the metadata as "
+                "metadata.KEY."
+            )
+    return tuple(names)
+
+
+def titles(shows: Iterable[str]) -> list[str]:
+    """Return what is shown as people say it."""
+    return [PARTS.get(name) or name.removeprefix(METADATA).replace("_", " ") for name in shows]
+
+
+class Cut:
+    """Takes the middle out of texts above a limit, marks the place, and counts what was left out."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.left_out = 0
+
+    def __call__(self, text: str) -> str:
+        """Return a text of about `limit` characters (and the mark) where it is longer."""
+        excess = len(text) - self.limit
+        if excess <= 0:
+            return text
+        half = self.limit // 2
+        self.left_out += excess
+        return f"{text[: self.limit - half]}[... {excess} characters left out]{text[len(text) - half :]}"
