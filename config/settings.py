@@ -14,7 +14,7 @@
 | CONCORD_KEY_VARIABLES | variables that may hold keys of endpoints set up on the page, comma-separated | none |
 | CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
-| CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 120 |
+| CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ UPLOAD_LIMIT_BYTES = int(os.environ.get("CONCORD_UPLOAD_LIMIT_MB") or 512) * 2**
 
 EMBEDDING_MODEL = os.environ.get("CONCORD_EMBEDDING_MODEL", "")
 KEY_VARIABLES = _names("CONCORD_KEY_VARIABLES")
-LEASE_SECONDS = int(os.environ.get("CONCORD_LEASE_SECONDS") or 120)
+LEASE_SECONDS = int(os.environ.get("CONCORD_LEASE_SECONDS") or 30)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

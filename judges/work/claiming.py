@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from judges import runs
 from judges.models import Call, Run, Worker
+from judges.work import identity
 
 WORKER_SEEN = timedelta(seconds=30)
 
@@ -81,14 +82,17 @@ def give_back(*, worker: str, calls: Collection[int]) -> None:
 
 
 def sweep() -> int:
-    """Return expired leases to pending, fail those claimed too often, and settle their runs; return how many.
+    """Return lost leases to pending, fail those claimed too often, and settle their runs; return how many.
 
-    Safe to run at any time and by several processes.
+    Lost are those that expired, and those of workers of this machine whose process is gone. Safe to run at
+    any time and by several processes.
     """
+    gone = _gone_workers()
+    lost = Q(lease_expires__lt=timezone.now()) | Q(worker__in=gone)
     with transaction.atomic():
         expired = list(
             Call.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(state=Call.State.LEASED, lease_expires__lt=timezone.now())
+            .filter(lost, state=Call.State.LEASED)
             .values_list("pk", flat=True)
         )
         calls = Call.objects.filter(pk__in=expired)
@@ -101,8 +105,17 @@ def sweep() -> int:
         held = calls.filter(state=Call.State.LEASED)
         held.filter(run__state=Run.State.CANCELLED).update(state=Call.State.CANCELLED, lease_expires=None)
         held.update(state=Call.State.PENDING, lease_expires=None, worker="")
+    Worker.objects.filter(name__in=gone).delete()
     _settle_all()
     return len(expired)
+
+
+def _gone_workers() -> list[str]:
+    """Return the names of workers that ran on this machine and run no longer."""
+    if not (machine := identity.machine()):
+        return []
+    rows = Worker.objects.filter(machine=machine).values_list("name", "pid", "began")
+    return [name for name, pid, began in rows if identity.is_gone(pid, began)]
 
 
 def _settle_all() -> None:

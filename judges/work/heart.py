@@ -17,7 +17,7 @@ from django.db import Error, close_old_connections, connection
 from django.utils import timezone
 
 from judges.models import Worker
-from judges.work import claiming, probing
+from judges.work import claiming, identity, probing
 
 logger = logging.getLogger(__name__)
 BEAT = 5.0
@@ -35,6 +35,8 @@ class Heart:
         self.queue, self.passing = queue, passing
         unique = "" if passing else f"-{secrets.token_hex(3)}"
         self.name = f"{socket.gethostname()}-{os.getpid()}-{queue}{unique}"[:200]
+        pid = os.getpid()
+        self._process = {"machine": identity.machine(), "pid": pid, "began": identity.began(pid)}
         self._held: set[int] = set()
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -42,6 +44,8 @@ class Heart:
 
     def __enter__(self) -> Heart:
         self._say()
+        # What a worker of this machine held when it was killed is free again, not when its lease ends.
+        claiming.sweep()
         self._thread.start()
         probing.begin(self.queue)
         return self
@@ -86,7 +90,8 @@ class Heart:
 
     def _say(self) -> None:
         now = timezone.now()
-        Worker.objects.update_or_create(name=self.name, defaults={"queue": self.queue, "last_seen": now})
+        fields = {"queue": self.queue, "last_seen": now} | self._process
+        Worker.objects.update_or_create(name=self.name, defaults=fields)
         with self._lock:
             held = list(self._held)
         if held:

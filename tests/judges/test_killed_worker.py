@@ -13,15 +13,18 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from annotation.models import Label
 from judges.models import Call, CallLabel, Run, Worker
 from judges.plans import Judge
-from judges.work import claiming
+from judges.work import claiming, identity
+from judges.work.heart import Heart
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+WIDTH = 8
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
 Start = Callable[[], subprocess.Popen[bytes]]
 
@@ -126,3 +129,54 @@ def test_a_waiting_worker_is_woken_at_once(fake: FakeLLM, start: Start) -> None:
     begun = time.monotonic()
     until(lambda: Run.objects.get(pk=run.pk).state == Run.State.DONE)
     assert time.monotonic() - begun < 3
+
+
+def test_what_a_killed_worker_held_is_free_the_moment_another_one_starts(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake)
+    worker = start()
+    until(lambda: done(run) >= 8)
+    worker.send_signal(signal.SIGKILL)
+    until(lambda: identity.began(worker.pid) is None)
+    held = run.calls.filter(state=Call.State.LEASED).count()
+    assert held > 0
+    with Heart("calls"):
+        assert not run.calls.filter(state=Call.State.LEASED).exists()
+    assert not Worker.objects.exists()
+
+
+def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLLM) -> None:
+    run = slow_run(fake)
+    with Heart("calls") as heart:
+        held = claiming.claim(queue="calls", worker=heart.name, limit=3, lane=run.endpoint_id)
+        other = {"machine": "elsewhere", "pid": 1, "began": 1, "queue": "calls", "last_seen": timezone.now()}
+        Worker.objects.create(name="far", **other)
+        held += claiming.claim(queue="calls", worker="far", limit=3, lane=run.endpoint_id)
+        assert claiming.sweep() == 0
+        assert set(run.calls.filter(state=Call.State.LEASED).values_list("pk", flat=True)) == set(held)
+
+
+def test_a_number_that_is_used_again_is_another_process() -> None:
+    began = identity.began(os.getpid())
+    assert not identity.is_gone(os.getpid(), began)
+    assert identity.is_gone(os.getpid(), (began or 0) + 1)
+
+
+def test_ten_kills_in_a_run_of_two_thousand_cost_no_more_than_was_in_flight(
+    fake: FakeLLM, start: Start
+) -> None:
+    """Each killed worker is replaced at once, as the supervisor does."""
+    fake.delay = 0.02
+    endpoint = endpoint_of(fake, concurrency=WIDTH)
+    corpus = small_corpus(dialogues=100, turns=20)
+    run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint))
+    assert run.calls.count() == 2000
+    for kill in range(1, 11):
+        worker = start()
+        until(lambda: done(run) >= 150 * kill, seconds=120)  # noqa: B023
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+    start()
+    until(lambda: Run.objects.get(pk=run.pk).state == Run.State.DONE, seconds=120)
+    assert Label.objects.count() == CallLabel.objects.count() == 2000
+    assert fake.requests.total() <= 2000 + 10 * WIDTH
+    assert run.calls.filter(state=Call.State.DONE).count() == 2000
