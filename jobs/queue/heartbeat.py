@@ -43,6 +43,8 @@ class Heart:
 
     def __enter__(self) -> Heart:
         self._say()
+        # What a worker of this machine held when it was killed is free now, not when its lease ends.
+        sweeping.bury_the_dead()
         self._thread.start()
         return self
 

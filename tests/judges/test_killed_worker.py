@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from annotation.models import Label
 from jobs.models import Call, Run, Worker
 from jobs.queue import calls as claiming
+from jobs.queue import sweeping
+from jobs.queue.heartbeat import Heart
 from judges.models import CallLabel
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
@@ -150,3 +153,33 @@ def test_a_waiting_worker_is_woken_at_once(fake: FakeLLM, start: Start) -> None:
     begun = time.monotonic()
     until(lambda: Run.objects.get(pk=run.pk).state == Run.State.DONE)
     assert time.monotonic() - begun < 3
+
+
+def test_what_a_killed_worker_held_is_free_the_moment_another_one_starts(fake: FakeLLM, start: Start) -> None:
+    run = slow_run(fake)
+    worker = start()
+    until(lambda: done(run) >= 8)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    held = run.calls.filter(state=Call.State.LEASED).count()
+    assert held > 0
+    with Heart("calls"):
+        assert not run.calls.filter(state=Call.State.LEASED).exists()
+    assert not Worker.objects.exists()
+
+
+def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLLM) -> None:
+    run = slow_run(fake)
+    with Heart("calls") as heart:
+        held = claiming.claim(queue="calls", worker=heart.name, limit=3, lane=run.endpoint_id)
+        other = {
+            "machine": "elsewhere",
+            "pid": 1,
+            "birth": "1",
+            "queue": "calls",
+            "last_seen": timezone.now(),
+        }
+        Worker.objects.create(name="far", **other)
+        held += claiming.claim(queue="calls", worker="far", limit=3, lane=run.endpoint_id)
+        assert sweeping.sweep() == 0
+        assert set(run.calls.filter(state=Call.State.LEASED).values_list("pk", flat=True)) == set(held)
