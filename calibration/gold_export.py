@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from calibration.copying import Column, Selection
-from calibration.exports import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES, stream
+from calibration.exports import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES, Download, stream
 from calibration.models import Gold
 
 GOLD_COLUMNS = (
@@ -59,7 +58,7 @@ def provenance(gold: Gold) -> dict[str, Any]:
     }
 
 
-def blocks(*, gold: Gold, form: str, by: User | None) -> Iterator[bytes]:
-    """Return a gold's labels as a file of a form, block by block; that it was handed out is recorded."""
+def download(*, gold: Gold, form: str, by: User | None) -> Download:
+    """Return a gold's labels as a file of a form, ready to be handed out; that it was is recorded."""
     chosen = selection(gold)
     return stream(selection=chosen, form=form, corpus=gold.corpus, campaign=gold.campaign, gold=gold, by=by)

@@ -41,11 +41,10 @@ def labels(request: Request, form: str) -> StreamingHttpResponse:
     given.is_valid(raise_exception=True)
     corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
     user: Any = request.user
-    blocks = stream(
+    return stream(
         selection=label_selection(scope_of(corpus, campaign)),
         form=form,
         corpus=corpus,
         campaign=campaign,
         by=user,
-    )
-    return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
+    ).response()

@@ -78,5 +78,4 @@ def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
     if form not in FORMATS:
         raise Http404
     user: Any = request.user
-    blocks = gold_export.blocks(gold=found, form=form, by=user)
-    return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
+    return gold_export.download(gold=found, form=form, by=user).response()

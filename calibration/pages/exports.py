@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from annotation.pages.choosing import choose
@@ -43,14 +44,22 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def labels(request: HttpRequest, form: str) -> StreamingHttpResponse:
-    """The labels of a corpus or campaign as a ratings file, streamed."""
+    """The labels of a corpus or campaign as a ratings file."""
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
         raise Http404
     user: Any = request.user
     selection = exports.labels(scope_of(corpus, campaign))
-    blocks = exports.stream(selection=selection, form=form, corpus=corpus, campaign=campaign, by=user)
-    response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
-    name = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
-    response["Content-Disposition"] = f'attachment; filename="labels-{name}.{form}"'
+    download = exports.stream(selection=selection, form=form, corpus=corpus, campaign=campaign, by=user)
+    return download.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
+
+
+@require_GET
+@researcher_only
+def manifest(request: HttpRequest, pk: int) -> HttpResponse:
+    """What a downloaded file must hold, as JSON: import checks a file against it."""
+    export = get_object_or_404(Export.objects.select_related("corpus", "campaign"), pk=pk)
+    content = json.dumps(exports.manifest(export), indent=2, ensure_ascii=False) + "\n"
+    response = HttpResponse(content, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="export-{pk}.manifest.json"'
     return response

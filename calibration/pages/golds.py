@@ -163,10 +163,7 @@ def download(request: HttpRequest, pk: int, form: str) -> StreamingHttpResponse:
     if form not in FORMATS:
         raise Http404
     user: Any = request.user
-    blocks = gold_export.blocks(gold=gold, form=form, by=user)
-    response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
-    response["Content-Disposition"] = f'attachment; filename="gold-{gold.pk}.{form}"'
-    return response
+    return gold_export.download(gold=gold, form=form, by=user).response(f"gold-{gold.pk}")
 
 
 @require_GET
