@@ -1,8 +1,14 @@
-"""A content security policy on every response: nothing is loaded from elsewhere, no inline script runs."""
+"""What holds for every request and response, whichever page or route it is for."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+
+from config.ids import LARGEST
+from config.request_json import storable
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -11,7 +17,10 @@ POLICY = (
 
 
 class ContentSecurityPolicy:
-    """Adds the policy. Inline styles stay allowed: chart SVGs and meters carry style attributes."""
+    """Nothing is loaded from elsewhere, and no inline script runs.
+
+    Inline styles stay allowed: chart SVGs and meters carry style attributes.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -20,3 +29,37 @@ class ContentSecurityPolicy:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         return response
+
+
+class StorableInput:
+    """Ids and names that no row can have are not found; texts of queries and forms are made storable.
+
+    JSON has its own parser, and routes of the API parse their forms themselves.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        """Look at a request before its view does."""
+        for value in kwargs.values():
+            if isinstance(value, int) and value > LARGEST:
+                raise Http404
+            if isinstance(value, str) and storable(value) != value:
+                raise Http404
+        request.GET = _storable(request.GET)
+        if not getattr(view, "csrf_exempt", False):  # what is exempt reads its body itself, if at all
+            request.POST = _storable(request.POST)
+
+
+def _storable(sent: Any) -> Any:
+    """Return what was sent if all of it can be stored, else a copy of which that is true."""
+    if all(storable(text) == text for name, values in sent.lists() for text in (name, *values)):
+        return sent
+    cleaned = QueryDict(mutable=True)
+    for name, values in sent.lists():
+        cleaned.setlist(storable(name), [storable(value) for value in values])
+    return cleaned

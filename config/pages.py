@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 from rest_framework.authtoken.models import Token
@@ -91,16 +91,23 @@ def create_person(*, username: str, role: str, password: str) -> User:
 @login_not_required
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The 403 page."""
-    return render(request, "errors/403.html", status=403)
+    return _told(request, 403, "Not for this account.")
 
 
 @login_not_required
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The 404 page."""
-    return render(request, "errors/404.html", status=404)
+    return _told(request, 404, "There is nothing here.")
 
 
 @login_not_required
 def broken(request: HttpRequest) -> HttpResponse:
     """The 500 page: plain, with no database behind it."""
-    return render(request, "errors/500.html", status=500)
+    return _told(request, 500, "Something broke.")
+
+
+def _told(request: HttpRequest, status: int, detail: str) -> HttpResponse:
+    """Answer a program with JSON and a person with a page."""
+    if request.path_info.startswith("/api/"):
+        return JsonResponse({"detail": detail}, status=status)
+    return render(request, f"errors/{status}.html", status=status)

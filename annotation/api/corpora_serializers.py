@@ -153,15 +153,6 @@ class ImportAnswer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField())
 
 
-class ImportRefusal(serializers.Serializer[Any]):
-    """Why a file was refused."""
-
-    file = serializers.CharField()
-    line = serializers.IntegerField(allow_null=True)
-    field = serializers.CharField()
-    reason = serializers.CharField()
-
-
 class DeletionRequest(serializers.Serializer[Any]):
     """A deletion, confirmed by the corpus's name."""
 

@@ -10,27 +10,29 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import SchemeVersion
 from calibration import gold_export
+from calibration.api.exports import DOWNLOAD, FORM
 from calibration.api.serializers import GoldSerializer, NewGoldSerializer
 from calibration.copying import FORMATS
 from calibration.gold import make
 from calibration.gold_rules import GoldRuleError
 from calibration.models import Gold
 from calibration.pages.access import gold_of
+from config.pagination import Pages, paged
 
 
 @extend_schema(methods=["GET"], responses=GoldSerializer(many=True))
 @extend_schema(methods=["POST"], request=NewGoldSerializer, responses={201: GoldSerializer})
+@paged
 @api_view(["GET", "POST"])
 def golds(request: Request) -> Response:
     """List gold derivations, newest first, or make one."""
     if request.method == "GET":
-        pager = LimitOffsetPagination()
+        pager = Pages()
         found = Gold.objects.select_related("scheme_version__scheme")
         page = pager.paginate_queryset(found, request) or []
         return pager.get_paginated_response(GoldSerializer(page, many=True).data)
@@ -70,7 +72,7 @@ def gold(request: Request, pk: int) -> Response:
     return Response(gold_export.provenance(gold_of(pk)))
 
 
-@extend_schema(responses={200: OpenApiTypes.BINARY})
+@extend_schema(parameters=[FORM], responses=DOWNLOAD)
 @api_view(["GET"])
 def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet."""
