@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Literal
 
 from django.db import connection, transaction
 
 from annotation import cells
+
+Blocks = Generator[bytes, None, int]
+"""The blocks of a file; the generator's own value, at its end, is how many rows they hold."""
 
 Kind = Literal["text", "plain", "number", "integer", "boolean", "value", "json"]
 BLOCK = 1 << 18
@@ -63,23 +66,25 @@ class Selection:
             return cursor.fetchone()[0]
 
 
-def csv_blocks(selection: Selection) -> Iterator[bytes]:
+def csv_blocks(selection: Selection) -> Blocks:
     """Yield the rows as CSV with a header; text cells are guarded."""
     shown = ", ".join(_cell(column) for column in selection.columns)
     told = [f"({c.text_sql}) IS NOT NULL AS value_is_text" for c in selection.columns if c.kind == "value"]
     query = f"SELECT {shown} FROM ({_rows(selection, *told)}) AS line"  # noqa: S608  (own SQL)
-    yield from _copied(query, selection.params, "FORMAT csv, HEADER true")
+    return (yield from _copied(query, selection.params, "FORMAT csv, HEADER true"))
 
 
-def jsonl_blocks(selection: Selection) -> Iterator[bytes]:
+def jsonl_blocks(selection: Selection) -> Blocks:
     """Yield the rows as one JSON object a line."""
     shown = ", ".join(f'{_json(column)} AS "{column.name}"' for column in selection.columns)
     query = f"SELECT row_to_json(line)::text FROM (SELECT {shown} {selection.rest}) AS line"  # noqa: S608  (own SQL)
-    for block in _copied(query, selection.params, "FORMAT text"):
+    rows = Counting(_copied(query, selection.params, "FORMAT text"))
+    for block in rows:
         yield block.replace(b"\\\\", b"\\")  # JSON escapes all else that COPY would
+    return rows.count
 
 
-def parquet_blocks(selection: Selection) -> Iterator[bytes]:
+def parquet_blocks(selection: Selection) -> Blocks:
     """Yield the rows as a Parquet file. A value column is of numbers unless one of its values is a text."""
     import pyarrow as pa
     import pyarrow.csv as pa_csv
@@ -87,7 +92,8 @@ def parquet_blocks(selection: Selection) -> Iterator[bytes]:
 
     types = {column.name: pa.type_for_alias(_arrow(selection, column)) for column in selection.columns}
     with tempfile.TemporaryFile() as rows, tempfile.TemporaryFile() as file:
-        for block in _copied(_rows(selection), selection.params, "FORMAT csv, HEADER true"):
+        copied = Counting(_copied(_rows(selection), selection.params, "FORMAT csv, HEADER true"))
+        for block in copied:
             rows.write(block)
         rows.seek(0)
         convert = pa_csv.ConvertOptions(
@@ -100,9 +106,22 @@ def parquet_blocks(selection: Selection) -> Iterator[bytes]:
                 writer.write_batch(batch)
         file.seek(0)
         yield from iter(lambda: file.read(BLOCK), b"")
+    return copied.count
 
 
-FORMATS: dict[str, tuple[Callable[[Selection], Iterator[bytes]], str]] = {
+class Counting:
+    """Passes blocks on and keeps, once they have ended, how many rows they hold."""
+
+    count = 0
+
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks = blocks
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.count = yield from self.blocks
+
+
+FORMATS: dict[str, tuple[Callable[[Selection], Blocks], str]] = {
     "csv": (csv_blocks, "text/csv; charset=utf-8"),
     "jsonl": (jsonl_blocks, "application/x-ndjson"),
     "parquet": (parquet_blocks, "application/vnd.apache.parquet"),
@@ -110,26 +129,29 @@ FORMATS: dict[str, tuple[Callable[[Selection], Iterator[bytes]], str]] = {
 """Per format: its writer and its media type."""
 
 
-def hashed(blocks: Iterator[bytes], done: Callable[[str], object]) -> Iterator[bytes]:
-    """Pass blocks on and, after the last one, tell the SHA-256 of all of them."""
-    digest = hashlib.sha256()
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written into a file: rows, bytes, and the SHA-256 of the bytes."""
+
+    rows: int
+    size: int
+    sha256: str
+
+
+def write(selection: Selection, form: str, file: IO[bytes]) -> Written:
+    """Write a selection into a file. Rows are counted as they come, in the same look at the database."""
+    digest, size = hashlib.sha256(), 0
+    blocks = Counting(FORMATS[form][0](selection))
     for block in blocks:
         digest.update(block)
-        yield block
-    done(digest.hexdigest())
-
-
-def write(selection: Selection, form: str, file: IO[bytes]) -> str:
-    """Write a selection into a file and return the SHA-256 of what was written."""
-    told: list[str] = []
-    for block in hashed(FORMATS[form][0](selection), told.append):
+        size += len(block)
         file.write(block)
-    return told[0]
+    return Written(blocks.count, size, digest.hexdigest())
 
 
-def _copied(query: str, params: Sequence[Any], options: str) -> Iterator[bytes]:
+def _copied(query: str, params: Sequence[Any], options: str) -> Blocks:
     """Yield what COPY sends, gathered into larger blocks."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor, connection.wrap_database_errors:
         cursor.execute(f"SET LOCAL work_mem = '{WORK_MEM}'")
         gathered = bytearray()
         with cursor.cursor.copy(f"COPY ({query}) TO STDOUT ({options})", params) as copy:
@@ -140,6 +162,7 @@ def _copied(query: str, params: Sequence[Any], options: str) -> Iterator[bytes]:
                     gathered.clear()
         if gathered:
             yield bytes(gathered)
+        return int(cursor.rowcount)
 
 
 def _rows(selection: Selection, *more: str) -> str:

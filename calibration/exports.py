@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO, Any
 
 from django.contrib.auth.models import User
+from django.http import StreamingHttpResponse
 
 from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
 from calibration.census import census
-from calibration.copying import FORMATS, Column, Selection, hashed
+from calibration.copying import BLOCK, FORMATS, Column, Selection, Written, write
 from calibration.export_parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.models import Export, Gold
 from calibration.scope import Scope
@@ -108,6 +114,43 @@ def labels(scope: Scope, taken: Taken | None = None) -> Selection:
     return Selection(LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named, *part))
 
 
+@dataclass(frozen=True)
+class Download:
+    """A file that is ready to be handed out. It is logged once all of it was.
+
+    It is written whole before its first byte leaves: so its length, rows and hash are known and sent ahead,
+    what fails on the way to it is an error and no short file, and a slow reader holds no database connection.
+    """
+
+    file: IO[bytes]
+    written: Written
+    form: str
+    about: Mapping[str, Any]
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.file:
+            yield from iter(lambda: self.file.read(BLOCK), b"")
+            Export.objects.create(
+                format=self.form, rows=self.written.rows, sha256=self.written.sha256, **self.about
+            )
+
+    def close(self) -> None:
+        """Let go of a file that was not handed out to its end."""
+        self.file.close()
+
+    def response(self, name: str = "") -> StreamingHttpResponse:
+        """Return the HTTP answer, saved by browsers as `name`; cut off, it breaks the connection."""
+        answer = StreamingHttpResponse(self, content_type=FORMATS[self.form][1])
+        digest = base64.b64encode(bytes.fromhex(self.written.sha256)).decode()
+        answer["Content-Length"] = str(self.written.size)
+        answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
+        answer["Repr-Digest"] = f"sha-256=:{digest}:"
+        answer["Concord-Rows"] = str(self.written.rows)
+        if name:
+            answer["Content-Disposition"] = f'attachment; filename="{name}.{self.form}"'
+        return answer
+
+
 def stream(
     *,
     selection: Selection,
@@ -117,12 +160,25 @@ def stream(
     campaign: Campaign | None = None,
     gold: Gold | None = None,
     by: User | None,
-) -> Iterator[bytes]:
-    """Yield a selection in a format and, once all of it was handed out, log the export with its hash."""
-    rows = selection.count()
+) -> Download:
+    """Write a selection in a format, ready to be handed out."""
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
+        written = write(selection, form, file)
+        stack.pop_all()
+    file.seek(0)
     about = {"corpus": corpus, "part": part, "campaign": campaign, "gold": gold, "created_by": by}
+    return Download(file, written, form, about)
 
-    def log(sha256: str) -> None:
-        Export.objects.create(format=form, rows=rows, sha256=sha256, **about)
 
-    return hashed(FORMATS[form][0](selection), log)
+def manifest(export: Export) -> dict[str, Any]:
+    """Return what a downloaded file must hold: its format, rows and SHA-256, of what and when it was."""
+    return {
+        "format": export.format,
+        "rows": export.rows,
+        "sha256": export.sha256,
+        "corpus": export.corpus.name,
+        "campaign": export.campaign.name if export.campaign else None,
+        "gold": export.gold_id,
+        "created_at": export.created_at.isoformat(),
+    }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from calibration.copying import Column, Selection
 from calibration.export_parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
-from calibration.exports import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES, stream
+from calibration.exports import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES, Download, stream
 from calibration.models import Gold
 
 GOLD_COLUMNS = (
@@ -66,8 +65,8 @@ def provenance(gold: Gold) -> dict[str, Any]:
     }
 
 
-def blocks(*, gold: Gold, taken: Taken, form: str, by: User | None) -> Iterator[bytes]:
-    """Return a gold's labels as a file of a form, block by block; that it was handed out is recorded."""
+def download(*, gold: Gold, taken: Taken, form: str, by: User | None) -> Download:
+    """Return a gold's labels as a file of a form, ready to be handed out; that it was is recorded."""
     return stream(
         selection=selection(gold, taken),
         form=form,

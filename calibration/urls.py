@@ -27,5 +27,6 @@ urlpatterns = [
     path("gold/<int:pk>/gold.<str:form>", golds.download, name="gold-file"),
     path("gold/<int:pk>/provenance.json", golds.provenance, name="gold-provenance"),
     path("exports/", exports.index, name="exports"),
+    path("exports/<int:pk>/manifest.json", exports.manifest, name="export-manifest"),
     path("exports/labels.<str:form>", exports.labels, name="export-labels"),
 ]

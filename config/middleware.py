@@ -1,10 +1,16 @@
-"""What is done to every response: a content security policy, and compression."""
+"""What holds for every request and response, whichever page or route it is for."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest
-from django.http.response import HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+
+from config.ids import LARGEST
+from config.request_json import storable
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -45,3 +51,37 @@ class Compression(GZipMiddleware):
             return response
         compressed: HttpResponseBase = super().process_response(request, response)
         return compressed
+
+
+class StorableInput:
+    """Ids and names that no row can have are not found; texts of queries and forms are made storable.
+
+    JSON has its own parser, and routes of the API parse their forms themselves.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        """Look at a request before its view does."""
+        for value in kwargs.values():
+            if isinstance(value, int) and value > LARGEST:
+                raise Http404
+            if isinstance(value, str) and storable(value) != value:
+                raise Http404
+        request.GET = _storable(request.GET)
+        if not getattr(view, "csrf_exempt", False):  # what is exempt reads its body itself, if at all
+            request.POST = _storable(request.POST)
+
+
+def _storable(sent: Any) -> Any:
+    """Return what was sent if all of it can be stored, else a copy of which that is true."""
+    if all(storable(text) == text for name, values in sent.lists() for text in (name, *values)):
+        return sent
+    cleaned = QueryDict(mutable=True)
+    for name, values in sent.lists():
+        cleaned.setlist(storable(name), [storable(value) for value in values])
+    return cleaned

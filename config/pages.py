@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from config import trouble
@@ -18,13 +18,13 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The 403 page."""
-    return render(request, "errors/403.html", status=403)
+    return _told(request, 403, "Not for this account.")
 
 
 @login_not_required
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The 404 page."""
-    return render(request, "errors/404.html", status=404)
+    return _told(request, 404, "There is nothing here.")
 
 
 @login_not_required
@@ -32,4 +32,11 @@ def broken(request: HttpRequest) -> HttpResponse:
     """The 500 page: plain, with no database behind it. 503 where the trouble passes by itself."""
     if sentence := trouble.current():
         return trouble.unavailable(request, sentence)
-    return render(request, "errors/500.html", status=500)
+    return _told(request, 500, "Something broke.")
+
+
+def _told(request: HttpRequest, status: int, detail: str) -> HttpResponse:
+    """Answer a program with JSON and a person with a page."""
+    if request.path_info.startswith("/api/"):
+        return JsonResponse({"detail": detail}, status=status)
+    return render(request, f"errors/{status}.html", status=status)

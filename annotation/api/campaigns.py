@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,6 +22,7 @@ from annotation.api.work_serializers import (
     StateSerializer,
 )
 from annotation.models import Campaign
+from config.pagination import Pages, paged
 from config.permissions import IsResearcher
 
 VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
@@ -39,13 +39,14 @@ def _load(campaign: int) -> Campaign:
 
 @extend_schema(methods=["GET"], responses=CampaignSerializer(many=True))
 @extend_schema(methods=["POST"], request=CampaignSerializer, responses={201: CampaignSerializer})
+@paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
 @answered
 def campaign_list(request: Request) -> Response:
     """Researchers: all campaigns, or set up a new one as a draft."""
     if request.method == "GET":
-        paginator = LimitOffsetPagination()
+        paginator = Pages()
         found = Campaign.objects.select_related("corpus", "scheme_version__scheme").order_by("-id")
         page = paginator.paginate_queryset(found, request)
         return paginator.get_paginated_response(CampaignSerializer(page, many=True).data)

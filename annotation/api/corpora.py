@@ -14,7 +14,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -25,6 +24,7 @@ from annotation.api import corpora_serializers as serializers
 from annotation.deletion import job as deletion
 from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.models import Corpus, Dialogue, Item, Split, Turn
+from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
 from jobs.models import Job
 
@@ -54,7 +54,7 @@ class Corpora(generics.ListAPIView[Corpus]):
 
     permission_classes = (IsResearcher,)
     serializer_class = serializers.CorpusSerializer
-    parser_classes = (MultiPartParser,)
+    parser_classes = (Multipart,)
     queryset = Corpus.objects.order_by("name")
 
     def list(self, request: Request, *args: Any, **options: Any) -> Response:
@@ -70,11 +70,13 @@ class Corpora(generics.ListAPIView[Corpus]):
         responses={
             201: serializers.ImportAnswer,
             200: serializers.ImportAnswer,
-            400: serializers.ImportRefusal,
         },
     )
     def post(self, request: Request) -> Response:
-        """Import a file. 201 where something is new, 200 where all of it was there already."""
+        """Import a file: 201 where something is new, 200 where all of it was there already.
+
+        A file that is refused is told by `file`, `line`, `field` and `reason`.
+        """
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD:
             return Response(
@@ -122,17 +124,19 @@ class CorpusDetail(APIView):
         return Response(serializers.CorpusDetailSerializer(found, context=context).data)
 
     @extend_schema(
-        request=serializers.DeletionRequest, responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT}
+        parameters=[OpenApiParameter("confirmation", str, required=True)],
+        responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
     )
     def delete(self, request: Request, name: str) -> Response:
-        """Delete a corpus with everything about it. Administrators; `confirmation` is the corpus's name.
+        """Delete a corpus with everything about it. Administrators.
 
-        202 with the id of a job where it takes a while.
+        `confirmation` is the corpus's name, in the query or in a JSON body. 202 with the id of a job where it
+        takes a while.
         """
         if not is_administrator(request.user):
             raise PermissionDenied
         found = load(name)
-        asked = serializers.DeletionRequest(data=request.data)
+        asked = serializers.DeletionRequest(data=request.data or request.query_params)
         asked.is_valid(raise_exception=True)
         try:
             gone = deletion.delete_corpus(corpus=found, by=_user(request), **asked.validated_data)

@@ -127,6 +127,9 @@ class ImportRequest(serializers.Serializer[Any]):
     scheme = serializers.CharField(required=False, default="", max_length=400)
     source = serializers.CharField(required=False, default="")  # type: ignore[assignment]
     licence = serializers.CharField(required=False, default="", max_length=200)
+    sha256 = serializers.CharField(
+        required=False, default="", max_length=64, help_text="of the file's bytes; other content is refused"
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Exactly one corpus is named."""
@@ -148,15 +151,6 @@ class ImportAnswer(serializers.Serializer[Any]):
     created = serializers.BooleanField()
     unchanged = serializers.IntegerField()
     notes = serializers.ListField(child=serializers.CharField())
-
-
-class ImportRefusal(serializers.Serializer[Any]):
-    """Why a file was refused."""
-
-    file = serializers.CharField()
-    line = serializers.IntegerField(allow_null=True)
-    field = serializers.CharField()
-    reason = serializers.CharField()
 
 
 class DeletionRequest(serializers.Serializer[Any]):

@@ -17,6 +17,7 @@ from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
     DraftSerializer,
     GuidelinesSerializer,
+    MyCampaignSerializer,
     ReopenSerializer,
     ScreenSerializer,
     SkipSerializer,
@@ -35,7 +36,7 @@ def _user(request: Request) -> User:
     return request.user
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
+@extend_schema(responses=MyCampaignSerializer(many=True))
 @api_view(["GET"])
 @permission_classes([IsSignedIn])
 def my_campaigns(request: Request) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models import Campaign, Corpus, System
@@ -54,16 +55,30 @@ class ScreenSerializer(serializers.Serializer[Any]):
     language = serializers.CharField()
 
 
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
+class Answers(serializers.JSONField):
+    """Item id to question to value; what it may hold is checked against the scheme."""
+
+
+class MyCampaignSerializer(serializers.Serializer[Any]):
+    """A campaign that an annotator takes part in, with how many tasks they have done."""
+
+    campaign = serializers.IntegerField()
+    name = serializers.CharField()
+    state = serializers.CharField()
+    done = serializers.IntegerField()
+
+
 class DraftSerializer(serializers.Serializer[Any]):
     """A draft: its version grows with every change; answers are item id to question to value.
 
     `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen.
     """
 
-    version = serializers.IntegerField(min_value=1)
+    version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
     client = serializers.CharField(allow_blank=True, default="", max_length=64)
-    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0)
-    answers = serializers.JSONField(default=dict)
+    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
+    answers = Answers(default=dict)
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)
     revising = serializers.BooleanField(default=False)
@@ -73,8 +88,8 @@ class SubmitSerializer(serializers.Serializer[Any]):
     """Answers to a task: item id to question to value; `client` and `based_on` as in a draft."""
 
     client = serializers.CharField(allow_null=True, default=None, max_length=64)
-    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0)
-    answers = serializers.JSONField()
+    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
+    answers = Answers()
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)
     revising = serializers.BooleanField(default=False)
@@ -89,7 +104,9 @@ class SkipSerializer(serializers.Serializer[Any]):
 class ReopenSerializer(serializers.Serializer[Any]):
     """The task submitted last, or the one before `before`."""
 
-    before = serializers.IntegerField(required=False, allow_null=True, default=None)
+    before = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=1, max_value=2**63 - 1
+    )
 
 
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):

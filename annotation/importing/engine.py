@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation import splits
-from annotation.formats import FORMATS, Format, ImportProblem, Source
+from annotation.formats import FORMATS, Format, ImportProblem, Source, manifest
 from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
@@ -42,13 +42,15 @@ def import_path(
     licence: str = "",
     progress: Progress | None = None,
     name: str = "",
+    sha256: str = "",
 ) -> ImportResult:
     """Import a file (or a folder, where the format says so) as a new corpus, or `into` an existing one.
 
     The same content again changes nothing and returns the first import's counts with `created` false. Of
     concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
-    questions the labels answer; `name` is the file's name where the path is a temporary one. Raises
-    `ImportProblem` where anything is wrong, and then nothing is kept.
+    questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is
+    what the file's content must have, where its manifest says so. Raises `ImportProblem` where anything is
+    wrong, and then nothing is kept.
     """
     order = _Order(
         origin=Source(path, name=name),
@@ -59,6 +61,7 @@ def import_path(
         schemes=_schemes(scheme),
         source=source,
         licence=licence,
+        sha256=sha256,
     )
     if order.origin.path.is_dir() and not order.format.folder:
         raise ImportProblem(f"is a folder; the format {format} is one file", file=str(path))
@@ -80,11 +83,13 @@ class _Order:
     schemes: tuple[str, ...]
     source: str
     licence: str
+    sha256: str
 
 
 def _perform(order: _Order, progress: Progress | None) -> ImportResult:
     """Import in one transaction, after any other import into the same corpus."""
     content_hash = order.origin.content_hash()
+    manifest.check(content_hash, order.sha256)
     result = ImportResult(order.corpus)
     try:
         with transaction.atomic():

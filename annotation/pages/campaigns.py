@@ -16,6 +16,7 @@ from annotation.models import Campaign, Corpus, Event, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
 from annotation.text import views
+from config.ids import row_id
 from config.permissions import researcher_only
 
 VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
@@ -48,7 +49,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 def new_campaign(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus, then set the campaign up."""
     chosen = request.GET.get("corpus", "")
-    corpus = Corpus.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
+    corpus = Corpus.objects.filter(pk=row_id(chosen)).first()
     if corpus is None:
         return choose(
             request,
@@ -142,4 +143,4 @@ def _load(campaign: int) -> Campaign:
 
 
 def _numbers(values: list[str]) -> list[int]:
-    return [int(value) for value in values if value.isdecimal()]
+    return [number for value in values if (number := row_id(value)) is not None]

@@ -17,6 +17,7 @@ from annotation.models import Continuation, Dialogue, Turn
 from annotation.records import SELF
 from annotation.text.happenings import Names
 from annotation.text.language import language_tag
+from config.ids import row_id
 from config.permissions import researcher_only
 
 TURNS_SHOWN = 400
@@ -71,7 +72,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
 def _asked_turn(request: HttpRequest) -> int | None:
     """Return the position of the turn that a link names (`turn`, from 1), None where it names none."""
     asked = request.GET.get("turn", "")
-    return int(asked) - 1 if asked.isascii() and asked.isdecimal() and 0 < int(asked) < 10**6 else None
+    number = row_id(asked) or 0
+    return number - 1 if 0 < number < 10**6 else None
 
 
 def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 
-from annotation.formats import FORMATS
+from annotation.formats import FORMATS, ImportProblem, manifest
 from annotation.importing.engine import NAME
 from annotation.importing.own_scheme import OWN
 from annotation.models import Corpus
@@ -46,6 +48,12 @@ class ImportForm(forms.Form):
     )
     source = forms.CharField(required=False, max_length=2000, label="Source", help_text="Where it is from.")
     licence = forms.CharField(required=False, max_length=200, label="Licence")
+    sha256 = forms.CharField(
+        required=False,
+        max_length=64,
+        label="SHA-256",
+        help_text="From an export's manifest: a file that was cut off or changed is refused.",
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -61,7 +69,19 @@ class ImportForm(forms.Form):
         file = cleaned.get("file")
         if file and file.size > settings.UPLOAD_LIMIT_BYTES:
             self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
+        elif file and cleaned.get("sha256"):
+            self._check_content(file, cleaned["sha256"])
         return cleaned
+
+    def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
+        """Refuse a file that is not the one that its manifest describes."""
+        digest = hashlib.sha256()
+        for chunk in file.chunks():
+            digest.update(chunk)
+        try:
+            manifest.check(digest.hexdigest(), sha256)
+        except ImportProblem as problem:
+            self.add_error("sha256", f"The file {problem.reason}.")
 
     def arguments(self) -> dict[str, Any]:
         """Return what `uploads.receive` takes."""

@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.request import RawPostDataException
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import get_template
 from django.views.decorators.http import require_GET, require_POST
@@ -40,6 +41,9 @@ def _json(view: View) -> View:
         except WorkError as error:
             refusal = {"error": str(error), "code": error.code, **error.details()}
             return JsonResponse(refusal, status=error.status)
+        except RawPostDataException:  # a form: it was read for its token
+            told = {"error": "The request must be JSON.", "code": AnswerRefused.code}
+            return JsonResponse(told, status=AnswerRefused.status)
 
     return answered
 
@@ -140,7 +144,7 @@ def skip(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
 def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the last task they submitted, or the one before `before`, to be revised."""
     before = parse(request.body).get("before")
-    if before is not None and not isinstance(before, int):
+    if before is not None and not (isinstance(before, int) and before < 2**63):
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
     seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=before)
     return JsonResponse(_state(seat, hold, "reopened"))

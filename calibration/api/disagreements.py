@@ -8,7 +8,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import NotFound, ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +16,7 @@ from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
 from calibration.pages.access import part_of, study_of
 from calibration.statistics import RatingError
+from config.pagination import Pages, paged
 
 PARAMETERS = [
     OpenApiParameter("question", str, required=True, description="scheme@version/key, or scheme@version/all"),
@@ -30,6 +30,7 @@ PARAMETERS = [
 
 
 @extend_schema(parameters=PARAMETERS, responses=OpenApiTypes.OBJECT)
+@paged
 @api_view(["GET"])
 def disagreements(request: Request, pk: int) -> Response:
     """List the items of a question on which two raters differ, farthest apart first, with all answers."""
@@ -45,7 +46,7 @@ def disagreements(request: Request, pk: int) -> Response:
         raise ValidationError({"question": [str(error)]}) from error
     except KeyError as error:
         raise NotFound(str(error.args[0])) from error
-    pager = LimitOffsetPagination()
+    pager = Pages()
     rows: list[Any] = pager.paginate_queryset(found.rows, request) or []
     answer = pager.get_paginated_response([_row(found, row) for row in rows])
     ratings = found.compared.ratings

@@ -6,11 +6,9 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.http import Http404, StreamingHttpResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,22 +21,27 @@ from calibration.exports import labels as label_selection
 from calibration.exports import stream
 from calibration.models import Export
 from calibration.scope import scope_of
+from config.openapi import files
+from config.pagination import Pages, paged
 
 PART = OpenApiParameter("part", str, enum=PARTS)
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
+FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
+DOWNLOAD = files(media_type for _, media_type in FORMATS.values())
 
 
 @extend_schema(responses=ExportSerializer(many=True))
+@paged
 @api_view(["GET"])
 def exports(request: Request) -> Response:
     """List completed downloads with their hashes, newest first."""
-    pager = LimitOffsetPagination()
+    pager = Pages()
     page = pager.paginate_queryset(Export.objects.all(), request) or []
     return pager.get_paginated_response(ExportSerializer(page, many=True).data)
 
 
-@extend_schema(methods=["GET"], parameters=PLACE, responses={200: OpenApiTypes.BINARY})
-@extend_schema(methods=["POST"], request=LabelExportSerializer, responses={200: OpenApiTypes.BINARY})
+@extend_schema(methods=["GET"], parameters=[*PLACE, FORM], responses=DOWNLOAD)
+@extend_schema(methods=["POST"], parameters=[FORM], request=LabelExportSerializer, responses=DOWNLOAD)
 @api_view(["GET", "POST"])
 def labels(request: Request, form: str) -> StreamingHttpResponse:
     """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
@@ -53,15 +56,14 @@ def labels(request: Request, form: str) -> StreamingHttpResponse:
     corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
     taken = taken_by(request, corpus, given.validated_data)
     user: Any = request.user
-    blocks = stream(
+    return stream(
         selection=label_selection(scope_of(corpus, campaign), taken),
         form=form,
         corpus=corpus,
         part=taken.part,
         campaign=campaign,
         by=user,
-    )
-    return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
+    ).response()
 
 
 def taken_by(request: Request, corpus: Corpus, given: dict[str, Any]) -> Taken:

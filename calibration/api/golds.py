@@ -10,28 +10,29 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import SchemeVersion
 from calibration import gold_export
-from calibration.api.exports import PART, taken_by
+from calibration.api.exports import DOWNLOAD, FORM, PART, taken_by
 from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
 from calibration.copying import FORMATS
 from calibration.gold import make
 from calibration.gold_rules import GoldRuleError
 from calibration.models import Gold
 from calibration.pages.access import gold_of
+from config.pagination import Pages, paged
 
 
 @extend_schema(methods=["GET"], responses=GoldSerializer(many=True))
 @extend_schema(methods=["POST"], request=NewGoldSerializer, responses={201: GoldSerializer})
+@paged
 @api_view(["GET", "POST"])
 def golds(request: Request) -> Response:
     """List gold derivations, newest first, or make one."""
     if request.method == "GET":
-        pager = LimitOffsetPagination()
+        pager = Pages()
         found = Gold.objects.select_related("scheme_version__scheme")
         page = pager.paginate_queryset(found, request) or []
         return pager.get_paginated_response(GoldSerializer(page, many=True).data)
@@ -71,8 +72,8 @@ def gold(request: Request, pk: int) -> Response:
     return Response(gold_export.provenance(gold_of(pk)))
 
 
-@extend_schema(methods=["GET"], parameters=[PART], responses={200: OpenApiTypes.BINARY})
-@extend_schema(methods=["POST"], request=ExportPartSerializer, responses={200: OpenApiTypes.BINARY})
+@extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)
+@extend_schema(methods=["POST"], parameters=[FORM], request=ExportPartSerializer, responses=DOWNLOAD)
 @api_view(["GET", "POST"])
 def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""
@@ -83,5 +84,4 @@ def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
     given.is_valid(raise_exception=True)
     taken = taken_by(request, found.corpus, given.validated_data)
     user: Any = request.user
-    blocks = gold_export.blocks(gold=found, taken=taken, form=form, by=user)
-    return StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
+    return gold_export.download(gold=found, taken=taken, form=form, by=user).response()

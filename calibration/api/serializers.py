@@ -85,6 +85,16 @@ class PartSerializer(serializers.Serializer[Any]):
     part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False)
 
 
+class RecomputeSerializer(serializers.Serializer[Any]):
+    """Which part is computed again."""
+
+    part = serializers.ChoiceField(
+        choices=["dev", "all"],
+        required=False,
+        error_messages={"invalid_choice": "dev or all; each look at test needs its purpose: use open-test."},
+    )
+
+
 class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 

@@ -6,12 +6,10 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,6 +19,7 @@ from calibration import studies as verbs
 from calibration.api.serializers import (
     PartSerializer,
     PurposeSerializer,
+    RecomputeSerializer,
     ReportJobSerializer,
     ReportSerializer,
     StudySerializer,
@@ -30,19 +29,23 @@ from calibration.definitions import DefinitionError
 from calibration.models import Report, Study
 from calibration.pages.access import study_of
 from calibration.reports.renderings import RENDERINGS
+from config.openapi import files
+from config.pagination import Pages, paged
 from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
+FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS))
 REFUSED = (DefinitionError, verbs.StudyError)
 
 
 @extend_schema(methods=["GET"], responses=StudySerializer(many=True))
 @extend_schema(methods=["POST"], request=StudySerializer, responses={201: StudySerializer})
+@paged
 @api_view(["GET", "POST"])
 def studies(request: Request) -> Response:
     """List studies, newest first, or make one."""
     if request.method == "GET":
-        pager = LimitOffsetPagination()
+        pager = Pages()
         page = pager.paginate_queryset(Study.objects.select_related("corpus", "campaign"), request) or []
         return pager.get_paginated_response([study_out(study) for study in page])
     given = StudySerializer(data=request.data)
@@ -90,16 +93,14 @@ def campaign_report(request: Request, pk: int) -> Response:
     return _report(request, verbs.automatic(corpus=campaign.corpus, campaign=campaign))
 
 
-@extend_schema(request=PartSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
+@extend_schema(request=RecomputeSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["POST"])
 def recompute(request: Request, pk: int) -> Response:
     """Compute a study again on the labels of now. A look at test goes through open-test instead."""
-    given = PartSerializer(data=request.data)
+    given = RecomputeSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     found = study_of(pk)
     part = given.validated_data.get("part") or _default(found)
-    if part == "test":
-        raise ValidationError({"part": ["Each look at test needs its purpose: use open-test."]})
     return _answer(_computed(request, found, part))
 
 
@@ -117,19 +118,21 @@ def open_test(request: Request, pk: int) -> Response:
     return _answer(_computed(request, found, "test"))
 
 
-@extend_schema(parameters=[PART], responses={200: OpenApiTypes.BINARY})
+@extend_schema(parameters=[PART, FORM], responses=files(r.media_type for r in RENDERINGS.values()))
 @api_view(["GET"])
 def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     """Return the newest report as json, csv, md, latex or html."""
     found, rendering = study_of(pk), RENDERINGS.get(form)
-    newest = verbs.latest(found, request.query_params.get("part") or _default(found))
+    given = PartSerializer(data=request.query_params.dict())
+    given.is_valid(raise_exception=True)
+    newest = verbs.latest(found, given.validated_data.get("part") or _default(found))
     if rendering is None or newest is None:
         raise Http404
     return HttpResponse(rendering.write(newest), content_type=rendering.media_type)
 
 
 def _report(request: Request, found: Study) -> Response:
-    given = PartSerializer(data=request.query_params)
+    given = PartSerializer(data=request.query_params.dict())
     given.is_valid(raise_exception=True)
     part = given.validated_data.get("part") or _default(found)
     if part != "test":

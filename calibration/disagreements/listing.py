@@ -70,7 +70,7 @@ def listing(study: Study, part: str, given: Mapping[str, str]) -> Listing:
 def _cell(text: str, compared: Comparison) -> tuple[int, int] | None:
     """Return the place `row,column` of the table, None where the text names none."""
     row, _, column = text.partition(",")
-    if not (row.isdecimal() and column.isdecimal() and text.isascii()):
+    if not (row.isdecimal() and column.isdecimal() and text.isascii() and len(text) < 40):
         return None
     size = len(compared.ratings.scale or ())
     return (int(row), int(column)) if int(row) < size and int(column) < size else None

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
+from annotation.formats.manifest import beside
 from annotation.models import Corpus
-from calibration.copying import FORMATS, Selection, write
+from calibration.copying import FORMATS, Selection, Written, write
 from calibration.export_parts import PARTS, ExportRefused, Taken, take
 
 
@@ -41,26 +43,34 @@ def taken(corpus: Corpus, options: dict[str, Any]) -> Taken:
 def export(
     command: BaseCommand, selection: Selection, options: dict[str, Any], facts: dict[str, Any]
 ) -> None:
-    """Write the rows and say what was written: one JSON line, on standard error where rows go to output."""
-    rows = selection.count()
-    if options["output"] == "-":
-        sha256 = write(selection, options["format"], sys.stdout.buffer)
-        sys.stdout.flush()
-    else:
-        sha256 = _into(Path(options["output"]), selection, options["format"])
-    line = json.dumps(
-        {"rows": rows, "format": options["format"], "sha256": sha256, **facts}, ensure_ascii=False
-    )
-    (command.stderr if options["output"] == "-" else command.stdout).write(line)
+    """Write the rows and say what was written: one JSON line, on standard error where rows go to output.
 
-
-def _into(path: Path, selection: Selection, form: str) -> str:
-    """Write a file whole, under another name first: a broken-off export never looks complete."""
-    part = path.with_name(f"{path.name}.part")
+    Beside a file stands its manifest, which holds the same line: import checks the file against it.
+    """
+    path, form = options["output"], options["format"]
     try:
-        with part.open("wb") as file:
-            sha256 = write(selection, form, file)
-        part.replace(path)
+        if path == "-":
+            written = write(selection, form, sys.stdout.buffer)
+            sys.stdout.flush()
+        else:
+            written = _into(Path(path), selection, form)
+        told = {"rows": written.rows, "format": form, "sha256": written.sha256, **facts}
+        line = json.dumps(told, ensure_ascii=False)
+        if path != "-":
+            beside(path).write_text(line + "\n")
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
-    return sha256
+    except DatabaseError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CommandError(f"the export broke off, the database went away: {reason}") from error
+    (command.stderr if path == "-" else command.stdout).write(line)
+
+
+def _into(path: Path, selection: Selection, form: str) -> Written:
+    """Write a file whole, under another name first: a broken-off export never looks complete."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        written = write(selection, form, file)
+    beside(path).unlink(missing_ok=True)  # never one file with another's manifest
+    part.replace(path)
+    return written

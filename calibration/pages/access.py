@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 from annotation.models import Campaign, Corpus
 from calibration import studies
 from calibration.models import Gold, Report, Study
+from config.ids import row_id
 
 WHOSE = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
 
@@ -19,10 +20,8 @@ def study_of(pk: int) -> Study:
 
 def snapshot_of(study: Study, request: HttpRequest) -> Report | None:
     """Return the earlier report that a request names, None where it names none."""
-    number = request.GET.get("snapshot", "")
-    if not number.isascii() or not number.isdigit():
-        return None
-    return get_object_or_404(study.reports, pk=int(number))
+    number = row_id(request.GET.get("snapshot", ""))
+    return None if number is None else get_object_or_404(study.reports, pk=number)
 
 
 def part_of(request: HttpRequest, study: Study) -> str | None:
@@ -40,10 +39,10 @@ def gold_of(pk: int) -> Gold:
 
 def place_of(request: HttpRequest) -> tuple[Corpus | None, Campaign | None]:
     """Return the corpus and campaign that a request's parameters name."""
-    campaign, corpus = request.GET.get("campaign", ""), request.GET.get("corpus", "")
-    if campaign.isascii() and campaign.isdigit():
-        found = get_object_or_404(Campaign.objects.select_related("corpus"), pk=int(campaign))
+    campaign, corpus = row_id(request.GET.get("campaign", "")), row_id(request.GET.get("corpus", ""))
+    if campaign is not None:
+        found = get_object_or_404(Campaign.objects.select_related("corpus"), pk=campaign)
         return found.corpus, found
-    if corpus.isascii() and corpus.isdigit():
-        return get_object_or_404(Corpus, pk=int(corpus)), None
+    if corpus is not None:
+        return get_object_or_404(Corpus, pk=corpus), None
     return None, None

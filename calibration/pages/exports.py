@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -58,12 +59,20 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
     selection = exports.labels(scope_of(corpus, campaign), taken)
     user: Any = request.user
-    blocks = exports.stream(
+    download = exports.stream(
         selection=selection, form=form, corpus=corpus, part=taken.part, campaign=campaign, by=user
     )
-    response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
-    name = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
-    response["Content-Disposition"] = f'attachment; filename="labels-{name}.{form}"'
+    return download.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
+
+
+@require_GET
+@researcher_only
+def manifest(request: HttpRequest, pk: int) -> HttpResponse:
+    """What a downloaded file must hold, as JSON: import checks a file against it."""
+    export = get_object_or_404(Export.objects.select_related("corpus", "campaign"), pk=pk)
+    content = json.dumps(exports.manifest(export), indent=2, ensure_ascii=False) + "\n"
+    response = HttpResponse(content, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="export-{pk}.manifest.json"'
     return response
 
 

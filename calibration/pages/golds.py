@@ -170,10 +170,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     if taken is None:
         return redirect("gold", pk)
     user: Any = request.user
-    blocks = gold_export.blocks(gold=gold, taken=taken, form=form, by=user)
-    response = StreamingHttpResponse(blocks, content_type=FORMATS[form][1])
-    response["Content-Disposition"] = f'attachment; filename="gold-{gold.pk}.{form}"'
-    return response
+    return gold_export.download(gold=gold, taken=taken, form=form, by=user).response(f"gold-{gold.pk}")
 
 
 @require_GET

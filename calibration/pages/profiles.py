@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Continuation, Corpus, Label
 from calibration.profiles import causes, distribution, summary, tables
+from config.ids import row_id
 from config.permissions import researcher_only
 from judges.doubts import doubtful_values
 
@@ -75,7 +76,7 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     lines, values = causes.values(continuation)
     metrics = dict(sorted({value.rater: value.metric for value in values}.items(), key=lambda pair: pair[1]))
     asked = request.GET.get("metric", "")
-    chosen = int(asked) if asked.isascii() and asked.isdecimal() and int(asked) in metrics else None
+    chosen = number if (number := row_id(asked)) in metrics else None
     shown = [value for value in values if chosen in (None, value.rater)]
     by_turn = [(line, [value for value in shown if value.turn == line.number]) for line in lines]
     context = {

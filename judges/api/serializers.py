@@ -19,7 +19,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     rater = serializers.CharField(source="rater.name")
     spec = serializers.JSONField(source="rater.spec")
     corpus = serializers.CharField(source="corpus.name")
-    campaign = serializers.CharField(source="campaign.name", default=None)
+    campaign = serializers.CharField(source="campaign.name", default=None, allow_null=True)
     progress = serializers.SerializerMethodField()
 
     class Meta:
@@ -40,7 +40,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
 
     dialogue = serializers.CharField(source="continuation.dialogue.key")
     continuation = serializers.CharField(source="continuation.key")
-    turn = serializers.IntegerField(source="item.turn.position", default=None)
+    turn = serializers.IntegerField(source="item.turn.position", default=None, allow_null=True)
 
     class Meta:
         model = Call
@@ -63,10 +63,16 @@ class NewRunSerializer(serializers.Serializer[Any]):
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-    temperature = serializers.FloatField(required=False, default=None, allow_null=True)
-    max_tokens = serializers.IntegerField(required=False, default=None, allow_null=True)
+    temperature = serializers.FloatField(
+        required=False, default=None, allow_null=True, min_value=0, max_value=2
+    )
+    max_tokens = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=1, max_value=2**31 - 1
+    )
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
-    budget = serializers.IntegerField(required=False, default=None, allow_null=True, min_value=LEAST_BUDGET)
+    budget = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a metric or a protocol."""

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
+from config.ids import row_id
 from config.permissions import researcher_only
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
@@ -89,11 +90,11 @@ def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | Non
 def _target(request: HttpRequest) -> Target | None:
     """Return the corpus, and the campaign where one was chosen."""
     corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
-    if campaign.isdecimal():
+    if (number := row_id(campaign)) is not None:
         rows = Campaign.objects.select_related("corpus", "scheme_version__scheme")
-        found = rows.filter(pk=int(campaign)).first()
+        found = rows.filter(pk=number).first()
         return (found.corpus, found) if found else None
-    chosen = Corpus.objects.filter(pk=int(corpus)).first() if corpus.isdecimal() else None
+    chosen = Corpus.objects.filter(pk=row_id(corpus)).first()
     return (chosen, None) if chosen else None
 
 

@@ -12,7 +12,7 @@ from annotation.models import Assignment, Campaign, Corpus, Item, Label, Turn
 from jobs.models import Endpoint
 from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Case
-from judges.rating import actions as runs
+from judges.rating import actions as rating
 from judges.rating.judge_calls import Jobs
 from judges.rating.plans import Judge
 from judges.rating.selection import Scope
@@ -157,7 +157,7 @@ def endpoint():
 
 def prompt_over(campaign):
     plan = Judge("cocoeval_behaviours", endpoint=endpoint()).plan(campaign)
-    [prompt] = prompts_of(runs.start(by=None, plan=plan, scope=Scope(campaign.corpus, campaign)))
+    [prompt] = prompts_of(rating.start(by=None, plan=plan, scope=Scope(campaign.corpus, campaign)))
     return prompt
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from annotation.formats import FORMATS
+from annotation.formats import FORMATS, manifest
 from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.importing.engine import Progress
 from config.commands import DatabaseCommand
@@ -42,6 +42,11 @@ class Command(DatabaseCommand):
             help="schemes whose questions the labels answer, comma-separated; "
             "`own` for questions of the corpus's own",
         )
+        parser.add_argument(
+            "--sha256",
+            help="what the file must hold, refused otherwise (default: as the manifest beside it, "
+            f"PATH{manifest.SUFFIX}, says, where there is one)",
+        )
         parser.add_argument("--source", default="", help="where the data is from")
         parser.add_argument("--licence", default="", help="under which licence it is")
 
@@ -58,6 +63,7 @@ class Command(DatabaseCommand):
                     scheme=options["scheme"],
                     source=options["source"],
                     licence=options["licence"],
+                    sha256=options["sha256"] or manifest.promised(options["path"]),
                     progress=progress,
                 )
             except ImportProblem as problem:

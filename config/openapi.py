@@ -1,0 +1,57 @@
+"""What the OpenAPI document says of every route beside what the route says itself: how it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.permissions import AllowAny
+
+MULTIPART = "multipart/form-data"
+JSON = "application/json"
+REFUSED = {"type": "object", "additionalProperties": True}
+"""A sentence in `detail` (with a `code` where programs need one), or per field the sentences about it."""
+REASONS = {
+    "400": "What was sent is not as described; each field with what is wrong about it.",
+    "401": "Not signed in: send a token.",
+    "403": "Not for this account.",
+    "404": "There is nothing of that id or name, or not for this account.",
+    "405": "Not with this method.",
+    "406": "Not in the form that `Accept` asks for.",
+    "409": "Not in the present state.",
+    "413": "The body is too large.",
+    "415": "The body is of another media type.",
+    "422": "Well formed, but refused; `detail` says why.",
+}
+
+
+def files(media_types: Iterable[str]) -> dict[tuple[int, str], Any]:
+    """Return the responses of a route that hands out a file in one of several forms."""
+    return {(200, media_type.partition(";")[0]): OpenApiTypes.BINARY for media_type in media_types}
+
+
+class Described(AutoSchema):
+    """Adds each route's refusals, and offers JSON alone where a body may be JSON."""
+
+    def map_parsers(self) -> list[Any]:
+        """Return the media types of a body: JSON where the route takes it, else files."""
+        types = super().map_parsers()
+        return [JSON] if JSON in types else types
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        bodies: dict[str, Any] = super()._get_response_bodies(direction)
+        for status in self._refusals():
+            answer = {"description": REASONS[status], "content": {JSON: {"schema": REFUSED}}}
+            bodies.setdefault(status, answer)
+        return bodies
+
+    def _refusals(self) -> list[str]:
+        """Return the statuses with which a route may refuse."""
+        statuses = ["400", "404", "406"]
+        if AllowAny not in self.view.permission_classes:
+            statuses += ["401", "403"]
+        if self.method in ("POST", "PUT", "PATCH", "DELETE"):
+            statuses += ["409", "413", "415", "422"]
+        return statuses

@@ -1,0 +1,74 @@
+"""The one parser of JSON that comes in, from a browser or a program: pages and the API use it alike.
+
+What it lets through can be computed with, stored by PostgreSQL and sent back. Refused are what is no JSON
+(NaN and infinities among it), more than LIMIT bytes, nesting below DEPTH levels, whole numbers of more than
+DIGITS digits and numbers too large for a float. NUL characters and lone surrogates are taken out of texts:
+no keyboard makes them, and an annotator's note is not lost for one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+LIMIT = 4 * 2**20
+DEPTH = 32
+DIGITS = 40
+"""More than any field takes, and far less than a float holds."""
+
+
+class BadJSON(ValueError):
+    """Why a body was refused, in one sentence."""
+
+
+class TooLarge(BadJSON):
+    """The body has more than LIMIT bytes."""
+
+
+def parse(body: bytes) -> Any:
+    """Return the value of a JSON text in UTF-8; raise BadJSON where it is none, or beyond a limit."""
+    if len(body) > LIMIT:
+        raise TooLarge(f"The request is larger than {LIMIT >> 20} MiB.")
+    try:
+        value = json.loads(body, parse_constant=_refused, parse_int=_whole, parse_float=_finite)
+    except BadJSON:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise BadJSON("The request is not valid JSON.") from error
+    return _checked(value, 0)
+
+
+def storable(text: str) -> str:
+    """Return a text without NUL characters, and with a question mark for each lone surrogate."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+def _checked(value: Any, depth: int) -> Any:
+    """Return a value with storable texts; refuse what is nested too deeply."""
+    if isinstance(value, str):
+        return storable(value)
+    if not isinstance(value, dict | list):
+        return value
+    if depth >= DEPTH:
+        raise BadJSON(f"The request is nested more than {DEPTH} levels deep.")
+    if isinstance(value, list):
+        return [_checked(part, depth + 1) for part in value]
+    return {storable(key): _checked(part, depth + 1) for key, part in value.items()}
+
+
+def _whole(digits: str) -> int:
+    if len(digits.lstrip("-")) > DIGITS:
+        raise BadJSON(f"The request has a number of more than {DIGITS} digits.")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise BadJSON("The request has a number that is too large.")
+    return number
+
+
+def _refused(name: str) -> Any:
+    raise BadJSON(f"The request is not valid JSON: {name} is no JSON value.")

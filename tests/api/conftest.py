@@ -1,0 +1,66 @@
+"""What the API is tried on: one of each thing that it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+
+TOKEN = "x" * 40
+
+
+@pytest.fixture
+def one_of_each(db: None) -> Iterator[dict[str, object]]:
+    """Ids by the first part of a route's path, and names by what a body calls them."""
+    # The project is loaded after this file.
+    from rest_framework.authtoken.models import Token
+
+    from annotation import labelling, splits
+    from calibration import gold, studies
+    from calibration.models import Export
+    from jobs.models import Endpoint
+    from judges.rating import actions as runs
+    from judges.rating.metric_plans import metric_plan
+    from judges.rating.selection import Scope
+    from tests import factories
+    from tests.calibration.world import world
+
+    person = factories.user("root", administrator=True, researcher=True)
+    Token.objects.create(user=person, key=TOKEN)
+    built = world("talks", dialogues=3, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    for name, values in (("ann", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]), ("ben", [1.0, 2.0, 3.0, 1.0, 3.0, 3.0])):
+        built.say(name, "quality", values)
+    corpus = built.corpus
+    splits.draw(corpus=corpus, by=person)
+    campaign = factories.campaign(corpus, annotators=[person], by=person)
+    _, hold = labelling.start(by=person, campaign=campaign.pk)
+    assert hold is not None
+    study = studies.create(name="ours", corpus=corpus, definition={"resamples": 20}, by=person)
+    chosen = gold.make(
+        corpus=corpus,
+        campaign=None,
+        scheme_version=built.questions["quality"].version,
+        rule="majority",
+        by=person,
+    )
+    run = runs.start(by=person, plan=metric_plan("dnr", corpus), scope=Scope(corpus))
+    Export.objects.create(corpus=corpus, format="csv", rows=1, sha256="0" * 64, created_by=person)
+    endpoint = Endpoint.objects.create(name="fake", base_url="http://127.0.0.1:9/v1", model="m")
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)  # all requests share the test's transaction
+    yield {
+        "corpora": corpus.pk,
+        "dialogues": corpus.dialogues.values_list("pk", flat=True)[0],
+        "campaigns": campaign.pk,
+        "work": campaign.pk,
+        "assignment": hold.assignment,
+        "studies": study.pk,
+        "gold": chosen.pk,
+        "runs": run.pk,
+        "endpoints": endpoint.pk,
+    }
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)

@@ -1,0 +1,140 @@
+"""The API is as its OpenAPI document says, and nothing that is sent to it breaks it: every route there is.
+
+Schemathesis makes up requests, valid ones and invalid ones, and looks at the answers with all its checks. The
+seed is fixed. Half of the requests are about things that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis import GenerationMode
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.failures import FailureGroup
+
+from config.wsgi import application
+from tests.api.conftest import TOKEN
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+HEADERS = {"Authorization": f"Token {TOKEN}"}
+MODES = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
+MADE_UP = 8
+"""Requests made up at random, for each operation."""
+AT_THE_EDGES = 24
+"""Requests at the edges of what is described, for each operation at most."""
+
+BY_NAME = {
+    "POST /api/v1/campaigns/": "corpus, systems and annotators are named",
+    "POST /api/v1/campaigns/{campaign}/members/": "people are named",
+    "POST /api/v1/corpora/": "the file is read, and corpora are named",
+    "POST /api/v1/corpora/{name}/splits/": "a split that is used is fixed",
+    "DELETE /api/v1/corpora/{name}/": "the confirmation is the corpus's name",
+    "POST /api/v1/endpoints/": "a name is taken, an address refused",
+    "PUT /api/v1/endpoints/{id}/": "a name is taken, an address refused",
+    "PATCH /api/v1/endpoints/{id}/": "a name is taken, an address refused",
+    "GET /api/v1/exports/labels.{form}": "one of corpus and campaign, that there is",
+    "POST /api/v1/gold/": "corpus, scheme and raters are named",
+    "POST /api/v1/runs/": "corpus, systems, metric or protocol are named",
+    "POST /api/v1/studies/": "the corpus is named, and a definition has a language of its own",
+    "GET /api/v1/studies/{id}/items/": "question and raters are named",
+    "POST /api/v1/studies/{id}/open-test/": "there may be no split",
+    "POST /api/v1/studies/{id}/recompute/": "there may be no such part",
+}
+"""Operations that may answer 400 to a request that is as described, because of what it names."""
+
+ACCEPTED = ["2xx", "401", "403", "404", "409", "422"]
+CONFIG = SchemathesisConfig.from_dict(
+    {
+        "checks": {"positive_data_acceptance": {"expected-statuses": ACCEPTED}},
+        "operations": [
+            {
+                "include-name": label,
+                "checks": {"positive_data_acceptance": {"expected-statuses": [*ACCEPTED, "400"]}},
+            }
+            for label in BY_NAME
+        ],
+    }
+)
+
+
+@pytest.fixture
+def schema(one_of_each: dict[str, Any]) -> Any:
+    """The document, as the application hands it out."""
+    address = "/api/v1/schema/?format=json"
+    return schemathesis.openapi.from_wsgi(address, application, headers=HEADERS, config=CONFIG)
+
+
+def _about_what_exists(case: Any, known: dict[str, Any]) -> None:
+    """Replace even numbers, and names of an odd length, in a path by those of things that exist."""
+    room = case.operation.path.split("/")[3]
+    for name, value in dict(case.path_parameters or {}).items():
+        if type(value) is int and value % 2 == 0:
+            case.path_parameters[name] = known.get(name, known.get(room, value))
+        elif name == "name" and isinstance(value, str) and len(value) % 2:
+            case.path_parameters[name] = "talks"
+
+
+def _made_up(operation: Any, ask: Callable[[Any], None], known: dict[str, Any]) -> None:
+    """Ask with requests made up at random, valid and invalid ones."""
+    valid, invalid = (operation.as_strategy(generation_mode=mode) for mode in MODES)
+
+    @hypothesis.seed(1)
+    @settings(
+        max_examples=MADE_UP,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.generate],
+    )
+    @hypothesis.given(case=valid | invalid)
+    def run(case: Any) -> None:
+        _about_what_exists(case, known)
+        ask(case)
+
+    run()
+
+
+def _at_the_edges(schema: Any, operation: Any) -> Iterator[Any]:
+    """Return requests at the edges of what is described, and with other methods."""
+    cases = operation.schema.iter_coverage_cases(
+        operation, generation_modes=MODES, generation_config=schema.config.generation
+    )
+    return islice(cases, AT_THE_EDGES)
+
+
+def test_every_route_is_as_the_document_says(schema: Any, one_of_each: dict[str, Any]) -> None:
+    found: list[str] = []
+
+    def ask(case: Any) -> None:
+        try:
+            case.call_and_validate(headers=HEADERS)
+        except FailureGroup as group:
+            wrong = "; ".join(f"{one.title}: {one.message}" for one in group.exceptions)
+            found.append(f"{case.operation.label}: {wrong[:800]}")
+
+    operations = [result.ok() for result in schema.get_all_operations()]
+    for operation in operations:
+        _made_up(operation, ask, one_of_each)
+        for case in _at_the_edges(schema, operation):
+            ask(case)
+    assert len(operations) > 50
+    assert not found, "\n\n".join(found[:20])
+
+
+def test_the_document_is_made_without_a_warning(one_of_each: dict[str, Any]) -> None:
+    from drf_spectacular.drainage import GENERATOR_STATS
+    from drf_spectacular.generators import SchemaGenerator
+
+    with GENERATOR_STATS.silence():
+        SchemaGenerator().get_schema(request=None, public=True)
+        assert not GENERATOR_STATS._error_cache
+
+
+def test_the_operations_that_name_things_exist(schema: Any) -> None:
+    assert BY_NAME.keys() <= {result.ok().label for result in schema.get_all_operations()}
