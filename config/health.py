@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from config.commands import migrations_wait
 from config.embedded.layout import EmbeddedError
 from config.embedded.programs import QUEUES
+from config.trouble import passing
 from jobs.models import Worker
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,9 @@ def readyz(_request: HttpRequest) -> JsonResponse:
         if migrations:
             workers = _workers_seen()
     except (Error, EmbeddedError) as error:
-        # The answer says what could not be reached; why is for the log alone.
+        # The answer says what could not be reached; why is for the log alone. A connection that was open
+        # may prove broken only with its first question.
+        database = database and passing(error) is None
         logger.warning("not ready: %s", error)
     ready = migrations and all(workers.values())
     answer = {"database": database, "migrations": migrations, "workers": workers}

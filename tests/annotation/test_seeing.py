@@ -13,7 +13,7 @@ from jobs.models import Endpoint
 from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Case
 from judges.rating import actions as rating
-from judges.rating.judge_calls import Jobs
+from judges.rating.judge_calls import JudgePreparer
 from judges.rating.plans import Judge
 from judges.rating.selection import Scope
 from tests import factories
@@ -142,7 +142,7 @@ def shown_to(client, campaign, ana):
 
 
 def prompts_of(run):
-    jobs = Jobs().make(list(run.calls.order_by("pk").values_list("pk", flat=True)))
+    jobs = JudgePreparer().make(list(run.calls.select_related("run__rater", "run__endpoint").order_by("pk")))
     return [job.prompt.user for job in jobs]
 
 

@@ -64,6 +64,17 @@ def test_not_ready_without_the_database(client, monkeypatch):
     assert "10.0.0.1" not in answer.text
 
 
+@pytest.mark.django_db
+def test_not_ready_where_an_open_connection_proves_broken(client, monkeypatch):
+    def refuse() -> None:
+        raise OperationalError("the connection is closed")
+
+    monkeypatch.setattr(health, "_workers_seen", refuse)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["database"] is False
+
+
 @pytest.mark.parametrize("page", ["/healthz", "/readyz"])
 def test_health_is_read_only(client, page):
     assert client.post(page).status_code == 405
