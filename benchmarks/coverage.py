@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import STATISTICS, Plan, Ratings
-from calibration.statistics.engine import Estimate, estimates, result_of
-from calibration.statistics.intervals import bounds_of
+from calibration.statistics.core.engine import Estimate, estimates, result_of
+from calibration.statistics.core.intervals import bounds_of
+from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.core.samples import Draw, Sample
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen_estimated
-from calibration.statistics.resampling import resampling_of
-from calibration.statistics.samples import Draw, Sample
 
 PREVALENCES = (0.02, 0.05, 0.1, 0.2, 0.5)
 DIALOGUES = (30, 50, 150, 500)

@@ -96,9 +96,9 @@ def _dialogues(count: int) -> Iterator[dict[str, Any]]:
 def _rate(form: str, labels: int, repeats: int) -> tuple[float, int]:
     """Return labels a second and bytes of a format."""
     from annotation.models import Corpus
-    from calibration.copying import write
-    from calibration.exports import labels as selection
-    from calibration.scope import of_corpus
+    from calibration.exports.labels import labels as selection
+    from calibration.exports.writing import write
+    from calibration.reading.scope import of_corpus
 
     files: list[Counted] = []
 
@@ -122,7 +122,7 @@ def _bare_copy() -> None:
 
 def _report() -> None:
     from annotation.models import Corpus
-    from calibration import studies
+    from calibration.studies import actions as studies
 
     study = studies.automatic(corpus=Corpus.objects.get())
     studies.compute(study=study, part="all", by=None)

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import Plan, Ratings, Result, analyse
-from calibration.statistics.data import Level
+from calibration.statistics.core.data import Level
+from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.gaps import Comparison, pooled_results
 from calibration.statistics.one_more import verdict
-from calibration.statistics.resampling import resampling_of
 
 ITEMS, EACH, CLUSTER = 300, 3, 3
 CROWDS = (3, 5, 10, 20, 40, 60)

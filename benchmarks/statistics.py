@@ -18,9 +18,9 @@ import numpy as np
 
 from calibration.statistics import STATISTICS, Plan, Ratings, analyse
 from calibration.statistics.cocoeval import table
-from calibration.statistics.engine import estimates
-from calibration.statistics.resampling import resampling_of
-from calibration.statistics.samples import Sample
+from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.core.samples import Sample
 
 ITEMS, TURNS, DIALOGUES, SYSTEMS = 10_395, 7, 15, 99
 RESAMPLES = 2000

@@ -3,10 +3,11 @@ from django.conf import settings
 
 
 class ConfigConfig(AppConfig):
-    """Registered for its commands and template tags; it has no tables."""
+    """Registered for its commands, its template tags and the audit log."""
 
     name = "config"
     verbose_name = "Configuration"
+    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         """With a broker, every process sends its tasks through Concord's own Celery application."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.keys import item_key
+from annotation.text.item_keys import item_key
 from demo import toy_systems
 from demo.script import Line, parse
 

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 
-from annotation import campaigns, raters
+from annotation.campaigns import actions as campaigns
 from annotation.importing import ImportResult, import_path
-from annotation.keys import parse_item_key
+from annotation.labels import raters
 from annotation.models import Campaign, Corpus, Import, Rater
-from calibration import studies
+from annotation.text.item_keys import parse_item_key
 from calibration.models import Report
+from calibration.studies import actions as studies
 from demo import build, simulate, truth
 from demo.raters import RATERS
 from demo.simulate import SimulatedAnswer

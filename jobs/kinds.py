@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 
 KINDS: dict[str, str] = {
-    "report": "calibration.jobs",
+    "report": "calibration.studies.job",
     "deletion": "annotation.deletion.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
@@ -39,7 +39,7 @@ RUN_KINDS: dict[str, str] = {
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
-SWEEPS: tuple[str, ...] = ("annotation.assigning:return_expired",)
+SWEEPS: tuple[str, ...] = ("annotation.work.leases:return_expired",)
 """What else workers put in order every few seconds: `module:function` without arguments."""
 
 

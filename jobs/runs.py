@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Event
+from config.models import Event
 from jobs.kinds import run_kind
 from jobs.models import Call, Run
 from jobs.queue.waking import wake

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import Group, User
 
-from annotation import campaigns
+from annotation.campaigns import actions as campaigns
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, Item, System, Turn
 from annotation.models.schemes import SchemeVersion
 from config.permissions import RESEARCHERS
@@ -105,7 +105,7 @@ def campaign(
 
 def scheme_version(key: str = "comperdial_turn") -> SchemeVersion:
     """Return the stored version of a built-in scheme."""
-    from annotation import scheme_store
+    from annotation.scheme_versions import store as scheme_store
     from annotation.schemes import SCHEMES
 
     return scheme_store.store(definition=SCHEMES[key])

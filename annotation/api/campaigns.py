@@ -13,7 +13,6 @@ from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import campaign_progress, campaigns
 from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
     CampaignSerializer,
@@ -21,6 +20,8 @@ from annotation.api.work_serializers import (
     MembersSerializer,
     StateSerializer,
 )
+from annotation.campaigns import actions as campaigns
+from annotation.campaigns import progress as campaign_progress
 from annotation.models import Campaign
 from config.pagination import Pages, paged
 from config.permissions import IsResearcher

@@ -19,8 +19,10 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from annotation import browsing, deleting, splits
 from annotation.api import corpora_serializers as serializers
+from annotation.corpora import reading as browsing
+from annotation.corpora import splits
+from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
 from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.models import Corpus, Dialogue, Item, Split, Turn

@@ -6,10 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation import browsing
+from annotation.corpora import reading as browsing
 from annotation.formats import FORMATS
-from annotation.keys import item_key
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Split, Turn
+from annotation.text.item_keys import item_key
 
 
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):

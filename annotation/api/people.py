@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api import people_serializers as serializers
-from annotation.deleting import DeletionRefused
+from annotation.deletion.actions import DeletionRefused
 from annotation.models import OneTimeLink
 from annotation.people import accounts, audit, deletion, links, listing, roles, sign_in
 from annotation.people.errors import PeopleError

@@ -6,8 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.models import ApiToken, Event, OneTimeLink
+from annotation.models import ApiToken, OneTimeLink
 from annotation.people.roles import ROLES
+from config.models import Event
 
 
 class AccountSerializer(serializers.Serializer[Any]):

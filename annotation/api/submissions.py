@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.refusals import answered
-from annotation.keys import item_key
 from annotation.models import Assignment, Campaign
+from annotation.text.item_keys import item_key
 from annotation.work import withdrawing
 from config.permissions import IsResearcher
 

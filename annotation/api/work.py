@@ -12,7 +12,6 @@ from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import labelling
 from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
     DraftSerializer,
@@ -23,11 +22,12 @@ from annotation.api.work_serializers import (
     SkipSerializer,
     SubmitSerializer,
 )
-from annotation.assigning import Hold, Seat
 from annotation.models import Assignment, CampaignMember, Guidelines
-from annotation.plans import Asked, plan_of
-from annotation.progress import progress
-from annotation.screens import load
+from annotation.scheme_versions.asked import Asked, plan_of
+from annotation.work import actions as labelling
+from annotation.work.leases import Hold, Seat
+from annotation.work.progress import progress
+from annotation.work.screens import load
 from config.permissions import IsSignedIn
 
 

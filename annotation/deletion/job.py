@@ -7,7 +7,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from annotation import browsing, deleting
+from annotation.corpora import reading as browsing
+from annotation.deletion import actions as deleting
 from annotation.models import Corpus
 from jobs import actions
 from jobs.errors import JobRefused

@@ -13,14 +13,14 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.cells import unguarded
 from annotation.formats.decoding import decode
 from annotation.formats.entry import Entry, Format, Rating
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
-from annotation.keys import parse_item_key
 from annotation.records import SELF, LabelRecord
+from annotation.text.csv_cells import unguarded
+from annotation.text.item_keys import parse_item_key
 
 KINDS = ("human", "judge", "metric", "key")
 TRUTH = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}

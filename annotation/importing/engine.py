@@ -10,7 +10,7 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.formats import FORMATS, Format, ImportProblem, Source, manifest
 from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels

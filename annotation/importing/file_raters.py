@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from django.db import connection
 
-from annotation import raters
 from annotation.formats import ImportProblem
 from annotation.importing.copying import copy_rows, fresh_table
+from annotation.labels import raters
 from annotation.models import Corpus, Rater
 
 NAMED = """

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from annotation import scheme_store
 from annotation.models import Corpus, Question, SchemeVersion
+from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
 if TYPE_CHECKING:

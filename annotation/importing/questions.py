@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
-from annotation import scheme_store
 from annotation.formats import FORMATS, ImportProblem
 from annotation.importing.own_scheme import OWN, own_questions
 from annotation.models import Campaign, Corpus, Label, Question, Scheme
+from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
 
 ELSEWHERE = ("corpus:", "metric:")

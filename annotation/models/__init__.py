@@ -1,6 +1,5 @@
 """The tables of the people's side, one file per subject."""
 
-from annotation.models.audit import Event
 from annotation.models.campaigns import Assignment, Campaign, CampaignMember, Guidelines, Slot, Task
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
 from annotation.models.labels import Label, Occasion, live_labels
@@ -18,7 +17,6 @@ __all__ = [
     "Continuation",
     "Corpus",
     "Dialogue",
-    "Event",
     "Guidelines",
     "Import",
     "Item",

@@ -8,8 +8,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Cast, Random
 from django.utils.functional import cached_property
 
-from annotation.keys import item_key
 from annotation.models.turn_numbers import numbers_of
+from annotation.text.item_keys import item_key
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
 """Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
-from annotation.browsing import showable
+from annotation.corpora.reading import showable
 from annotation.models import Corpus, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT

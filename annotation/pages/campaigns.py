@@ -10,13 +10,22 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import campaign_progress, campaign_tasks, campaigns
+from annotation.campaigns import (
+    actions as campaigns,
+)
+from annotation.campaigns import (
+    progress as campaign_progress,
+)
+from annotation.campaigns import (
+    tasks as campaign_tasks,
+)
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, Corpus, Event, turn_numbers
+from annotation.models import Campaign, Corpus, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
 from annotation.text import views
 from config.ids import row_id
+from config.models import Event
 from config.permissions import researcher_only
 
 VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}

@@ -12,7 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import browsing, deleting, splits
+from annotation.corpora import reading as browsing
+from annotation.corpora import splits
+from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
 from annotation.models import Corpus, Upload, turn_numbers
 from config.permissions import administrator_only, researcher_only

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from annotation import dialogue_view
+from annotation.corpora import dialogue_view
 from annotation.models import Continuation, Dialogue, Turn
 from annotation.records import SELF
 from annotation.text.happenings import Names

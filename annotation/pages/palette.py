@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from annotation.plans import Asked, Plan
+from annotation.scheme_versions.asked import Asked, Plan
 
 ROWS_AT_MOST = 7
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}

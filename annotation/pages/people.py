@@ -15,7 +15,7 @@ from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.deleting import DeletionRefused
+from annotation.deletion.actions import DeletionRefused
 from annotation.models import OneTimeLink
 from annotation.pages.people_forms import ROLE_CHOICES, InviteForm, PersonForm, refused
 from annotation.people import accounts, deletion, links, listing, roles, sign_in

@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import uploads
 from annotation.formats import FORMATS
+from annotation.importing import uploads
 from annotation.models import Upload
 from annotation.pages.import_form import ImportForm
 from config.permissions import is_administrator, researcher_only

@@ -17,16 +17,16 @@ from django.shortcuts import get_object_or_404, render
 from django.template.loader import get_template
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import labelling
-from annotation.assigning import Hold, Seat
 from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
-from annotation.payload import parse
-from annotation.plans import plan_of
-from annotation.progress import Progress, others_are_busy, progress, with_work
+from annotation.scheme_versions.asked import plan_of
 from annotation.schemes import SCHEMES
-from annotation.screens import load
+from annotation.work import actions as labelling
+from annotation.work.leases import Hold, Seat
+from annotation.work.progress import Progress, others_are_busy, progress, with_work
+from annotation.work.request_json import parse
+from annotation.work.screens import load
 
 View = Callable[..., HttpResponse]
 

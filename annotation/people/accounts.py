@@ -7,9 +7,10 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from annotation.models import ApiToken, Assignment, Event, OneTimeLink, UserName
+from annotation.models import ApiToken, Assignment, OneTimeLink, UserName
 from annotation.people import names, roles
 from annotation.people.errors import NameRefused, PasswordRefused, RoleRefused
+from config.models import Event
 
 WRONG = "That is not your password of now."
 TAKEN = "That name is taken, or looks like one that is. Choose another."

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
-from annotation.models import Event
+from config.models import Event
 
 ACCOUNT = re.compile(r"account (\d{1,18})")
 

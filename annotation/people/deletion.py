@@ -8,12 +8,13 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
-from annotation.deleting import DeletionRefused
-from annotation.models import Assignment, CampaignMember, Event, Label, Rater
+from annotation.deletion.actions import DeletionRefused
+from annotation.deletion.purging import purge
+from annotation.models import Assignment, CampaignMember, Label, Rater
 from annotation.people import roles
 from annotation.people.errors import PersonInUse
 from annotation.people.uses import uses_of
-from annotation.purging import purge
+from config.models import Event
 from config.permissions import is_administrator
 
 

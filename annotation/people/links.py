@@ -16,9 +16,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import Event, OneTimeLink
+from annotation.models import OneTimeLink
 from annotation.people import accounts, names, roles, sign_in
 from annotation.people.errors import LinkRefused, NameRefused, RoleRefused
+from config.models import Event
 
 Kind = OneTimeLink.Kind
 FIRST_HOURS, RESET_HOURS, INVITATION_DAYS = 24, 24, 7

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 
-from annotation.models import Event
 from annotation.people.errors import RoleRefused
+from config.models import Event
 from config.permissions import RESEARCHERS
 
 ROLES = {"annotator": "Annotator", "researcher": "Researcher", "administrator": "Administrator"}

@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from annotation.models import Event
+from config.models import Event
 
 FREE_TRIES = 3
 LONGEST_WAIT = 60

@@ -15,8 +15,9 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from annotation.models import ApiToken, Event
+from annotation.models import ApiToken
 from annotation.people.errors import TokenRefused
+from config.models import Event
 
 MOST_TOKENS, MOST_DAYS = 20, 366
 NOTED_EVERY = timedelta(hours=1)

@@ -15,9 +15,10 @@ from django.db.models.functions import Extract, Greatest
 from django.utils import timezone
 
 from annotation.errors import SubmissionRefused
-from annotation.labelling import held
-from annotation.models import Assignment, Campaign, CampaignMember, Event
-from annotation.payload import cleaned
+from annotation.models import Assignment, Campaign, CampaignMember
+from annotation.work.actions import held
+from annotation.work.request_json import cleaned
+from config.models import Event
 
 REASON_LIMIT = 2_000
 State = Assignment.State

@@ -11,10 +11,10 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from calibration.definitions import DefinitionError
 from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
 from calibration.pages.access import part_of, study_of
+from calibration.reading.definitions import DefinitionError
 from calibration.statistics import RatingError
 from config.pagination import Pages, paged
 

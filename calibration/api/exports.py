@@ -12,15 +12,15 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Corpus
 from calibration.api.serializers import ExportSerializer, LabelExportSerializer
-from calibration.copying import FORMATS
-from calibration.export_parts import PARTS, ExportRefused, Taken, take
-from calibration.exports import labels as label_selection
-from calibration.exports import stream
+from calibration.exports.labels import labels as label_selection
+from calibration.exports.labels import stream
+from calibration.exports.parts import PARTS, ExportRefused, Taken, take
+from calibration.exports.writing import FORMATS
 from calibration.models import Export
-from calibration.scope import scope_of
+from calibration.reading.scope import scope_of
 from config.openapi import files
 from config.pagination import Pages, paged
 

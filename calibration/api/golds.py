@@ -14,12 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import SchemeVersion
-from calibration import gold_export
 from calibration.api.exports import DOWNLOAD, FORM, PART, taken_by
 from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
-from calibration.copying import FORMATS
-from calibration.gold import make
-from calibration.gold_rules import GoldRuleError
+from calibration.exports.writing import FORMATS
+from calibration.gold import export as gold_export
+from calibration.gold.making import make
+from calibration.gold.rules import GoldRuleError
 from calibration.models import Gold
 from calibration.pages.access import gold_of
 from config.pagination import Pages, paged

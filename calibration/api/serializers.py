@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.models import Campaign, Corpus
-from calibration.gold_rules import RULES
+from calibration.gold.rules import RULES
 from calibration.models import Export, Gold, Report, Study
 
 

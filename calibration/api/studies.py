@@ -14,8 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Campaign, Corpus
-from calibration import jobs
-from calibration import studies as verbs
 from calibration.api.serializers import (
     PartSerializer,
     PurposeSerializer,
@@ -25,10 +23,12 @@ from calibration.api.serializers import (
     StudySerializer,
     study_out,
 )
-from calibration.definitions import DefinitionError
 from calibration.models import Report, Study
 from calibration.pages.access import study_of
+from calibration.reading.definitions import DefinitionError
 from calibration.reports.renderings import RENDERINGS
+from calibration.studies import actions as verbs
+from calibration.studies import job as jobs
 from config.openapi import files
 from config.pagination import Pages, paged
 from jobs.models import Job

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibration.census import census
-from calibration.computing import POOLED, pooled
-from calibration.definitions import DefinitionError, parse
-from calibration.inputs import clusters_of, split_of
 from calibration.models import Study
-from calibration.ratings_data import SubjectData, load, places
-from calibration.scope import Scope, scope_of
+from calibration.reading.census import census
+from calibration.reading.definitions import DefinitionError, parse
+from calibration.reading.ratings import SubjectData, load, places
+from calibration.reading.scope import Scope, scope_of
+from calibration.reading.subjects import Subject, subjects_of
 from calibration.statistics import Ratings
-from calibration.subjects import Subject, subjects_of
+from calibration.studies.computing import POOLED, pooled
+from calibration.studies.inputs import clusters_of, split_of
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from operator import or_
 
 from django.db.models import Q
 
-from annotation import dialogue_view
+from annotation.corpora import dialogue_view
 from annotation.models import Item, Turn, turn_numbers
 from calibration.disagreements.measure import Comparison
 from calibration.disagreements.reading import Asked

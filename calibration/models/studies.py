@@ -10,9 +10,9 @@ from django.db.models import Q
 class Study(models.Model):
     """A saved question put to the labels of a corpus or campaign.
 
-    `definition` holds what differs from the defaults (see `calibration.definitions`); an empty one means the
-    automatic study: every question with two raters or more. A corpus and a campaign have one automatic study
-    each, behind their report pages.
+    `definition` holds what differs from the defaults (see `calibration.reading.definitions`); an empty one
+    means the automatic study: every question with two raters or more. A corpus and a campaign have one
+    automatic study each, behind their report pages.
     """
 
     name = models.CharField(max_length=160, unique=True)

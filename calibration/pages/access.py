@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Campaign, Corpus
-from calibration import studies
 from calibration.models import Gold, Report, Study
+from calibration.studies import actions as studies
 from config.ids import row_id
 
 WHOSE = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."

@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
-from calibration.definitions import DefinitionError
 from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
 from calibration.disagreements.measure import PEOPLE
 from calibration.disagreements.showing import shown, value_name
 from calibration.pages.access import part_of, study_of
+from calibration.reading.definitions import DefinitionError
 from calibration.statistics import RatingError
 from config.permissions import researcher_only
 

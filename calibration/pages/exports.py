@@ -11,15 +11,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Corpus
 from annotation.pages.choosing import choose
-from calibration import exports
-from calibration.copying import FORMATS
-from calibration.export_parts import ExportRefused, Taken, take
+from calibration.exports import labels as exports
+from calibration.exports.parts import ExportRefused, Taken, take
+from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
 from calibration.pages.access import WHOSE, place_of
-from calibration.scope import scope_of
+from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
 
 

@@ -12,18 +12,18 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
-from calibration import gold_export
-from calibration.census import Census, census
-from calibration.copying import FORMATS
-from calibration.gold import make
-from calibration.gold_rules import RULES, TIES, GoldRuleError
+from calibration.exports.writing import FORMATS
+from calibration.gold import export as gold_export
+from calibration.gold.making import make
+from calibration.gold.rules import RULES, TIES, GoldRuleError
 from calibration.models import Gold
 from calibration.pages.access import WHOSE, gold_of, place_of
 from calibration.pages.exports import taken_by
-from calibration.scope import scope_of
+from calibration.reading.census import Census, census
+from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
 
 ROOM = {"active_room": "golds"}

@@ -12,7 +12,7 @@ from annotation.models import Continuation, Corpus, Label
 from calibration.profiles import causes, distribution, summary, tables
 from config.ids import row_id
 from config.permissions import researcher_only
-from judges.doubts import doubtful_values
+from judges.rating.doubts import doubtful_values
 
 FILES = {
     "csv": (tables.as_csv, "text/csv; charset=utf-8"),

@@ -13,14 +13,15 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Campaign, Corpus
-from calibration import jobs, studies
-from calibration.definitions import DefinitionError
-from calibration.inputs import split_of
 from calibration.models import Report, Study
 from calibration.pages.access import snapshot_of, study_of
+from calibration.reading.definitions import DefinitionError
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.view import view_of
+from calibration.studies import actions as studies
+from calibration.studies import job as jobs
+from calibration.studies.inputs import split_of
 from config.permissions import researcher_only
 from jobs.models import Job
 

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
-from calibration import studies
-from calibration.census import census
-from calibration.definitions import DefinitionError, parse
 from calibration.models import Study
 from calibration.pages.access import WHOSE, place_of, study_of
 from calibration.pages.study_form import StudyForm
-from calibration.scope import scope_of
+from calibration.reading.census import census
+from calibration.reading.definitions import DefinitionError, parse
+from calibration.reading.scope import scope_of
+from calibration.studies import actions as studies
 from config.permissions import researcher_only
 
 ROOM = {"active_room": "studies"}

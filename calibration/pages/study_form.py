@@ -6,10 +6,10 @@ from typing import Any
 
 from django import forms
 
-from calibration.census import Census
-from calibration.definitions import DEFAULT_STATISTICS
+from calibration.reading.census import Census
+from calibration.reading.definitions import DEFAULT_STATISTICS
+from calibration.reading.scale_maps import MapError, ScaleMap
 from calibration.reports.tables import SHOWN
-from calibration.scale_maps import MapError, ScaleMap
 from calibration.statistics import STATISTICS
 
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]

@@ -6,9 +6,9 @@ import csv
 import io
 from collections.abc import Sequence
 
-from annotation.cells import guarded
-from calibration.latex import NEEDS, escaped, fitted
+from annotation.text.csv_cells import guarded
 from calibration.profiles.summary import Cell, Panel, as_rows
+from calibration.reports.latex import NEEDS, escaped, fitted
 
 TEXT = ("metric", "system")
 MOST_LEVEL = 4

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Count, Max, Q
 
-from calibration.census import Census
-from calibration.scope import Scope
+from calibration.reading.census import Census
+from calibration.reading.scope import Scope
 
 
 def answered(

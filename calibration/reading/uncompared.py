@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from calibration.census import Census, QuestionInfo, RaterInfo
-from calibration.definitions import Definition
-from calibration.subjects import METRIC, TEXT, Subject
+from calibration.reading.census import Census, QuestionInfo, RaterInfo
+from calibration.reading.definitions import Definition
+from calibration.reading.subjects import METRIC, TEXT, Subject
 
 PEOPLE = ("human", "key")
 

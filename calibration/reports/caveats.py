@@ -7,7 +7,7 @@ from typing import Any
 
 from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, figures
 from calibration.reports.wording import counted, in_words, listed
-from calibration.statistics.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
+from calibration.statistics.core.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
 
 ENOUGH = 30  # answers that say whether a rater is constant
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.cells import guarded
+from annotation.text.csv_cells import guarded
 from calibration.reports.figures import (
     JUDGE,
     METRIC,

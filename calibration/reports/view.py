@@ -7,12 +7,13 @@ from typing import Any
 from django.db.models import Q
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import TestLook
-from calibration import scale_maps, studies
 from calibration.models import Report
+from calibration.reading import scale_maps
 from calibration.reports import caveats, charts, drawing, lede, tables
 from calibration.reports.figures import crowd, figures
+from calibration.studies import actions as studies
 
 
 def view_of(report: Report) -> dict[str, Any]:

@@ -12,9 +12,9 @@ planning, comparisons) are modules of their own. Every answer is a ``Result``.
 """
 
 from calibration.statistics.analysis import Analysis, Entry, analyse
-from calibration.statistics.data import RatingError, Ratings, Record
-from calibration.statistics.resampling import Plan
-from calibration.statistics.result import FLAGS, Result
+from calibration.statistics.core.data import RatingError, Ratings, Record
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.result import FLAGS, Result
 from calibration.statistics.table import STATISTICS
 
 __all__ = [

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.statistics.base import (
+from calibration.statistics.core.base import (
     Statistic,
     Verdict,
     constant_flag,
@@ -19,8 +19,8 @@ from calibration.statistics.base import (
     no_variation,
     prevalence,
 )
-from calibration.statistics.data import Floats, Level
-from calibration.statistics.samples import Draw, Sample
+from calibration.statistics.core.data import Floats, Level
+from calibration.statistics.core.samples import Draw, Sample
 
 MAX_VALUES = 101  # distinct values kept as a table of coincidences
 

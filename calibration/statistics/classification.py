@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibration.statistics.base import Check, Statistic, Verdict, few_events, few_of_either
-from calibration.statistics.data import Floats
-from calibration.statistics.samples import Draw, Sample
+from calibration.statistics.core.base import Check, Statistic, Verdict, few_events, few_of_either
+from calibration.statistics.core.data import Floats
+from calibration.statistics.core.samples import Draw, Sample
 
 BINARY = frozenset({"binary"})
 

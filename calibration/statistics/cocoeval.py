@@ -16,11 +16,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.data import Floats, Ints
+from calibration.statistics.core.data import Floats, Ints
+from calibration.statistics.core.resampling import Plan, Resampling
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.sums import Labels, cluster_codes, finished
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
-from calibration.statistics.resampling import Plan, Resampling
-from calibration.statistics.result import Result
-from calibration.statistics.sums import Labels, cluster_codes, finished
 
 Policy = Literal["consistent", "cocoeval"]
 Marks = npt.NDArray[np.bool_]

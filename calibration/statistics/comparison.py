@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from calibration.statistics.base import Statistic
-from calibration.statistics.data import Floats, Ratings
-from calibration.statistics.engine import estimates
-from calibration.statistics.resampling import Plan, resampling_of
-from calibration.statistics.result import Counts, Result
-from calibration.statistics.samples import Sample
-from calibration.statistics.sums import Labels, cluster_codes, finished
+from calibration.statistics.core.base import Statistic
+from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.resampling import Plan, resampling_of
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.sums import Labels, cluster_codes, finished
 from calibration.statistics.table import STATISTICS
 
 ROUNDING = 1e-12  # what counts as equal, relative to the largest value

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibration.statistics.base import CORRELATION_LEVELS, Statistic, Verdict, as_numbers, constant_undefined
-from calibration.statistics.data import Floats
+from calibration.statistics.core.base import (
+    CORRELATION_LEVELS,
+    Statistic,
+    Verdict,
+    as_numbers,
+    constant_undefined,
+)
+from calibration.statistics.core.data import Floats
+from calibration.statistics.core.samples import Draw, Sample
 from calibration.statistics.ranks import kendall_by_item, spearman_by_item
-from calibration.statistics.samples import Draw, Sample
 
 
 def pearson(draw: Draw) -> Floats:

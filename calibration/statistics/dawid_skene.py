@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.data import Floats, Ratings
+from calibration.statistics.core.data import Floats, Ratings
 from calibration.statistics.gold import Gold
 
 

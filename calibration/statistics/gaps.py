@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.base import few_events, few_of_either, no_variation, prevalence
-from calibration.statistics.data import Floats, Ints, Ratings
-from calibration.statistics.engine import Estimate, interval_of
-from calibration.statistics.intervals import cluster_flags
+from calibration.statistics.core.base import few_events, few_of_either, no_variation, prevalence
+from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.engine import Estimate, interval_of
+from calibration.statistics.core.intervals import cluster_flags
+from calibration.statistics.core.resampling import Plan, Resampling
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.samples import MAX_TABLE, Sample
 from calibration.statistics.one_more import margin_result
 from calibration.statistics.pooled import POOLED, WEIGHTS, Beside, People, evaluated
-from calibration.statistics.resampling import Plan, Resampling
-from calibration.statistics.result import Counts, Result
-from calibration.statistics.samples import MAX_TABLE, Sample
 from calibration.statistics.table import STATISTICS
 
 COMPARED = frozenset((*POOLED, "pearson", "spearman", "kendall_tau_b"))

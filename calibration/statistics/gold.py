@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Floats, Ints, Ratings
 
 Ties = Literal["none", "lowest", "highest", "first"]
 

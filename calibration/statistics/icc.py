@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.statistics.base import Statistic, Verdict, as_numbers, constant_flag
-from calibration.statistics.data import Floats
-from calibration.statistics.samples import Additive, Draw, Sample, additive
+from calibration.statistics.core.base import Statistic, Verdict, as_numbers, constant_flag
+from calibration.statistics.core.data import Floats
+from calibration.statistics.core.samples import Additive, Draw, Sample, additive
 
 Form = Literal[1, 2, 3]
 BLOCK = 20_000  # items worked on at a time: each has a matrix of raters x raters

@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 from scipy import special
 
-from calibration.statistics.base import Statistic
-from calibration.statistics.data import Floats, Ratings
-from calibration.statistics.engine import estimates, result_of
+from calibration.statistics.core.base import Statistic
+from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.engine import estimates, result_of
+from calibration.statistics.core.resampling import Plan, resampling_of
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.samples import Sample
 from calibration.statistics.icc import Form
-from calibration.statistics.resampling import Plan, resampling_of
-from calibration.statistics.result import Result
-from calibration.statistics.samples import Sample
 from calibration.statistics.table import STATISTICS
 
 

@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from calibration.statistics.data import Floats, Ints, Ratings
-from calibration.statistics.resampling import Plan, drawn_counts
-from calibration.statistics.result import Counts, Result
-from calibration.statistics.sums import finished
+from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.resampling import Plan, drawn_counts
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.sums import finished
 
 Unit = Literal["continuation", "system"]
 

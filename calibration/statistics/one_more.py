@@ -20,11 +20,11 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibration.statistics.data import Floats
+from calibration.statistics.core.data import Floats
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.samples import Sample
 from calibration.statistics.pairwise import disagreement_weights
 from calibration.statistics.pooled import WEIGHTS
-from calibration.statistics.result import Counts, Result
-from calibration.statistics.samples import Sample
 
 LIMIT = 0.15  # of the chi-square that says how little R people may show of how far people differ
 Verdict = Literal["more", "less", "within", "not shown", "unknown"]

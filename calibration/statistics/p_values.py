@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from calibration.statistics.comparison import Test
-from calibration.statistics.sums import Labels, cluster_codes
+from calibration.statistics.core.sums import Labels, cluster_codes
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
 

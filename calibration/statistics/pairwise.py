@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.statistics.base import (
+from calibration.statistics.core.base import (
     CATEGORIES,
     Statistic,
     Verdict,
@@ -22,8 +22,8 @@ from calibration.statistics.base import (
     no_variation,
     prevalence,
 )
-from calibration.statistics.data import Floats
-from calibration.statistics.samples import Draw, Sample
+from calibration.statistics.core.data import Floats
+from calibration.statistics.core.samples import Draw, Sample
 
 Weights = Literal["unweighted", "linear", "quadratic"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.base import (
+from calibration.statistics.core.base import (
     ALL,
     Statistic,
     Verdict,
@@ -21,10 +21,10 @@ from calibration.statistics.base import (
     no_variation,
     prevalence,
 )
-from calibration.statistics.data import Floats
-from calibration.statistics.features import usual_count
+from calibration.statistics.core.data import Floats
+from calibration.statistics.core.features import usual_count
+from calibration.statistics.core.samples import Draw, Sample
 from calibration.statistics.pairwise import Weights, disagreement_weights, ratio
-from calibration.statistics.samples import Draw, Sample
 
 
 def agreement_weights(k: int, weights: Weights) -> Floats:

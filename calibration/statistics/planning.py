@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.statistics.data import Floats, Ratings
-from calibration.statistics.engine import estimates
+from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
+from calibration.statistics.core.samples import Draw, Sample, additive
 from calibration.statistics.replacement import (
     MIN_ITEMS,
     Score,
@@ -21,8 +23,6 @@ from calibration.statistics.replacement import (
     is_constant,
     p_values,
 )
-from calibration.statistics.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.samples import Draw, Sample, additive
 from calibration.statistics.table import STATISTICS
 
 GRID = (10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from calibration.statistics.base import MOST_CELLS
-from calibration.statistics.data import Floats, Ints, Ratings
-from calibration.statistics.features import pairs_once
+from calibration.statistics.core.base import MOST_CELLS
+from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.features import pairs_once
+from calibration.statistics.core.resampling import Resampling
+from calibration.statistics.core.samples import Additive, Sample, tabulated
 from calibration.statistics.pairwise import disagreement_weights, mcc_of, pi_of, ratio
-from calibration.statistics.resampling import Resampling
-from calibration.statistics.samples import Additive, Sample, tabulated
 
 WEIGHTS = {
     "cohen_kappa": "unweighted",

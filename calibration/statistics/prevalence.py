@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from calibration.statistics.base import FEW_EVENTS
-from calibration.statistics.data import Floats, Ints
-from calibration.statistics.intervals import cluster_flags
+from calibration.statistics.core.base import FEW_EVENTS
+from calibration.statistics.core.data import Floats, Ints
+from calibration.statistics.core.intervals import cluster_flags
+from calibration.statistics.core.resampling import Plan, drawn_counts
+from calibration.statistics.core.result import Counts, Result, Status
+from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
 from calibration.statistics.proportions import wilson_bounds
-from calibration.statistics.resampling import Plan, drawn_counts
-from calibration.statistics.result import Counts, Result, Status
-from calibration.statistics.sums import Labels, cluster_codes, finished, resampled
 
 REFUSED = (
     "sensitivity + specificity is at most 1: the judge is no better than chance, nothing to correct with"

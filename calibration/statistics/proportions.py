@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.special import ndtri
 
-from calibration.statistics.result import Result
+from calibration.statistics.core.result import Result
 
 
 def wilson_bounds(positive: int, n: int, level: float = 0.95) -> tuple[float, float]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibration.statistics.data import Floats, Ints
-from calibration.statistics.samples import Draw, Sample
+from calibration.statistics.core.data import Floats, Ints
+from calibration.statistics.core.samples import Draw, Sample
 
 ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in cache
 

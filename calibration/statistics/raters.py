@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.statistics.data import Ratings
-from calibration.statistics.engine import estimates
-from calibration.statistics.resampling import Plan, drawn_counts, resampling_of
-from calibration.statistics.result import Counts, Result
-from calibration.statistics.samples import Sample
-from calibration.statistics.sums import finished
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.resampling import Plan, drawn_counts, resampling_of
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.sums import finished
 from calibration.statistics.table import STATISTICS
 
 FEWEST = 5

@@ -13,10 +13,10 @@ from math import comb
 import numpy as np
 
 from calibration.statistics.analysis import Entry, analyse
-from calibration.statistics.data import Ratings
-from calibration.statistics.resampling import Plan
-from calibration.statistics.result import Result
-from calibration.statistics.sums import Labels, cluster_codes, finished, resampled
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
 
 
 def pass_hat_k(

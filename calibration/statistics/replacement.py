@@ -20,12 +20,12 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibration.statistics.data import Floats, Ints, Ratings
-from calibration.statistics.engine import interval_of
-from calibration.statistics.intervals import cluster_flags
-from calibration.statistics.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.result import Counts, Result, Status
-from calibration.statistics.samples import additive
+from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.engine import interval_of
+from calibration.statistics.core.intervals import cluster_flags
+from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
+from calibration.statistics.core.result import Counts, Result, Status
+from calibration.statistics.core.samples import additive
 
 Score = Literal["accuracy", "neg_rmse", "similarity"]
 Similarity = Callable[[Floats, Floats], Floats]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from calibration.statistics.alpha import ALPHA
-from calibration.statistics.base import Statistic
 from calibration.statistics.classification import CLASSIFICATION
+from calibration.statistics.core.base import Statistic
 from calibration.statistics.correlation import CORRELATION
 from calibration.statistics.icc import ICC
 from calibration.statistics.pairwise import PAIRWISE

@@ -7,8 +7,7 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation import direction
-from annotation.text import language
+from annotation.text import direction, language
 from annotation.text import markdown as markdown_text
 
 register = template.Library()

@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Event
+from config.models import Event
 from jobs.endpoints.addresses import literal, refusal
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run

@@ -29,11 +29,11 @@ from judges.api.serializers import (
     ProtocolSerializer,
     RunSerializer,
 )
-from judges.availability import Availability, availability
 from judges.errors import JudgeError
-from judges.estimates import Estimate, estimate
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
+from judges.rating.availability import Availability, availability
+from judges.rating.estimates import Estimate, estimate
 from judges.rating.lookup import corpus_named, endpoint_named, scope_of
 from judges.rating.metric_plans import metric_plan
 from judges.rating.plans import Judge

@@ -11,7 +11,7 @@ from operator import itemgetter
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.models import Continuation, Dialogue, Item, System, Turn
-from judges.metrics.instrument import Content
+from judges.metrics.kit.instrument import Content
 
 _BATCH = 200
 _ROWS = 5000

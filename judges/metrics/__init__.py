@@ -32,13 +32,13 @@ from judges.metrics import (
     turn_taking,
     yes_no,
 )
-from judges.metrics.base import Metric, Parameter, Score, Settings
-from judges.metrics.embedding import DEFAULT_MODEL, Embedder
-from judges.metrics.errors import InputRefused, KeyRefused, MetricError, ModelMissing
-from judges.metrics.instrument import Instrument, content_hash, corpus_hash, score_continuation
-from judges.metrics.keys import parse_key, split_keys
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Models, Tools
+from judges.metrics.kit.base import Metric, Parameter, Score, Settings
+from judges.metrics.kit.embedding import DEFAULT_MODEL, Embedder
+from judges.metrics.kit.errors import InputRefused, KeyRefused, MetricError, ModelMissing
+from judges.metrics.kit.instrument import Instrument, content_hash, corpus_hash, score_continuation
+from judges.metrics.kit.keys import parse_key, split_keys
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Models, Tools
 
 METRICS: dict[str, Metric] = {
     metric.key: metric

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from annotation.records import Dialogue
-from judges.metrics import acts
-from judges.metrics.base import (
+from judges.metrics.kit import acts
+from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
@@ -20,8 +20,8 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 from judges.metrics.turn_taking import NO_CONTEXT
 
 History = tuple[str, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
-from judges.metrics import agenda
-from judges.metrics.agenda import Coverage
-from judges.metrics.base import (
+from judges.metrics.kit import agenda
+from judges.metrics.kit.agenda import Coverage
+from judges.metrics.kit.base import (
     HIGHER,
     LOWER,
     Metric,
@@ -17,8 +17,8 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Matrix, Tools
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Matrix, Tools
 
 STATIC = "turns at fixed points are not one conversation"
 EMPTY = "the conversation has no turn with text"

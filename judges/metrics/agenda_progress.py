@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from judges.metrics import agenda
-from judges.metrics.agenda import Coverage
-from judges.metrics.base import HIGHER, Metric, Score, Settings, key_of, scored, unscored
-from judges.metrics.blocks import likeness
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools, cosine
+from judges.metrics.kit import agenda
+from judges.metrics.kit.agenda import Coverage
+from judges.metrics.kit.base import HIGHER, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.kit.blocks import likeness
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools, cosine
 from judges.metrics.turn_taking import NO_CONTEXT
 
 NOTHING_RELEVANT = "no turn of the context is about an agenda item"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics import background
-from judges.metrics.base import (
+from judges.metrics.kit import background
+from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
@@ -21,9 +21,9 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.blocks import RunningBest
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Matrix, Tools, cosine, first_greatest
+from judges.metrics.kit.blocks import RunningBest
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Matrix, Tools, cosine, first_greatest
 from judges.metrics.turn_taking import NO_SPEAKER
 
 Best = NDArray[np.float64]

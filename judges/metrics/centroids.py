@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judges.metrics import background
 from judges.metrics.agenda_completion import STATIC
-from judges.metrics.base import (
+from judges.metrics.kit import background
+from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
@@ -23,10 +23,10 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.mixture import centres
+from judges.metrics.kit.mixture import centres
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Matrix, Tools, normalised
 from judges.metrics.participation import NOBODY, spoken
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Matrix, Tools, normalised
 
 Best = Callable[[Matrix], float]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics import concentration_reference
 from judges.metrics.agenda_completion import STATIC
-from judges.metrics.base import (
+from judges.metrics.kit import concentration_reference
+from judges.metrics.kit.base import (
     DESCRIPTIVE,
     PAPER,
     REFERENCE,
@@ -21,10 +21,10 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.spanning import Distances, cosine_distances, prim
+from judges.metrics.kit.tools import Matrix, Tools
 from judges.metrics.participation import NOBODY, spoken
-from judges.metrics.scene import Scene
-from judges.metrics.spanning import Distances, cosine_distances, prim
-from judges.metrics.tools import Matrix, Tools
 
 NOISE = 1e-12
 """A change of spread below this is rounding, not a contribution."""

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from judges.metrics.base import HIGHER, Compute, Metric, Parameter, Score, Settings, key_of, scored, unscored
-from judges.metrics.hub import Encoder, load_causal
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.base import (
+    HIGHER,
+    Compute,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    key_of,
+    scored,
+    unscored,
+)
+from judges.metrics.kit.hub import Encoder, load_causal
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 TURN_END = "<|endoftext|>"
 ENGAGED = (

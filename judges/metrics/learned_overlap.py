@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from judges.metrics.base import HIGHER, Metric, Parameter, Score, Settings, scored, unscored
-from judges.metrics.comparison import AGAINST, pair
-from judges.metrics.errors import MetricError
-from judges.metrics.hub import Encoder, load_classifier, load_encoder
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.base import HIGHER, Metric, Parameter, Score, Settings, scored, unscored
+from judges.metrics.kit.comparison import AGAINST, pair
+from judges.metrics.kit.errors import MetricError
+from judges.metrics.kit.hub import Encoder, load_classifier, load_encoder
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 
 def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:

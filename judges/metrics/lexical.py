@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from annotation.records import Dialogue
-from judges.metrics import units
-from judges.metrics.base import (
+from judges.metrics.kit import units
+from judges.metrics.kit.base import (
     NEARER_HALF,
     PAPER,
     REFERENCE,
@@ -20,9 +20,9 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.lexicon import Lexicon
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.lexicon import Lexicon
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 from judges.metrics.turn_taking import NO_CONTEXT
 
 WORDS = "words"

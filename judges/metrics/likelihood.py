@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from judges.metrics.base import (
+from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
@@ -16,9 +16,9 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.hub import Encoder, load_causal
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.hub import Encoder, load_causal
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 from judges.metrics.turn_taking import NO_CONTEXT
 
 MODEL = "Qwen/Qwen3-8B"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from judges.metrics.base import HIGHER, PAPER, Metric, Score, Settings, scored
-from judges.metrics.comparison import AGAINST, pair
-from judges.metrics.errors import ModelMissing
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.base import HIGHER, PAPER, Metric, Score, Settings, scored
+from judges.metrics.kit.comparison import AGAINST, pair
+from judges.metrics.kit.errors import ModelMissing
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 EXACT_PLUS_STEM = "exact_plus_stem"
 

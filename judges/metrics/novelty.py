@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
-from judges.metrics.blocks import Blocks, between, likeness
-from judges.metrics.scene import Scene
-from judges.metrics.text import without_punctuation
-from judges.metrics.tools import Tools, first_greatest, rows_at
+from judges.metrics.kit.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.kit.blocks import Blocks, between, likeness
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.text import without_punctuation
+from judges.metrics.kit.tools import Tools, first_greatest, rows_at
 
 Distances = NDArray[np.float64]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from judges.metrics.base import HIGHER, Compute, Metric, Parameter, Score, Settings, key_of, scored
-from judges.metrics.comparison import AGAINST, pair
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.base import HIGHER, Compute, Metric, Parameter, Score, Settings, key_of, scored
+from judges.metrics.kit.comparison import AGAINST, pair
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 EPSILON = 1e-12
 MEASURES = ("f1", "precision", "recall")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics import background
-from judges.metrics.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
-from judges.metrics.blocks import likeness
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools, cosine, first_greatest, normalised
+from judges.metrics.kit import background
+from judges.metrics.kit.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.kit.blocks import likeness
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools, cosine, first_greatest, normalised
 from judges.metrics.turn_taking import NO_SPEAKER
 
 Similarities = NDArray[np.float64]

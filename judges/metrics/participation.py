@@ -6,9 +6,9 @@ import math
 from collections import Counter
 
 from judges.metrics.agenda_completion import STATIC
-from judges.metrics.base import DESCRIPTIVE, PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.base import DESCRIPTIVE, PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 NOBODY = "no turn has both text and a speaker"
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from judges.metrics.agenda_completion import EMPTY, STATIC
-from judges.metrics.base import (
+from judges.metrics.kit.base import (
     DESCRIPTIVE,
     PAPER,
     REFERENCE,
@@ -19,8 +19,8 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Matrix, Tools
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Matrix, Tools
 
 SHORT = "the conversation has fewer than two turns"
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import regex  # type: ignore[import-untyped]
 
-from judges.metrics import agenda
 from judges.metrics.agenda_completion import covered
-from judges.metrics.base import HIGHER, Metric, Score, Settings, scored, unscored
-from judges.metrics.errors import MetricError
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit import agenda
+from judges.metrics.kit.base import HIGHER, Metric, Score, Settings, scored, unscored
+from judges.metrics.kit.errors import MetricError
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 ARTIFACT = "artifact"
 LAST_TURN = "last_turn"

@@ -8,11 +8,21 @@ from collections.abc import Iterable
 import numpy as np
 
 from annotation.records import Dialogue
-from judges.metrics import topics
-from judges.metrics.base import HIGHER, PAPER, REFERENCE, Metric, Parameter, Score, Settings, scored, unscored
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
-from judges.metrics.topics import Mixture, jensen_shannon, renormalised
+from judges.metrics.kit import topics
+from judges.metrics.kit.base import (
+    HIGHER,
+    PAPER,
+    REFERENCE,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    scored,
+    unscored,
+)
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.topics import Mixture, jensen_shannon, renormalised
 from judges.metrics.turn_taking import NO_CONTEXT, NO_SPEAKER
 
 

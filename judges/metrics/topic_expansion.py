@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from annotation.records import Dialogue
-from judges.metrics import topics
-from judges.metrics.base import (
+from judges.metrics.kit import topics
+from judges.metrics.kit.base import (
     NEARER_HALF,
     PAPER,
     REFERENCE,
@@ -20,9 +20,9 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
-from judges.metrics.topics import Mixture, TopicModel, jensen_shannon
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
+from judges.metrics.kit.topics import Mixture, TopicModel, jensen_shannon
 
 LONGEST_REPEAT = 20
 SHARE_DIGITS = 9

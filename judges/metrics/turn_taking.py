@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from annotation.records import Participant
-from judges.metrics.base import (
+from judges.metrics.kit.base import (
     DESCRIPTIVE,
     HIGHER,
     PAPER,
@@ -20,9 +20,9 @@ from judges.metrics.base import (
     scored,
     unscored,
 )
-from judges.metrics.mentions import named, names, reference_mentioned
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.mentions import named, names, reference_mentioned
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 NO_SPEAKER = "the predicted speaker is not named"
 NO_CONTEXT = "there is no context"

@@ -6,11 +6,11 @@ import math
 import re
 from typing import Any
 
-from judges.metrics.background import NO_PROFILE
-from judges.metrics.base import HIGHER, Metric, Parameter, Score, Settings, scored, unscored
-from judges.metrics.hub import Encoder, load_seq2seq
-from judges.metrics.scene import Scene
-from judges.metrics.tools import Tools
+from judges.metrics.kit.background import NO_PROFILE
+from judges.metrics.kit.base import HIGHER, Metric, Parameter, Score, Settings, scored, unscored
+from judges.metrics.kit.hub import Encoder, load_seq2seq
+from judges.metrics.kit.scene import Scene
+from judges.metrics.kit.tools import Tools
 
 OVERALL = "overall"
 QUESTIONS = {

@@ -6,14 +6,14 @@ from typing import Any
 
 from django import forms
 
-from annotation.browsing import showable
+from annotation.corpora.reading import showable
 from annotation.models import Campaign, Corpus, System
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
 from jobs.models import Endpoint
-from judges.availability import Availability, availability
 from judges.metrics import METRICS, split_keys
 from judges.protocols import PROTOCOLS
+from judges.rating.availability import Availability, availability
 from judges.rating.lookup import split_for
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Scope

@@ -12,11 +12,11 @@ from config.ids import row_id
 from config.permissions import researcher_only
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
-from judges.availability import language_warning
-from judges.estimates import Estimate, estimate
 from judges.pages.forms import JudgeForm, MetricForm
 from judges.pages.runs import ROOM, user_of
 from judges.rating import actions as rating
+from judges.rating.availability import language_warning
+from judges.rating.estimates import Estimate, estimate
 from judges.rating.metric_plans import metric_plans
 
 Target = tuple[Corpus, Campaign | None]

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from annotation import splits
+from annotation.corpora import splits
 from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError

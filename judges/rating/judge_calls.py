@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from annotation.recording import Answer
+from annotation.labels.recording import Answer
 from annotation.text.views import DEFAULT, View
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from annotation.recording import Answer
+from annotation.labels.recording import Answer
 from jobs.asking.asked import Preparer
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
@@ -21,7 +21,7 @@ from judges.metrics import (
     Scene,
     Score,
 )
-from judges.metrics.readability import flag
+from judges.metrics.kit.readability import flag
 from judges.rating import recording
 
 logger = logging.getLogger(__name__)

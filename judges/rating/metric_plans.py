@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 
-from annotation import raters, scheme_store
+from annotation.labels import raters
 from annotation.models import Corpus, Rater
+from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.models import Run
 from judges.errors import JudgeError

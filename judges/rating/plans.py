@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation import raters, scheme_store
+from annotation.labels import raters
 from annotation.models import Campaign, Rater, SchemeVersion
+from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
 from jobs.models import Endpoint, Run

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from django.db import connection
 from django.db.models import Count, Q
 
-from annotation import recording
+from annotation.labels import recording
+from annotation.labels.recording import Answer
 from annotation.models import Label, Occasion, Rater
-from annotation.recording import Answer
 from jobs.models import Call, Run
 from judges.models import CallLabel
 
@@ -50,7 +50,7 @@ def record_all(given: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
 def record(rater: Rater, given: Sequence[Given]) -> int:
     """Record a rater's numeric answers, each linked to its call; return how many labels are new.
 
-    Where a live label stands in an answer's place, `annotation.recording` decides what becomes of it.
+    Where a live label stands in an answer's place, `annotation.labels.recording` decides what becomes of it.
     """
     columns = [
         [call for call, _ in given],

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.answers import check
 from annotation.errors import AnswerRefused
-from annotation.payload import cleaned, parse
-from annotation.plans import Asked, Plan
+from annotation.scheme_versions.asked import Asked, Plan
 from annotation.schemes import SCHEMES
+from annotation.work.checking import check
+from annotation.work.request_json import cleaned, parse
 
 
 def plan(key):

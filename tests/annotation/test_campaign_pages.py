@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation import campaigns
+from annotation.campaigns import actions as campaigns
 from annotation.models import Assignment, Campaign
 from annotation.people import accounts
 from tests import factories

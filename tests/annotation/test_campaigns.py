@@ -2,9 +2,10 @@
 
 import pytest
 
-from annotation import campaigns
+from annotation.campaigns import actions as campaigns
 from annotation.errors import CampaignRefused
-from annotation.models import Event, Task
+from annotation.models import Task
+from config.models import Event
 from tests import factories
 
 pytestmark = pytest.mark.django_db

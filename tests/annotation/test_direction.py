@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.direction import direction
+from annotation.text.direction import direction
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation import labelling
 from annotation.errors import DraftConflict, SubmittedDifferently
 from annotation.models import Assignment, Label
+from annotation.work import actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import assigning, campaigns, labelling
+from annotation.campaigns import actions as campaigns
 from annotation.errors import AlreadySubmitted, AnswerRefused, CampaignNotOpen, LeaseLost, NotTaskHolder
 from annotation.models import Assignment, Label
+from annotation.work import actions as labelling
+from annotation.work import leases as assigning
 from tests import factories
 
 pytestmark = pytest.mark.django_db

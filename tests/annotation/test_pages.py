@@ -7,8 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import campaigns, labelling, progress
+from annotation.campaigns import actions as campaigns
 from annotation.models import Assignment
+from annotation.work import actions as labelling
+from annotation.work import progress
 from tests import factories
 
 pytestmark = pytest.mark.django_db

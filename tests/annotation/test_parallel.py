@@ -15,8 +15,8 @@ from django.db import connections
 from django.db.models import Count
 from django.utils import timezone
 
-from annotation import assigning
 from annotation.models import Assignment, Label, Slot
+from annotation.work import leases as assigning
 from tests import factories
 from tests.browser.conftest import session_of
 

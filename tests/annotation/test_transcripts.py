@@ -10,7 +10,7 @@ from annotation.text.blinding import HIDDEN, Blind
 from annotation.text.context import context
 from annotation.text.happenings import Names
 from annotation.text.views import View
-from annotation.transcripts import Line, Row, one_turn, whole
+from annotation.work.transcripts import Line, Row, one_turn, whole
 from tests.annotation.test_answers import plan
 
 

@@ -6,10 +6,10 @@ import io
 import pytest
 from django.urls import reverse
 
-from annotation import labelling
 from annotation.models import Assignment, Task, Turn
 from annotation.models.turn_numbers import numbers_of
-from annotation.screens import load
+from annotation.work import actions as labelling
+from annotation.work.screens import load
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,12 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections, transaction
 from django.urls import reverse
 
-from annotation import campaigns, labelling
+from annotation.campaigns import actions as campaigns
 from annotation.errors import DraftConflict, LeaseLost, SubmissionRefused
-from annotation.models import Assignment, CampaignMember, Event, Label, Slot, live_labels
+from annotation.models import Assignment, CampaignMember, Label, Slot, live_labels
+from annotation.work import actions as labelling
 from annotation.work import withdrawing
+from config.models import Event
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -17,9 +17,11 @@ def one_of_each(db: None) -> Iterator[dict[str, object]]:
     # The project is loaded after this file.
     from rest_framework.authtoken.models import Token
 
-    from annotation import labelling, splits
-    from calibration import gold, studies
+    from annotation.corpora import splits
+    from annotation.work import actions as labelling
+    from calibration.gold import making as gold
     from calibration.models import Export
+    from calibration.studies import actions as studies
     from jobs.models import Endpoint
     from judges.rating import actions as runs
     from judges.rating.metric_plans import metric_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotation import campaigns
+from annotation.campaigns import actions as campaigns
 from annotation.models import Label
 from annotation.work import withdrawing
 from tests import factories

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from annotation import splits
+from annotation.corpora import splits
 from calibration.models import Gold
 from tests import factories
 from tests.browser.conftest import PHONE

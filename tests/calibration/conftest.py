@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def study(rated: World) -> Study:
     """The automatic study."""
-    from calibration import studies  # models load once pytest has set Django up
+    from calibration.studies import actions as studies  # models load once pytest has set Django up
 
     return studies.automatic(corpus=rated.corpus)
 

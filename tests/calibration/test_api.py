@@ -7,7 +7,7 @@ import json
 import pytest
 from rest_framework.test import APIClient
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import TestLook
 from calibration.models import Gold, Study
 from tests.calibration.world import World, world

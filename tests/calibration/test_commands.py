@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import TestLook
 from tests.calibration.world import World, world
 
@@ -55,7 +55,7 @@ def test_study_prints_a_page_that_stands_alone(rated: World) -> None:
 
 
 def test_study_names_a_saved_study(rated: World) -> None:
-    from calibration import studies
+    from calibration.studies import actions as studies
 
     studies.create(name="ours", corpus=rated.corpus, definition={}, by=None)
     assert "# ours" in _said("study", "ours")

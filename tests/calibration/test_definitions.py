@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from calibration import studies
-from calibration.definitions import DefinitionError, parse
+from calibration.reading.definitions import DefinitionError, parse
+from calibration.reading.scale_maps import MapError, ScaleMap, in_words
 from calibration.reports.figures import figures
-from calibration.scale_maps import MapError, ScaleMap, in_words
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 

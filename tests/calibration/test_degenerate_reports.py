@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibration import studies
 from calibration.reports import caveats, charts, lede, tables
 from calibration.reports.drawing import inline_svg
 from calibration.reports.figures import figures
 from calibration.reports.renderings import RENDERINGS
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import splits
-from calibration import studies
+from annotation.corpora import splits
 from calibration.disagreements import measure
 from calibration.disagreements.measure import PEOPLE, comparison
 from calibration.models import Study
 from calibration.statistics import Ratings
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 from tests.factories import user
 
@@ -131,7 +131,7 @@ def test_a_cell_of_the_table_leads_to_its_items(researcher: Client, study: Study
 
 @pytest.mark.django_db
 def test_a_judges_written_reason_stands_beside_its_answer(researcher: Client, rated: World) -> None:
-    from annotation.recording import Answer, record
+    from annotation.labels.recording import Answer, record
 
     asked = rated.ask("tone", "ordinal", [1, 2, 3])
     rated.say("ann", "tone", [1, 1, 1])

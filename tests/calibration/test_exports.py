@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.cells import guarded, unguarded
 from annotation.importing import import_path
 from annotation.models import Corpus, Label, Occasion
-from calibration import exports
-from calibration.copying import FORMATS, write
+from annotation.text.csv_cells import guarded, unguarded
+from calibration.exports import labels as exports
+from calibration.exports.writing import FORMATS, write
 from calibration.models import Export
-from calibration.scope import of_corpus
+from calibration.reading.scope import of_corpus
 from tests.calibration.world import World, world
 
 HOSTILE = [

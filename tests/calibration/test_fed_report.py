@@ -13,9 +13,9 @@ from scipy import stats
 
 from annotation.importing import import_path
 from annotation.models import Corpus
-from calibration import studies
 from calibration.reports import caveats, charts, lede, tables
 from calibration.reports.figures import QuestionFigures, figures
+from calibration.studies import actions as studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]
 

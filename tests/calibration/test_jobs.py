@@ -6,8 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from calibration import jobs, studies
 from calibration.models import Report, Study
+from calibration.studies import actions as studies
+from calibration.studies import job as jobs
 from jobs.models import Job
 from jobs.queue import jobs as queue
 from jobs.queue.heartbeat import Heart

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from calibration import studies
 from calibration.reports.renderings import as_latex
+from calibration.studies import actions as studies
 from tests.calibration.world import world
 
 pytestmark = pytest.mark.django_db

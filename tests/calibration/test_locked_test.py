@@ -13,12 +13,12 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Split, TestLook
-from calibration import gold
+from calibration.gold import making as gold
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.view import looks
-from calibration.studies import compute, create
+from calibration.studies.actions import compute, create
 from tests.calibration.world import World, world
 from tests.factories import user
 

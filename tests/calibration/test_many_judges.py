@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from calibration import studies
 from calibration.reports import caveats, lede
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

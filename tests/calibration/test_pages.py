@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Label, TestLook
-from calibration import studies
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.figures import figures
 from calibration.reports.wording import number
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 from tests.factories import user
 
@@ -53,7 +53,7 @@ def _addresses(study: Study, gold: Gold) -> list[str]:
 @pytest.fixture
 def gold(rated: World) -> Gold:
     """Gold of the corpus by majority."""
-    from calibration.gold import make
+    from calibration.gold.making import make
 
     version = rated.questions["quality"].version
     return make(corpus=rated.corpus, campaign=None, scheme_version=version, rule="majority", by=None)

@@ -12,11 +12,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation import scheme_store
+from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Item, Rater
-from annotation.recording import Answer, record
-from calibration import latex
+from annotation.scheme_versions import store as scheme_store
 from calibration.profiles import causes, distribution, phrases, summary, tables
+from calibration.reports import latex
 from judges.metrics import METRICS
 from judges.rating.metric_plans import scheme_of
 from tests import factories

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from annotation import raters
-from calibration import studies
+from annotation.labels import raters
 from calibration.reports import charts, lede, tables
 from calibration.reports.renderings import RENDERINGS
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

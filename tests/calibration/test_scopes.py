@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from annotation.labels.recording import Answer, record
 from annotation.models import Campaign, Item, Label, Occasion, Question, Rater, Turn
-from annotation.recording import Answer, record
-from calibration import studies
-from calibration.census import census
-from calibration.ratings_data import load, places
+from calibration.reading.census import census
+from calibration.reading.ratings import load, places
+from calibration.reading.scope import of_campaign, of_corpus
+from calibration.reading.subjects import automatic
 from calibration.reports import lede, tables
 from calibration.reports.figures import figures
-from calibration.scope import of_campaign, of_corpus
-from calibration.subjects import automatic
+from calibration.studies import actions as studies
 from tests import factories
 from tests.calibration.world import world
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from annotation import splits
-from annotation.models import Event, TestLook
-from calibration import studies
+from annotation.corpora import splits
+from annotation.models import TestLook
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
+from calibration.studies import actions as studies
+from config.models import Event
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from calibration import studies
 from calibration.reports import lede, tables
 from calibration.reports.renderings import RENDERINGS
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from calibration import studies
 from calibration.models import Report, Study
 from calibration.reports import lede, tables
 from calibration.reports.renderings import RENDERINGS
+from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +132,7 @@ def test_free_text_is_named_as_such(built: World) -> None:
 
 
 def test_on_one_part_of_a_split_only_its_answers_count(built: World) -> None:
-    from annotation import splits
+    from annotation.corpora import splits
 
     built.say("ann", "quality", VALUES)
     split = splits.draw(corpus=built.corpus, by=None)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.labels.recording import Answer, record
 from annotation.models import (
     Continuation,
     Corpus,
@@ -20,7 +21,6 @@ from annotation.models import (
     System,
     Turn,
 )
-from annotation.recording import Answer, record
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation import labelling
 from annotation.models import Assignment, Slot
+from annotation.work import actions as labelling
 from tests import factories
 from tests.constraints.sql import execute
 

@@ -52,6 +52,6 @@ def administrator(client: Client, db: None) -> Client:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uploads are imported in the request instead of in a thread."""
-    from annotation import uploads
+    from annotation.importing import uploads
 
     monkeypatch.setattr(uploads, "start", lambda *, upload: uploads.work(upload.pk))

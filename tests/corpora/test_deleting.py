@@ -8,9 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from annotation import deleting, raters, splits
-from annotation.models import Assignment, Campaign, Corpus, Event, Label, Rater, Scheme, Slot
+from annotation.corpora import splits
+from annotation.deletion import actions as deleting
+from annotation.labels import raters
+from annotation.models import Assignment, Campaign, Corpus, Label, Rater, Scheme, Slot
 from annotation.people import deletion, tokens
+from config.models import Event
 from tests import factories
 from tests.importing.helpers import census, imported, label, line, written
 

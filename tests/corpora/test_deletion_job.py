@@ -9,9 +9,9 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.urls import reverse
 
-from annotation import deleting
-from annotation.deleting import DeletionRefused
+from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
+from annotation.deletion.actions import DeletionRefused
 from annotation.models import Corpus, Label
 from jobs.models import Job
 from jobs.queue import jobs

@@ -10,7 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Continuation, Corpus, Dialogue, Event, Split, Upload
+from annotation.models import Continuation, Corpus, Dialogue, Split, Upload
+from config.models import Event
 from tests import factories
 from tests.calibration.world import world
 from tests.importing.helpers import label, line

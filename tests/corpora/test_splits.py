@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation import splits
-from annotation.models import Corpus, Event, SplitCluster, TestLook
+from annotation.corpora import splits
+from annotation.models import Corpus, SplitCluster, TestLook
+from config.models import Event
 from tests import factories
 from tests.importing.helpers import imported, line, written
 

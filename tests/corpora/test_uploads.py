@@ -15,8 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import uploads
-from annotation.importing import batches
+from annotation.importing import batches, uploads
 from annotation.models import Corpus, Upload
 from tests import factories
 from tests.importing.helpers import line

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation import raters, recording
+from annotation.labels import raters, recording
 from annotation.models import Corpus, Item, Label, Question, Rater, Scheme
 from tests import factories
 from tests.importing.helpers import census, continuation, imported, label, line, refusal, written

@@ -15,9 +15,9 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.models import Label, Upload
-from calibration.exports import labels, stream
+from calibration.exports.labels import labels, stream
 from calibration.models import Export
-from calibration.scope import of_corpus
+from calibration.reading.scope import of_corpus
 from tests import factories
 from tests.calibration.world import World, world
 

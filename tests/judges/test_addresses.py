@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Event
+from config.models import Event
 from jobs.endpoints import probing
 from jobs.endpoints.actions import key_of, key_variables, save, sync_environment
 from jobs.endpoints.addresses import refusal

@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from annotation.models import Corpus, Rater, Scheme
 from jobs.models import Run
-from judges.availability import availability, language_warning
-from judges.estimates import estimate, tokens
+from judges.rating.availability import availability, language_warning
+from judges.rating.estimates import estimate, tokens
 from judges.rating.plans import Judge
 from judges.rating.selection import Scope
 from tests import factories

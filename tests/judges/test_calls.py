@@ -8,8 +8,8 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.labels.recording import Answer
 from annotation.models import Label
-from annotation.recording import Answer
 from jobs import runs
 from jobs.asking.outcomes import Outcome, write
 from jobs.models import Call, Run, Worker

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Label
 from jobs.models import Endpoint, Run
 from tests import factories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Label
 from jobs import runs
 from jobs.models import Call, Run

@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus
-from calibration.inputs import doubtful
+from calibration.reading.scope import scope_of
 from calibration.reports.caveats import caveats
-from calibration.scope import scope_of
+from calibration.studies.inputs import doubtful
 from jobs.models import Run
 from judges.rating import actions as rating
 from judges.rating.metric_plans import metric_plan

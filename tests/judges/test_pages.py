@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import splits
+from annotation.corpora import splits
 from annotation.models import Label
 from jobs import runs
 from jobs.models import Call, Endpoint, Run

@@ -9,8 +9,8 @@ import numpy as np
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from judges.metrics import Embedder, Scene, Score, Tools, instrument_for
-from judges.metrics.embedding import Vectors
-from judges.metrics.tokens import words
+from judges.metrics.kit.embedding import Vectors
+from judges.metrics.kit.tokens import words
 
 
 class WordCounts(Embedder):

@@ -11,14 +11,14 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from judges.metrics import MetricError, Scene, instrument_for, task_success
 from judges.metrics.act_transitions import ActModel
-from judges.metrics.agenda import linearised, next_item
 from judges.metrics.concentration import gini
+from judges.metrics.kit.agenda import linearised, next_item
+from judges.metrics.kit.mixture import sizes
+from judges.metrics.kit.spanning import prim
+from judges.metrics.kit.topics import jensen_shannon
 from judges.metrics.learned_overlap import f1
-from judges.metrics.mixture import sizes
-from judges.metrics.spanning import prim
 from judges.metrics.task_success import holds
 from judges.metrics.topic_expansion import dominant
-from judges.metrics.topics import jensen_shannon
 from judges.metrics.turn_taking import decayed
 from judges.metrics.yes_no import sentences
 from tests.metrics.helpers import reply, score, talk, tools, turns

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.records import Participant
 from judges.metrics import METRICS, ModelMissing, Tools, follow_ups, instrument_for
-from judges.metrics.hub import load_causal
+from judges.metrics.kit.hub import load_causal
 from judges.metrics.likelihood import mean_log_probability
 from tests.metrics import models
 from tests.metrics.helpers import answer, reply, score

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from judges.metrics import Scene, Score, Tools, instrument_for
-from judges.metrics.concentration_reference import spread
-from judges.metrics.inputs import read
-from judges.metrics.spanning import cosine_distances, prim
+from judges.metrics.kit.concentration_reference import spread
+from judges.metrics.kit.spanning import cosine_distances, prim
+from judges.scoring.mpceval_files import read
 
 pytestmark = [pytest.mark.shared, pytest.mark.embedding, pytest.mark.slow]
 

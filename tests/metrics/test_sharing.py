@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
-from judges.metrics import Instrument, Scene, Tools, blocks, instrument_for
+from judges.metrics import Instrument, Scene, Tools, instrument_for
 from judges.metrics.act_transitions import ActModel
-from judges.metrics.agenda import pair_sums
-from judges.metrics.neighbours import Neighbours
-from judges.metrics.threads import one_thread
-from judges.metrics.topics import Turns, documents, jensen_shannon
+from judges.metrics.kit import blocks
+from judges.metrics.kit.agenda import pair_sums
+from judges.metrics.kit.neighbours import Neighbours
+from judges.metrics.kit.threads import one_thread
+from judges.metrics.kit.topics import Turns, documents, jensen_shannon
 from tests.metrics.helpers import WordCounts, reply, score, tools
 
 WORDS = (

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotation.models import Assignment, Event
+from annotation.models import Assignment
 from annotation.people import accounts, deletion, links, listing, roles
 from annotation.people.errors import PasswordRefused, PersonInUse, RoleRefused
-from calibration import gold, studies
+from calibration.gold import making as gold
+from calibration.studies import actions as studies
+from config.models import Event
 from tests import factories
 from tests.calibration.world import world
 from tests.factories import PASSWORD

@@ -10,9 +10,10 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import ApiToken, Event, OneTimeLink
+from annotation.models import ApiToken, OneTimeLink
 from annotation.people import links, roles, tokens
 from annotation.people.errors import LinkRefused
+from config.models import Event
 from tests import factories
 from tests.factories import PASSWORD
 

@@ -11,8 +11,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
-from annotation.models import Event, OneTimeLink
+from annotation.models import OneTimeLink
 from annotation.people import roles
+from config.models import Event
 from tests import factories
 
 pytestmark = pytest.mark.django_db

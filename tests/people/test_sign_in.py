@@ -11,8 +11,8 @@ from django.db.models import F
 from django.http import HttpResponse
 from django.test import Client
 
-from annotation.models import Event
 from annotation.people import sign_in
+from config.models import Event
 from tests import factories
 from tests.factories import PASSWORD
 

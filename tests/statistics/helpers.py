@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics import STATISTICS, Plan, Ratings, Result
-from calibration.statistics.base import Statistic
-from calibration.statistics.engine import estimates, result_of
-from calibration.statistics.resampling import resampling_of
-from calibration.statistics.samples import Sample
+from calibration.statistics.core.base import Statistic
+from calibration.statistics.core.engine import estimates, result_of
+from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.core.samples import Sample
 
 POINT = Plan(resamples=0)
 QUICK = Plan(resamples=200)

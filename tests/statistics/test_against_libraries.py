@@ -16,8 +16,9 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from calibration.statistics import Ratings, samples
+from calibration.statistics import Ratings
 from calibration.statistics.comparison import corrected
+from calibration.statistics.core import samples
 from calibration.statistics.proportions import wilson_bounds
 
 from .helpers import compute, pair

@@ -11,7 +11,7 @@ import pytest
 
 from calibration.statistics import Plan, RatingError, Ratings, Record, Result
 from calibration.statistics.alpha import at_level
-from calibration.statistics.intervals import bounds_of
+from calibration.statistics.core.intervals import bounds_of
 from calibration.statistics.repeats import pass_hat_k
 from calibration.statistics.replacement import alternative_annotator_test
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibration.statistics import Plan, Ratings, analyse, ranks, resampling
+from calibration.statistics import Plan, Ratings, analyse, ranks
 from calibration.statistics.comparison import paired_difference
+from calibration.statistics.core import resampling
+from calibration.statistics.core.intervals import bounds_of
 from calibration.statistics.icc_intervals import f_interval
-from calibration.statistics.intervals import bounds_of
 
 from .helpers import compute, pair
 

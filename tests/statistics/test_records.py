@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, Ratings, Record, analyse
-from calibration.statistics.data import RatingError
+from calibration.statistics.core.data import RatingError
 from calibration.statistics.describe import profiles
 from calibration.statistics.levels import aggregate
 from calibration.statistics.pairwise import with_weights

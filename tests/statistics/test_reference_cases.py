@@ -14,18 +14,18 @@ from calibration.statistics import Plan, Ratings
 from calibration.statistics.alpha import at_level
 from calibration.statistics.cocoeval import table as table_seven
 from calibration.statistics.comparison import corrected, two_sample_permutation, williams
-from calibration.statistics.data import Record
+from calibration.statistics.core.data import Record
+from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.sums import resampled
 from calibration.statistics.dawid_skene import dawid_skene
 from calibration.statistics.describe import bland_altman
-from calibration.statistics.engine import estimates
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen
 from calibration.statistics.proportions import wilson_bounds
 from calibration.statistics.repeats import pass_hat_k
 from calibration.statistics.replacement import alternative_annotator_test
-from calibration.statistics.resampling import resampling_of
-from calibration.statistics.samples import Sample
 from calibration.statistics.score_calibration import brier, isotonic
-from calibration.statistics.sums import resampled
 from calibration.statistics.table import STATISTICS
 
 from .helpers import POINT, compute, from_table, pair, panel

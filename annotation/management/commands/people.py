@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from annotation.deleting import DeletionRefused
+from annotation.deletion.actions import DeletionRefused
 from annotation.people import accounts, deletion, links, listing, roles, sign_in, tokens
 from annotation.people.errors import PeopleError
 from config.commands import DatabaseCommand

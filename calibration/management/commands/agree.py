@@ -11,15 +11,15 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from calibration.ratings import csv_table, html_page, latex, text
-from calibration.ratings.cells import Declared
-from calibration.ratings.collect import Part, RatingsFile, Reading, read_ratings
-from calibration.ratings.files import RatingsFileError, Row, Table
-from calibration.ratings.report import Section, section_of
+from calibration.agree import csv_table, html_page, latex, text
+from calibration.agree.cells import Declared
+from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
+from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
-from calibration.statistics.data import LEVELS, Level, Ratings
+from calibration.statistics.core.data import LEVELS, Level, Ratings
+from calibration.statistics.core.records import default_samples
 from calibration.statistics.levels import aggregate
-from calibration.statistics.records import default_samples
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
 

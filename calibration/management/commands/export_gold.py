@@ -7,10 +7,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Campaign, Corpus, SchemeVersion
-from calibration import gold_export
-from calibration.gold import make
-from calibration.gold_rules import RULES, TIES, GoldRuleError
-from calibration.management import exporting, places
+from calibration.gold import export as gold_export
+from calibration.gold.making import make
+from calibration.gold.rules import RULES, TIES, GoldRuleError
+from calibration.management import export_options as exporting
+from calibration.management import scope_options as places
 from calibration.models import Gold
 from config.commands import DatabaseCommand
 

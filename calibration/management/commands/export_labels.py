@@ -6,9 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from calibration.exports import labels
-from calibration.management import exporting, places
-from calibration.scope import scope_of
+from calibration.exports.labels import labels
+from calibration.management import export_options as exporting
+from calibration.management import scope_options as places
+from calibration.reading.scope import scope_of
 from config.commands import DatabaseCommand
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from calibration import studies
-from calibration.definitions import DefinitionError
-from calibration.management import places
+from calibration.management import scope_options as places
 from calibration.models import Report, Study
+from calibration.reading.definitions import DefinitionError
 from calibration.reports.renderings import RENDERINGS
+from calibration.studies import actions as studies
 from config.commands import DatabaseCommand
 
 

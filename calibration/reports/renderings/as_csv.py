@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from annotation.cells import guarded
+from annotation.text.csv_cells import guarded
 from calibration.models import Report
 
 COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calibration.latex import NEEDS, escaped, fitted
 from calibration.models import Report
 from calibration.reports import caveats, tables
 from calibration.reports.figures import Entry
+from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
 from calibration.reports.wording import interval, number
 

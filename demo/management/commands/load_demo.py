@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation.errors import CampaignRefused
 from annotation.importing import ImportProblem
-from calibration.studies import StudyError
+from calibration.studies.actions import StudyError
 from config.commands import DatabaseCommand
 from demo import accounts, loading
 from jobs.errors import JobError

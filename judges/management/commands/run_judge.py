@@ -9,10 +9,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
-from judges.estimates import estimate
 from judges.management.commands._running import RunCommand
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
+from judges.rating.estimates import estimate
 from judges.rating.lookup import endpoint_named
 from judges.rating.plans import Judge
 from judges.rating.selection import Scope

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from jobs.errors import JobError
-from judges.availability import availability
 from judges.management.commands._running import RunCommand
 from judges.metrics import split_keys
 from judges.rating import actions as rating
+from judges.rating.availability import availability
 from judges.rating.metric_plans import metric_plans
 from judges.rating.plans import Plan
 from judges.rating.selection import Scope

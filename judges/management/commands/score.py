@@ -22,10 +22,10 @@ from judges.metrics import (
     instrument_for,
     split_keys,
 )
-from judges.metrics.inputs import count, read
-from judges.metrics.levels import Averages
-from judges.metrics.scoring import Line, lines
-from judges.metrics.selection import expand
+from judges.scoring.averages import Averages
+from judges.scoring.groups import expand
+from judges.scoring.mpceval_files import count, read
+from judges.scoring.scoring import Line, lines
 
 _HUB = [key for key, metric in METRICS.items() if "language_model" in metric.needs]
 KEYS_HELP = (

@@ -1,0 +1,182 @@
+"""What researchers do with a campaign: set it up, open, pause and close it, and say who takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.campaigns import tasks as campaign_tasks
+from annotation.errors import CampaignRefused
+from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, System
+from annotation.scheme_versions import store as scheme_store
+from annotation.schemes import SCHEMES
+from annotation.text import views
+from config.models import Event
+
+MOST_RATERS = 100
+State = Campaign.State
+
+
+@transaction.atomic
+def create(
+    *,
+    by: User,
+    name: str,
+    corpus: Corpus,
+    scheme: str,
+    systems: Sequence[System] = (),
+    include_self: bool = False,
+    raters_per_item: int = 2,
+    annotators: Iterable[User] = (),
+    guidelines: str | None = None,
+    lease_minutes: int = 60,
+    seed: int = 0,
+    shows: Iterable[str] = views.DEFAULT,
+) -> Campaign:
+    """Set up a draft campaign over part of a corpus, with a built-in scheme and its own guidelines.
+
+    No systems means all of them. The dialogues' own turns are rated with `include_self`, and where a
+    dialogue has nothing else. Without `guidelines` it starts with the scheme's. `shows` is what raters see
+    beside the turns (`annotation.text.views`). Raises CampaignRefused.
+    """
+    name = name.strip()
+    if not name:
+        raise CampaignRefused("Give the campaign a name.")
+    if scheme not in SCHEMES:
+        raise CampaignRefused(f"There is no scheme “{scheme}”. Choose one of {', '.join(SCHEMES)}.")
+    if any(system.corpus_id != corpus.pk for system in systems):
+        raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
+    _check_numbers(raters_per_item, lease_minutes)
+    allowed = _allowed(shows)
+    definition = SCHEMES[scheme]
+    if Campaign.objects.filter(name=name).exists():
+        raise CampaignRefused(f"There is a campaign “{name}” already. Choose another name.")
+    campaign = Campaign.objects.create(
+        name=name,
+        corpus=corpus,
+        scheme_version=scheme_store.store(definition=definition),
+        include_self=include_self,
+        raters_per_item=raters_per_item,
+        lease_minutes=lease_minutes,
+        seed=seed,
+        shows=list(allowed),
+        created_by=by,
+    )
+    campaign.systems.set(systems)
+    Guidelines.objects.create(
+        campaign=campaign, text=definition.guidelines if guidelines is None else guidelines
+    )
+    for annotator in annotators:
+        CampaignMember.objects.get_or_create(campaign=campaign, user=annotator)
+    _log(by, campaign, "create")
+    return campaign
+
+
+@transaction.atomic
+def open(*, by: User, campaign: Campaign) -> int:
+    """Open a campaign for work, making the tasks that it lacks; return how many were made.
+
+    From draft, paused or closed. Raises CampaignRefused where there is nothing to rate.
+    """
+    campaign = _locked(campaign)
+    if campaign.state == State.OPEN:
+        raise CampaignRefused("The campaign is open already.")
+    made = campaign_tasks.make(campaign)
+    if not campaign.tasks.exists():
+        raise CampaignRefused("Nothing of the chosen part of the corpus can be rated with this scheme.")
+    _change(by, campaign, State.OPEN, tasks=made)
+    return made
+
+
+@transaction.atomic
+def pause(*, by: User, campaign: Campaign) -> None:
+    """Stop work for a while: nothing is handed out or accepted, drafts are kept. Raises CampaignRefused."""
+    campaign = _locked(campaign)
+    if campaign.state != State.OPEN:
+        raise CampaignRefused(f"Only an open campaign can be paused; this one is {campaign.state}.")
+    _change(by, campaign, State.PAUSED)
+
+
+@transaction.atomic
+def close(*, by: User, campaign: Campaign) -> None:
+    """End the work. Labels stay; it can be opened again. Raises CampaignRefused for a draft."""
+    campaign = _locked(campaign)
+    if campaign.state not in (State.OPEN, State.PAUSED):
+        raise CampaignRefused(f"Only an open or paused campaign can be closed; this one is {campaign.state}.")
+    _change(by, campaign, State.CLOSED)
+
+
+@transaction.atomic
+def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
+    """Let a person take part; nothing changes where they do already. Who was removed finds their progress."""
+    member, made = CampaignMember.objects.get_or_create(campaign=campaign, user=user)
+    if made:
+        submitted = Assignment.objects.filter(campaign=campaign, user=user, state=Assignment.State.SUBMITTED)
+        member.done = submitted.count()
+        member.save(update_fields=["done"])
+        _log(by, campaign, "add member", user=user.get_username())
+    return member
+
+
+@transaction.atomic
+def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
+    """Take a person out: what they hold is free for others, what they submitted stays."""
+    gone, _ = CampaignMember.objects.filter(campaign=campaign, user=user).delete()
+    if not gone:
+        raise CampaignRefused(f"{user.get_username()} does not take part in this campaign.")
+    held = [Assignment.State.LEASED, Assignment.State.RETURNED]
+    mine = Assignment.objects.filter(campaign=campaign, user=user, state__in=held)
+    mine.update(state=Assignment.State.EXPIRED)
+    _log(by, campaign, "remove member", user=user.get_username())
+
+
+@transaction.atomic
+def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
+    """Set the guidelines. A version that nobody has worked with is rewritten, a used one gets a successor."""
+    _locked(campaign)
+    last = campaign.guidelines.order_by("-version").first()
+    if last is not None and last.text == text:
+        return last
+    if (
+        last is not None
+        and last.frozen_at is None
+        and not Assignment.objects.filter(guidelines=last).exists()
+    ):
+        last.text = text
+        last.save(update_fields=["text"])
+        return last
+    version = 1 if last is None else last.version + 1
+    _log(by, campaign, "guidelines", version=version)
+    return Guidelines.objects.create(campaign=campaign, version=version, text=text)
+
+
+def _allowed(shows: Iterable[str]) -> tuple[str, ...]:
+    try:
+        return views.checked(shows)
+    except ValueError as error:
+        raise CampaignRefused(str(error)) from error
+
+
+def _check_numbers(raters_per_item: int, lease_minutes: int) -> None:
+    if not 1 <= raters_per_item <= MOST_RATERS:
+        raise CampaignRefused(f"Raters per item must be between 1 and {MOST_RATERS}.")
+    if not 1 <= lease_minutes <= 60 * 24 * 7:
+        raise CampaignRefused("A lease lasts between 1 minute and a week.")
+
+
+def _locked(campaign: Campaign) -> Campaign:
+    locked = Campaign.objects.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("scheme_version").get(pk=campaign.pk)
+
+
+def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:
+    before, campaign.state = campaign.state, state
+    campaign.save(update_fields=["state"])
+    _log(by, campaign, state, before=before, **detail)
+
+
+def _log(by: User, campaign: Campaign, verb: str, **detail: Any) -> None:
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=detail)

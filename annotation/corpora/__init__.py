@@ -1,0 +1,1 @@
+"""Reading corpora for pages and programs, and splitting them into dev and test."""

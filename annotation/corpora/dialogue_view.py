@@ -1,0 +1,144 @@
+"""One dialogue as researchers see it: its turns, how systems continued it, and the answers about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from annotation.importing.rows import participant_record, turn_record
+from annotation.models import Continuation, Dialogue, Label, Rater, Turn, turn_numbers
+from annotation.records import Turn as TurnRecord
+from annotation.text import transcription_marks as marks
+from annotation.text.blinding import Blind
+from annotation.text.happenings import Names, happening, heading
+from annotation.text.language import language_tag
+
+KINDS = {"human": "people", "judge": "judges", "key": "answer keys"}
+
+
+class Line(NamedTuple):
+    """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark.
+
+    `number` is the one that annotators see; `position` counts from 0 within the continuation.
+    `how`, `private` and `heading` say what happened beside its text; `aside` is what only researchers see.
+    """
+
+    position: int
+    number: int
+    who: str
+    colour: int
+    pieces: list[tuple[str, bool]]
+    given: bool
+    at: int | None
+    how: str
+    private: str
+    heading: str
+    aside: str
+    language: str
+
+
+@dataclass(slots=True)
+class Answers:
+    """The answers to one question about one item, by kind of rater and rater; a missing one shows why.
+
+    `turn` counts from 1 within the continuation; None is the whole. Of a set of tags, one that nobody set
+    `is_unset`.
+    """
+
+    turn: int | None
+    question: str
+    scheme: str
+    is_unset: bool
+    by_kind: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+
+def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> Names:
+    """Return what each speaker is called and their colour, participants first; nothing is hidden here."""
+    names = Names(tuple(map(participant_record, dialogue.participants)), Blind())
+    names.meet(turn.speaker for turn in turns)
+    return names
+
+
+def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names) -> list[Line]:
+    """Return turns as lines, with a heading wherever session or date change."""
+    turn_numbers.number(turns)
+    found, before = [], None
+    for row in turns:
+        turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
+        shown = happening(turn, names, turn.text)
+        found.append(
+            Line(
+                position=row.position,
+                number=row.number,
+                who=shown.who,
+                colour=names.colour(turn.speaker),
+                pieces=marks.parts(shown.text),
+                given=row.given,
+                at=row.at,
+                how=shown.how,
+                private=shown.private,
+                heading=heading(turn, before),
+                aside=_aside(turn),
+                language=language_tag(dialogue.language),
+            )
+        )
+        before = turn
+    return found
+
+
+def _aside(turn: TurnRecord) -> str:
+    """Return what raters do not see of a turn."""
+    extra = json.dumps(dict(turn.extra), ensure_ascii=False) if turn.extra else ""
+    return " · ".join(part for part in (turn.time, extra) if part)
+
+
+def has_metrics(continuation: Continuation) -> bool:
+    """Whether a metric scored a continuation or its turns."""
+    return Label.objects.filter(item__continuation=continuation, rater__kind=Rater.Kind.METRIC).exists()
+
+
+def answers(continuation: Continuation) -> list[Answers]:
+    """Return what people, judges and keys answered about a continuation and its turns, whole first.
+
+    Metrics have a page of their own, where each value stands with what caused it.
+    """
+    labels = (
+        Label.objects.filter(item__continuation=continuation, superseded_at__isnull=True)
+        .exclude(rater__kind=Rater.Kind.METRIC)
+        .select_related("rater", "item__turn", "question__version__scheme")
+        .order_by("item_id", "question__version", "question__position", "rater__name", "sample")
+    )
+    found: dict[tuple[int, int], Answers] = {}
+    for label in labels:
+        question = label.question
+        is_tag = question.level == "binary" and bool(question.group)
+        entry = found.setdefault(
+            (label.item_id, label.question_id),
+            Answers(
+                label.item.turn.position + 1 if label.item.turn else None,
+                question.key.replace("_", " "),
+                question.version.scheme.title,
+                is_tag,
+            ),
+        )
+        entry.is_unset &= label.number in (None, 0)
+        of_kind = entry.by_kind.setdefault(KINDS[label.rater.kind], {})
+        of_kind.setdefault(label.rater.name, []).append(_shown(label))
+    return list(found.values())
+
+
+def unset(found: Iterable[Answers]) -> dict[int | None, list[str]]:
+    """Return the tags that were asked about and that nobody set, by turn."""
+    by_turn: dict[int | None, list[str]] = {}
+    for entry in found:
+        if entry.is_unset:
+            by_turn.setdefault(entry.turn, []).append(entry.question)
+    return by_turn
+
+
+def _shown(label: Label) -> str:
+    if label.number is not None:
+        return f"{label.number:g}"
+    return label.text if label.text is not None else f"missing ({label.missing})"

@@ -1,0 +1,140 @@
+"""Dev and test by cluster: drawn from a seed, fixed at first use, every look at test logged.
+
+Each cluster has a place between 0 and 1 that the seed and its name alone decide. A draw takes the clusters
+with the lowest places for test, as many as the share says. Clusters that a corpus gains later are test where
+their place is below the share. Neither depends on the order in which dialogues came.
+
+The first split of a corpus is its lock: another one that shows some of its test part as dev is a look at it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Corpus, Split, SplitCluster, TestLook
+from config.models import Event
+
+
+class SplitRefused(ValueError):
+    """Why a split cannot be drawn, redrawn or opened."""
+
+
+def place(seed: int, cluster: str) -> float:
+    """Return where a cluster stands between 0 (inclusive) and 1, from the seed and its name."""
+    digest = hashlib.sha256(f"{seed}\0{cluster}".encode()).digest()
+    return int.from_bytes(digest[:8]) / 2**64
+
+
+def choose(clusters: Iterable[str], *, seed: int, test_share: float) -> dict[str, str]:
+    """Return the part (dev or test) of each cluster; with two clusters or more no part is empty."""
+    ordered = sorted(set(clusters), key=lambda cluster: (place(seed, cluster), cluster))
+    wanted = round(test_share * len(ordered))
+    tests = min(max(wanted, 1), len(ordered) - 1) if len(ordered) > 1 else 0
+    return {cluster: "test" if index < tests else "dev" for index, cluster in enumerate(ordered)}
+
+
+def lock_of(corpus: Corpus) -> Split | None:
+    """Return the split that locks a corpus's test part, its first; None where none is drawn."""
+    return corpus.splits.order_by("pk").first()
+
+
+@transaction.atomic
+def draw(
+    *,
+    corpus: Corpus,
+    by: User | None,
+    seed: int = 0,
+    test_share: float = 0.5,
+    name: str = "main",
+    purpose: str = "",
+) -> Split:
+    """Draw a split of a corpus, anew where one of that name was not used yet.
+
+    A split beside the first one that has some of the first one's test clusters in dev is a look at test: it
+    is logged with its `purpose` and fixes the first split.
+
+    Raises SplitRefused where the corpus has fewer than two clusters, the share is not between 0 and 1, the
+    split is fixed already, or it would open test and no purpose is given.
+    """
+    if not 0 < test_share < 1:
+        raise SplitRefused("the share of test lies between 0 and 1")
+    Corpus.objects.select_for_update().get(pk=corpus.pk)  # one draw after the other: each sees the lock
+    clusters = corpus.dialogues.values_list("cluster", flat=True).distinct()
+    parts = choose(clusters, seed=seed, test_share=test_share)
+    if len(parts) < 2:
+        raise SplitRefused(f"the corpus {corpus.name} has fewer than two clusters: there is nothing to split")
+    before = Split.objects.select_for_update().filter(corpus=corpus, name=name).first()
+    if before and before.fixed_at:
+        raise SplitRefused(f"the split {name} was used on {before.fixed_at:%d %B %Y}: it is fixed")
+    _look_through(corpus, name, parts, purpose, by)
+    if before:
+        before.delete()
+    split = Split.objects.create(corpus=corpus, name=name, seed=seed, test_share=test_share, created_by=by)
+    SplitCluster.objects.bulk_create(
+        SplitCluster(split=split, cluster=cluster, part=part) for cluster, part in parts.items()
+    )
+    detail = {"seed": seed, "test_share": test_share, "clusters": len(parts)}
+    Event.objects.create(by=by, verb="draw split", subject=f"{name} of {corpus.name}", detail=detail)
+    return split
+
+
+def _look_through(corpus: Corpus, name: str, parts: dict[str, str], purpose: str, by: User | None) -> None:
+    """Log a look at the locked test part where a draw turns some of it into dev."""
+    lock = corpus.splits.exclude(name=name).order_by("pk").first()
+    if lock is None:
+        return
+    opened = sum(parts.get(cluster) == "dev" for cluster in clusters(split=lock, part="test"))
+    if not opened:
+        return
+    if not purpose.strip():
+        raise SplitRefused(
+            f"{opened} test clusters of the split {lock.name} would be dev in {name}: that opens test, "
+            "so say what for; it is logged as a look at test"
+        )
+    open_test(split=lock, by=by, purpose=f"drawing the split {name}: {purpose.strip()}")
+
+
+def fix(*, split: Split, by: User | None) -> None:
+    """Fix a split at its first use: from then on no cluster changes its part. Again it changes nothing."""
+    fixed = Split.objects.filter(pk=split.pk, fixed_at__isnull=True).update(fixed_at=timezone.now())
+    if fixed:
+        Event.objects.create(by=by, verb="fix split", subject=f"{split.name} of {split.corpus.name}")
+    split.refresh_from_db(fields=["fixed_at"])
+
+
+@transaction.atomic
+def grow(*, corpus: Corpus) -> int:
+    """Give the clusters that a corpus has gained a part in each of its splits; return how many were new."""
+    added = 0
+    for split in corpus.splits.all():
+        known = split.clusters.values("cluster")
+        new = corpus.dialogues.exclude(cluster__in=known).values_list("cluster", flat=True).distinct()
+        rows = [
+            SplitCluster(split=split, cluster=cluster, part=_part(split, cluster))
+            for cluster in new.order_by()
+        ]
+        added += len(SplitCluster.objects.bulk_create(rows))
+    return added
+
+
+def _part(split: Split, cluster: str) -> str:
+    return "test" if place(split.seed, cluster) < split.test_share else "dev"
+
+
+@transaction.atomic
+def open_test(*, split: Split, by: User | None, purpose: str) -> TestLook:
+    """Log a look at the test part, with who and for what; the split is fixed by it."""
+    if not purpose.strip():
+        raise SplitRefused("say for what test is opened: it is printed on every report that shows it")
+    fix(split=split, by=by)
+    return TestLook.objects.create(split=split, by=by, purpose=purpose.strip())
+
+
+def clusters(*, split: Split, part: str) -> frozenset[str]:
+    """Return the clusters of a part."""
+    return frozenset(split.clusters.filter(part=part).values_list("cluster", flat=True))

@@ -1,0 +1,1 @@
+"""Raters and their labels: the one way in."""

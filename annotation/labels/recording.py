@@ -1,0 +1,143 @@
+"""Writing labels: the one way in which an answer enters the table.
+
+A first answer is inserted; the same answer again changes nothing; another answer supersedes the live one.
+Bulk imports of new labels copy rows instead (`annotation.importing`); the same constraints hold there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Assignment, Campaign, Import, Item, Label, Question, Rater, prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer to be recorded. `value` is None exactly when `missing` says why."""
+
+    item: Item | int
+    question: Question | int
+    value: float | str | None
+    missing: str = ""
+    sample: int = 0
+    explanation: str = ""
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """What the answer is to: (item id, question id, sample)."""
+        item = self.item if isinstance(self.item, int) else self.item.pk
+        question = self.question if isinstance(self.question, int) else self.question.pk
+        return item, question, self.sample
+
+
+@transaction.atomic
+def record(
+    *,
+    rater: Rater,
+    answers: Sequence[Answer],
+    occasion: str,
+    campaign: Campaign | None = None,
+    assignment: Assignment | None = None,
+    imported: Import | None = None,
+) -> list[Label]:
+    """Record a rater's answers and return the labels that are new.
+
+    Raises IntegrityError where an answer is off its question's scale or to a question for another kind of
+    item, or where another transaction recorded the same place at the same moment; nothing is kept then.
+    """
+    live = _live(rater, answers, occasion, campaign)
+    changed = [answer for answer in answers if not _same(live.get(answer.place), answer)]
+    replaced = [live[answer.place].pk for answer in changed if answer.place in live]
+    if replaced:
+        Label.objects.filter(pk__in=replaced).update(superseded_at=timezone.now())
+    return Label.objects.bulk_create(
+        _label(rater, answer, occasion, campaign, assignment, imported, live.get(answer.place))
+        for answer in changed
+    )
+
+
+INSERT = """
+INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id,
+                              assignment_id, sample, missing, explanation, created_at)
+SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s, 0, '', '', now()
+  FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
+"""
+
+
+def insert(
+    *,
+    rater: int,
+    answers: Sequence[tuple[int, int, float | str]],
+    occasion: str,
+    campaign: int | None = None,
+    assignment: int | None = None,
+) -> None:
+    """Record (item id, question id, value) answers where none can be live yet, in one statement.
+
+    The caller knows that the rater has not answered these before, as at a first submit; where that is not
+    so, IntegrityError, and nothing is kept.
+    """
+    values = [answer[2] for answer in answers]
+    columns: list[list[Any]] = [
+        [answer[0] for answer in answers],
+        [answer[1] for answer in answers],
+        [None if isinstance(value, str) else float(value) for value in values],
+        [value if isinstance(value, str) else None for value in values],
+    ]
+    with prepared.cursor() as cursor:
+        cursor.execute(INSERT, [rater, occasion, campaign, assignment, *columns])
+
+
+def _live(
+    rater: Rater, answers: Sequence[Answer], occasion: str, campaign: Campaign | None
+) -> dict[tuple[int, int, int], Label]:
+    labels = Label.objects.select_for_update().filter(
+        rater=rater,
+        item__in={answer.place[0] for answer in answers},
+        occasion=occasion,
+        campaign=campaign,
+        superseded_at__isnull=True,
+    )
+    return {(label.item_id, label.question_id, label.sample): label for label in labels}
+
+
+def _same(label: Label | None, answer: Answer) -> bool:
+    return (
+        label is not None
+        and label.value == answer.value
+        and label.missing == answer.missing
+        and label.explanation == answer.explanation
+    )
+
+
+def _label(
+    rater: Rater,
+    answer: Answer,
+    occasion: str,
+    campaign: Campaign | None,
+    assignment: Assignment | None,
+    imported: Import | None,
+    before: Label | None,
+) -> Label:
+    item, question, sample = answer.place
+    number = None if answer.value is None or isinstance(answer.value, str) else float(answer.value)
+    return Label(
+        item_id=item,
+        question_id=question,
+        rater=rater,
+        occasion=occasion,
+        campaign=campaign,
+        sample=sample,
+        number=number,
+        text=answer.value if isinstance(answer.value, str) else None,
+        missing=answer.missing,
+        explanation=answer.explanation,
+        assignment=assignment,
+        imported=imported,
+        supersedes=before,
+    )

@@ -1,0 +1,1 @@
+"""Scheme versions: stored, and what each asks."""

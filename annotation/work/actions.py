@@ -1,0 +1,401 @@
+"""What an annotator does with a task: save a draft, submit, skip, open an earlier one again.
+
+Every verb is one transaction. A submit is idempotent: sent twice, it records its labels once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.errors import (
+    AlreadySubmitted,
+    AnswerRefused,
+    DraftConflict,
+    LeaseLost,
+    NotTaskHolder,
+    SubmittedDifferently,
+)
+from annotation.labels import raters, recording
+from annotation.models import Assignment, Label, Rater, prepared
+from annotation.scheme_versions.asked import plan_of
+from annotation.work import leases as assigning
+from annotation.work.checking import Answers, Given, check
+from annotation.work.leases import Hold, Seat
+from annotation.work.request_json import cleaned
+
+COMMENT_LIMIT = 5_000
+DRAFT_LIMIT = 1_000_000
+WITHDRAWN = "withdrawn in a revision"
+CLIENT_LIMIT = 64
+CONFLICT = "Another tab or device saved other answers to this task. Choose which to keep."
+DIFFERENT = (
+    "Other answers to this task were submitted already, and they stand. To replace them, revise the task."
+)
+VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
+LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
+PACE_CEILING_SECONDS = 900
+
+
+class Outcome(NamedTuple):
+    """What became of a request (submitted, revised, already submitted, skipped) and what comes next."""
+
+    status: str
+    seat: Seat
+    next: Hold | None
+
+
+class Work(NamedTuple):
+    """An assignment with what submitting it needs. `items` maps public numbers to ids, in order."""
+
+    assignment: int
+    campaign: int
+    task: int
+    state: str
+    occasion: str
+    revision: int
+    written_by: str
+    items: dict[int, int]
+    rater: int | None
+
+
+WORK = """
+SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.written_by,
+       CASE WHEN t.item_id IS NOT NULL THEN ARRAY(
+         SELECT ARRAY[i.public, i.id] FROM annotation_item i WHERE i.id = t.item_id) ELSE ARRAY(
+         SELECT ARRAY[i.public, i.id] FROM annotation_item i JOIN annotation_turn u ON u.id = i.turn_id
+          WHERE i.continuation_id = t.continuation_id AND i.kind = 'turn' ORDER BY u.position) END,
+       (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id)
+  FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
+ WHERE a.id = %s AND a.user_id = %s AND a.campaign_id = %s FOR UPDATE OF a
+"""
+
+FINISH = """
+WITH finished AS (
+  UPDATE annotation_assignment SET state = 'submitted', submitted_at = now(), draft = '{}',
+         revision = revision + 1, written_by = '', comment = %(comment)s, flagged = %(flagged)s
+   WHERE id = %(assignment)s RETURNING least(%(ceiling)s, extract(epoch FROM now() - leased_at)) AS seconds)
+UPDATE annotation_campaignmember m
+   SET done = m.done + 1, pace = coalesce(0.8 * m.pace + 0.2 * finished.seconds, finished.seconds)
+  FROM finished WHERE m.id = %(member)s RETURNING m.done, m.pace
+"""
+
+DRAFT = """
+UPDATE annotation_assignment a
+   SET draft = %(draft)s::jsonb, draft_saved_at = now(), revision = %(version)s, written_by = %(client)s,
+       lease_expires = CASE WHEN a.state = 'leased' THEN now() + make_interval(mins => c.lease_minutes)
+                            ELSE a.lease_expires END
+  FROM annotation_campaign c
+ WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s
+   AND c.id = a.campaign_id
+   AND (a.state <> 'submitted' OR %(revising)s) AND a.state <> 'voided'
+   AND a.revision < %(version)s
+   AND (a.written_by = %(client)s OR a.revision = %(based_on)s::bigint OR a.revision = 0)
+RETURNING a.state
+"""
+
+
+@transaction.atomic
+def save_draft(
+    *,
+    by: User,
+    campaign: int,
+    assignment: int,
+    draft: dict[str, Any],
+    revising: bool = False,
+    client: str = "",
+    based_on: int | None = None,
+) -> int:
+    """Keep a draft and return the version that is now kept; an older one never replaces a newer one.
+
+    `draft` holds `version` (a positive integer that grows with every change), `answers`, `comment` and
+    `flagged`. `client` names the tab or program that wrote it and `based_on` the version that it has seen: a
+    draft of another client is replaced only by one that has seen it. A lost lease does not refuse it. Raises
+    NotTaskHolder, AlreadySubmitted, LeaseLost (voided), DraftConflict or AnswerRefused.
+    """
+    version = draft.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**53:
+        raise AnswerRefused("A draft needs a version: an integer of 1 or more.")
+    draft = cleaned(draft)
+    text = json.dumps(draft, ensure_ascii=False)
+    if len(text) > DRAFT_LIMIT:
+        raise AnswerRefused("This draft is too long to be kept. Shorten the texts.")
+    values: dict[str, Any] = {
+        "draft": text,
+        "assignment": assignment,
+        "user": by.pk,
+        "campaign": campaign,
+        "version": version,
+        "revising": revising,
+        "client": (client := _client(client)),
+        "based_on": based_on,
+    }
+    with prepared.cursor() as cursor:
+        cursor.execute(DRAFT, values)
+        if cursor.fetchone():
+            return version
+    return _draft_not_kept(by, campaign, assignment, draft, revising, client)
+
+
+def _draft_not_kept(
+    by: User, campaign: int, assignment: int, draft: dict[str, Any], revising: bool, client: str
+) -> int:
+    """Return the version kept instead where nothing is lost by that; raise the reason otherwise."""
+    kept = Assignment.objects.filter(pk=assignment, user=by, campaign_id=campaign).first()
+    if kept is None:
+        raise NotTaskHolder("This task is not yours.")
+    if kept.state == Assignment.State.VOIDED:
+        raise LeaseLost(VOIDED.format(kept.withdrawn_reason))
+    if kept.state == Assignment.State.SUBMITTED and not revising:
+        raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
+    there = held(kept).draft
+    if kept.written_by != client and not _says_the_same(draft, there):
+        raise DraftConflict(CONFLICT, there)
+    return kept.revision
+
+
+def _says_the_same(mine: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
+    """Whether two drafts hold the same answers, comment and flag."""
+
+    def content(draft: Mapping[str, Any]) -> tuple[Any, ...]:
+        answers = draft.get("answers") or {}
+        given = (
+            {item: values for item, values in answers.items() if values}
+            if isinstance(answers, Mapping)
+            else answers
+        )
+        return given, draft.get("comment") or "", bool(draft.get("flagged"))
+
+    return content(mine) == content(kept)
+
+
+def _client(client: Any) -> str:
+    if not isinstance(client, str) or len(client) > CLIENT_LIMIT:
+        raise AnswerRefused(f"A client's name is a text of at most {CLIENT_LIMIT} characters.")
+    return str(cleaned(client))
+
+
+@transaction.atomic
+def submit(
+    *,
+    by: User,
+    campaign: int,
+    assignment: int,
+    answers: Answers,
+    comment: str = "",
+    flagged: bool = False,
+    revising: bool = False,
+    client: str | None = None,
+    based_on: int | None = None,
+) -> Outcome:
+    """Record the answers of a task and return what comes next, all or nothing.
+
+    Sent again, it changes nothing and returns `already submitted`. With `revising`, other answers supersede
+    those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
+    Raises NotTaskHolder, CampaignNotOpen, LeaseLost, SubmittedDifferently, DraftConflict or AnswerRefused.
+    """
+    seat = assigning.take_seat(campaign=campaign, user=by.pk)
+    work = _work(seat, assignment)
+    if work.state == Assignment.State.SUBMITTED and not revising:
+        _must_be_the_same(seat, work, answers, comment, flagged)
+        return Outcome("already submitted", seat, _next(seat))
+    seat.must_be_open()
+    _must_have_seen(work, answers, comment, flagged, client, based_on)
+    given = check(plan=plan_of(seat.version), items=work.items, answers=cleaned(answers))
+    if work.state == Assignment.State.SUBMITTED:
+        _revise(by, work, given, comment, flagged)
+        return Outcome("revised", seat, assigning.next_task(seat=seat))
+    if work.state not in (Assignment.State.LEASED, Assignment.State.RETURNED):
+        _hold_again(seat, work)
+    seat = _finish(seat, work, comment, flagged)
+    recording.insert(
+        rater=work.rater or raters.person(user=by).pk,
+        answers=given,
+        occasion=work.occasion,
+        campaign=work.campaign,
+        assignment=work.assignment,
+    )
+    return Outcome("submitted", seat, assigning.returned(seat=seat) or assigning.claim(seat=seat))
+
+
+@transaction.atomic
+def skip(*, by: User, campaign: int, assignment: int, reason: str) -> Outcome:
+    """Give a task up for a reason: its slot is free for others, and it does not come back to this person.
+
+    Raises AnswerRefused without a reason, AlreadySubmitted, NotTaskHolder or CampaignNotOpen.
+    """
+    reason = _comment(reason)
+    if not reason:
+        raise AnswerRefused("Say why you skip this task, in a few words.")
+    seat = assigning.take_seat(campaign=campaign, user=by.pk)
+    work = _work(seat, assignment)
+    if work.state == Assignment.State.SUBMITTED:
+        raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
+    seat.must_be_open()
+    Assignment.objects.filter(pk=assignment).update(state=Assignment.State.SKIPPED, skip_reason=reason)
+    return Outcome("skipped", seat, assigning.next_task(seat=seat))
+
+
+@transaction.atomic
+def start(*, by: User, campaign: int) -> tuple[Seat, Hold | None]:
+    """Return the member's standing and the task before them, claiming one where they hold none.
+
+    A campaign that is not open gives no new task, but shows the one that is held. Raises NotTaskHolder.
+    """
+    seat = assigning.take_seat(campaign=campaign, user=by.pk)
+    return seat, _next(seat)
+
+
+@transaction.atomic
+def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat, Hold]:
+    """Return this person's last submitted task, or the one submitted before another, to be revised.
+
+    Its draft is one begun for the revision, else the answers that stand. Raises NotTaskHolder where there
+    is none, CampaignNotOpen.
+    """
+    seat = assigning.take_seat(campaign=campaign, user=by.pk)
+    seat.must_be_open()
+    mine = Assignment.objects.filter(campaign_id=campaign, user=by, state=Assignment.State.SUBMITTED)
+    at = mine.filter(pk=before or 0).values_list("submitted_at", flat=True).first()
+    if at is not None:
+        mine = mine.filter(submitted_at__lt=at)
+    last = mine.order_by("-submitted_at", "-id").first()
+    if last is None:
+        raise NotTaskHolder("There is no earlier task of yours to go back to.")
+    return seat, held(last)
+
+
+def held(assignment: Assignment) -> Hold:
+    """Return an assignment as the task before its holder; a submitted one carries its standing answers."""
+    draft = assignment.draft
+    if assignment.state == Assignment.State.SUBMITTED and not draft.get("version"):
+        draft = {
+            "answers": standing_answers(assignment),
+            "comment": assignment.comment,
+            "flagged": assignment.flagged,
+        }
+    note = assignment.withdrawn_reason if assignment.state == Assignment.State.RETURNED else ""
+    draft = {**draft, "version": assignment.revision}
+    return Hold(assignment.pk, assignment.task_id, assignment.state, draft, note)
+
+
+def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
+    """Return the live answers that an assignment gave: item (its public number) to question key to value."""
+    live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
+        "item__public", "question__key", "number", "text"
+    )
+    answers: dict[str, dict[str, float | str]] = {}
+    for item, key, number, text in live:
+        answers.setdefault(str(item), {})[key] = (text or "") if number is None else number
+    return answers
+
+
+def _next(seat: Seat) -> Hold | None:
+    if seat.state == "open":
+        return assigning.next_task(seat=seat)
+    mine = Assignment.objects.filter(
+        campaign_id=seat.campaign, user_id=seat.user, state=Assignment.State.LEASED
+    )
+    last = mine.first()
+    return held(last) if last else None
+
+
+def _work(seat: Seat, assignment: int) -> Work:
+    with prepared.cursor() as cursor:
+        cursor.execute(WORK, (assignment, seat.user, seat.campaign))
+        row = cursor.fetchone()
+    if row is None:
+        raise NotTaskHolder("This task is not yours.")
+    work = Work(*row)
+    return work._replace(items=dict(work.items))
+
+
+def _must_be_the_same(seat: Seat, work: Work, answers: Answers, comment: str, flagged: bool) -> None:
+    """A submit sent again repeats what stands; other answers must not vanish without a word."""
+    given = check(plan=plan_of(seat.version), items=work.items, answers=cleaned(answers))
+    assignment = Assignment.objects.get(pk=work.assignment)
+    standing = assignment.labels.filter(superseded_at__isnull=True, missing="")
+    values = {
+        (item, question): text if number is None else number
+        for item, question, number, text in standing.values_list("item_id", "question_id", "number", "text")
+    }
+    same = {(answer.item, answer.question): answer.value for answer in given} == values
+    if not (same and assignment.comment == _comment(comment) and assignment.flagged == flagged):
+        assignment.draft = {}  # what stands is what is shown, not a revision begun meanwhile
+        raise SubmittedDifferently(DIFFERENT, held(assignment).draft)
+
+
+def _must_have_seen(
+    work: Work, answers: Answers, comment: str, flagged: bool, client: str | None, based_on: int | None
+) -> None:
+    """Another client's draft is not overruled by one that never saw it, unless both say the same."""
+    if client is None or _client(client) == work.written_by or work.revision in (0, based_on):
+        return
+    kept = held(Assignment.objects.get(pk=work.assignment)).draft
+    mine = {"answers": cleaned(answers), "comment": comment, "flagged": flagged}
+    if not _says_the_same(mine, kept):
+        raise DraftConflict(CONFLICT, kept)
+
+
+def _hold_again(seat: Seat, work: Work) -> None:
+    """A lease that ran out is no loss while a slot is free; a skipped task was given up."""
+    if work.state == Assignment.State.VOIDED:
+        why = Assignment.objects.values_list("withdrawn_reason", flat=True).get(pk=work.assignment)
+        raise LeaseLost(VOIDED.format(why))
+    if work.state == Assignment.State.SKIPPED:
+        raise LeaseLost("You skipped this task. Your draft is kept, but it can no longer be submitted.")
+    try:
+        with transaction.atomic():
+            again = assigning.take_again(seat=seat, assignment=work.assignment)
+    except IntegrityError as error:
+        raise LeaseLost(LOST) from error
+    if again is None:
+        raise LeaseLost(LOST)
+
+
+def _finish(seat: Seat, work: Work, comment: str, flagged: bool) -> Seat:
+    values: dict[str, Any] = {
+        "assignment": work.assignment,
+        "comment": _comment(comment),
+        "flagged": flagged,
+        "member": seat.member,
+        "ceiling": PACE_CEILING_SECONDS,
+    }
+    with prepared.cursor() as cursor:
+        cursor.execute(FINISH, values)
+        done, pace = cursor.fetchone()
+    return seat._replace(done=done, pace=pace)
+
+
+def _comment(comment: str) -> str:
+    return str(cleaned(comment)).strip()[:COMMENT_LIMIT]
+
+
+def _revise(by: User, work: Work, given: Sequence[Given], comment: str, flagged: bool) -> None:
+    """Supersede what changed; an answer that is no longer asked for becomes missing, saying so."""
+    rater = Rater.objects.get(user=by)
+    assignment = Assignment.objects.get(pk=work.assignment)
+    kept = {(answer.item, answer.question) for answer in given}
+    live = Label.objects.filter(assignment=assignment, superseded_at__isnull=True).values_list(
+        "item_id", "question_id"
+    )
+    recording.record(
+        rater=rater,
+        answers=[
+            *(recording.Answer(answer.item, answer.question, answer.value) for answer in given),
+            *(recording.Answer(*place, None, missing=WITHDRAWN) for place in live if place not in kept),
+        ],
+        occasion=work.occasion,
+        campaign=assignment.campaign,
+        assignment=assignment,
+    )
+    assignment.comment = _comment(comment)
+    assignment.flagged = flagged
+    assignment.draft = {}
+    assignment.revision += 1
+    assignment.written_by = ""
+    assignment.save(update_fields=["comment", "flagged", "draft", "revision", "written_by"])

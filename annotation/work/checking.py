@@ -1,0 +1,81 @@
+"""Checking what an annotator submits against what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annotation.errors import AnswerRefused
+from annotation.scheme_versions.asked import Asked, Plan
+
+Answers = Mapping[str, Mapping[str, Any]]
+"""Item (its public number as a text) to question key to value; None or an empty text is no answer."""
+
+
+class Given(NamedTuple):
+    """One checked answer."""
+
+    item: int
+    question: int
+    value: float | str
+
+
+def check(*, plan: Plan, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:
+    """Return an answer to every question that was asked of every item; untouched tags are negatives.
+
+    `items` are ids, or ids by public number: then answers may name an item by either.
+
+    Answers to questions that were not asked (their condition is not met) are left out. Raises
+    AnswerRefused, naming the place, for an unknown item or question, a value off the scale, or a required
+    question without an answer.
+    """
+    if not isinstance(answers, Mapping):
+        raise AnswerRefused("Answers must be an object of items, each with its questions.")
+    names = items if isinstance(items, Mapping) else {item: item for item in items}
+    unknown = set(answers) - {str(name) for pair in names.items() for name in pair}
+    if unknown:
+        raise AnswerRefused(f"Item {min(unknown)} is not part of this task.")
+    checked: list[Given] = []
+    for number, (name, item) in enumerate(names.items()):
+        place = f"Turn {number + 1} of {len(items)}: " if len(items) > 1 else ""
+        given = answers.get(str(name)) or answers.get(str(item)) or {}
+        checked.extend(_check_item(plan, item, given, place))
+    return checked
+
+
+def _check_item(plan: Plan, item: int, answers: Mapping[str, Any], place: str) -> list[Given]:
+    if not isinstance(answers, Mapping):
+        raise AnswerRefused(f"{place}answers to an item must be an object of questions.")
+    unknown = set(answers) - plan.by_key.keys()
+    if unknown:
+        raise AnswerRefused(f"{place}there is no question “{min(unknown)}” in this campaign.")
+    given = []
+    for question in plan.questions:
+        if question.is_shown(answers):
+            value = _value(question, answers.get(question.key), place)
+            if value is not None:
+                given.append(Given(item, question.id, value))
+    return given
+
+
+def _value(question: Asked, value: Any, place: str) -> float | str | None:
+    if isinstance(value, str):
+        value = value.strip()
+    if value is None or value == "":
+        if question.is_tag:
+            return 0
+        if question.required:
+            raise AnswerRefused(f"{place}“{question.wording}” has no answer yet.")
+        return None
+    if not question.accepts(value):
+        raise AnswerRefused(f"{place}“{question.wording}” does not take {_shown(value)}{_scale(question)}.")
+    return float(value) if not isinstance(value, str) else value
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _scale(question: Asked) -> str:
+    return f": choose one of {', '.join(str(value) for value in question.values)}" if question.values else ""

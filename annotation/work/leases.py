@@ -1,0 +1,215 @@
+"""Who works on what: claiming a free slot, holding it for a while, and returning it.
+
+A member's row is locked first, so that one person's requests come one after the other; slots are claimed
+with SKIP LOCKED, so that different people never wait for each other. The constraints of the tables hold
+whatever this code does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from annotation.errors import CampaignNotOpen, NotTaskHolder
+from annotation.models import Campaign, prepared
+
+
+class Seat(NamedTuple):
+    """A member's standing in a campaign, read while the member's row is locked.
+
+    `returned` counts the submissions that a researcher handed back to them.
+    """
+
+    campaign: int
+    name: str
+    state: str
+    occasion: str
+    version: int
+    lease_minutes: int
+    guidelines: int | None
+    member: int
+    user: int
+    cursor: int
+    done: int
+    pace: float | None
+    returned: int
+
+    def must_be_open(self) -> None:
+        """Raise CampaignNotOpen where no work is accepted."""
+        if self.state != Campaign.State.OPEN:
+            raise CampaignNotOpen(
+                f"The campaign is {self.state}: nothing can be submitted now. Drafts are kept."
+            )
+
+
+class Hold(NamedTuple):
+    """A task that a member has before them: leased, returned to them, or submitted and opened again.
+
+    The draft's `version` is the assignment's revision. `note` says why a researcher returned the task.
+    """
+
+    assignment: int
+    task: int
+    state: str
+    draft: Mapping[str, Any]
+    note: str = ""
+
+
+SEAT = """
+SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
+       (SELECT max(g.id) FROM annotation_guidelines g WHERE g.campaign_id = c.id),
+       m.id, m.user_id, m.cursor, m.done, m.pace,
+       (SELECT count(*) FROM annotation_assignment a
+         WHERE a.campaign_id = c.id AND a.user_id = m.user_id AND a.state = 'returned')
+  FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
+ WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
+"""
+
+# The state is looked up slot by slot: as a join, the planner may read all of a person's assignments.
+CLAIM = """
+WITH free AS (
+  SELECT s.id, s.task_id, s.position FROM annotation_slot s
+   WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND s.position > %(after)s
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'
+   ORDER BY s.position, s.number LIMIT 1 FOR UPDATE SKIP LOCKED),
+held AS (
+  INSERT INTO annotation_assignment (slot_id, task_id, campaign_id, user_id, occasion, state, lease_expires,
+                                     leased_at, draft, skip_reason, comment, flagged, guidelines_id)
+  SELECT free.id, free.task_id, %(campaign)s, %(user)s, %(occasion)s, 'leased',
+         now() + make_interval(mins => %(minutes)s), now(), '{}', '', '', false, %(guidelines)s FROM free
+  ON CONFLICT (task_id, user_id, occasion) DO UPDATE SET state = 'leased', slot_id = excluded.slot_id,
+     lease_expires = excluded.lease_expires,
+     leased_at = excluded.leased_at, guidelines_id = excluded.guidelines_id
+  RETURNING id, task_id, state, draft || jsonb_build_object('version', revision)),
+moved AS (
+  UPDATE annotation_campaignmember m SET cursor = free.position FROM free WHERE m.id = %(member)s)
+SELECT * FROM held
+"""
+
+RESUME = """
+UPDATE annotation_assignment SET lease_expires = now() + make_interval(mins => %s)
+ WHERE campaign_id = %s AND user_id = %s AND state = 'leased'
+ RETURNING id, task_id, state, draft || jsonb_build_object('version', revision)
+"""
+
+RETURNED = """
+SELECT id, task_id, state, draft || jsonb_build_object('version', revision), withdrawn_reason
+  FROM annotation_assignment
+ WHERE campaign_id = %s AND user_id = %s AND state = 'returned' ORDER BY id LIMIT 1
+"""
+
+TAKE_AGAIN = """
+WITH mine AS (
+  SELECT a.id, a.slot_id, a.task_id FROM annotation_assignment a
+   WHERE a.campaign_id = %(campaign)s AND a.user_id = %(user)s AND a.state = 'expired'
+     AND (a.id = %(assignment)s::bigint OR %(assignment)s::bigint IS NULL)
+     AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.task_id = a.task_id AND NOT s.taken)
+   ORDER BY a.leased_at DESC LIMIT 1 FOR UPDATE),
+free AS (
+  SELECT s.id FROM annotation_slot s JOIN mine ON mine.task_id = s.task_id
+   WHERE NOT s.taken ORDER BY s.id <> mine.slot_id, s.number LIMIT 1 FOR UPDATE OF s SKIP LOCKED)
+UPDATE annotation_assignment a SET state = 'leased', slot_id = free.id,
+       lease_expires = now() + make_interval(mins => %(minutes)s)
+  FROM mine, free WHERE a.id = mine.id
+ RETURNING a.id, a.task_id, a.state, a.draft || jsonb_build_object('version', a.revision)
+"""
+
+RETURN_EXPIRED = """
+WITH late AS (
+  SELECT a.id FROM annotation_assignment a JOIN annotation_campaign c ON c.id = a.campaign_id
+   WHERE a.state = 'leased' AND a.lease_expires < now() AND c.state = 'open'
+     AND (a.campaign_id = %(campaign)s::bigint OR %(campaign)s::bigint IS NULL)
+   FOR UPDATE OF a SKIP LOCKED)
+UPDATE annotation_assignment a SET state = 'expired' FROM late WHERE a.id = late.id
+"""
+
+
+def take_seat(*, campaign: int, user: int) -> Seat:
+    """Lock and return a member's standing; raise NotTaskHolder where the user is no member."""
+    with prepared.cursor() as cursor:
+        cursor.execute(SEAT, (campaign, user))
+        row = cursor.fetchone()
+    if row is None:
+        raise NotTaskHolder("You do not take part in this campaign.")
+    return Seat(*row)
+
+
+def next_task(*, seat: Seat) -> Hold | None:
+    """Return the task the member holds already, else one returned to them or that ran out, else a new one.
+
+    None where the campaign has nothing for this member at the moment.
+    """
+    return resume(seat=seat) or returned(seat=seat) or take_again(seat=seat) or claim(seat=seat)
+
+
+def resume(*, seat: Seat) -> Hold | None:
+    """Return the task that the member holds, with its lease renewed; None where there is none."""
+    return _hold(RESUME, (seat.lease_minutes, seat.campaign, seat.user))
+
+
+def returned(*, seat: Seat) -> Hold | None:
+    """Return a task that a researcher handed back to the member; None where there is none."""
+    return _hold(RETURNED, (seat.campaign, seat.user)) if seat.returned else None
+
+
+def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
+    """Take back a task of the member's whose lease ran out, if its task still has a free slot.
+
+    `assignment` names it; None takes the latest. Its draft is as it was.
+    """
+    values = {
+        "campaign": seat.campaign,
+        "user": seat.user,
+        "assignment": assignment,
+        "minutes": seat.lease_minutes,
+    }
+    return _hold(TAKE_AGAIN, values)
+
+
+def claim(*, seat: Seat) -> Hold | None:
+    """Claim the first free slot after the member's last one; from the start where nothing lies ahead.
+
+    Where nothing is free at all, leases that ran out are returned first. None where nothing is left.
+    """
+    held = _claim_after(seat, seat.cursor) or _claim_after(seat, -1)
+    if held is None and return_expired(campaign=seat.campaign):
+        held = _claim_after(seat, -1)
+    return held
+
+
+@transaction.atomic
+def return_expired(*, campaign: int | None = None) -> int:
+    """Return the slots of leases that ran out, in one or in all open campaigns; return how many.
+
+    In a paused campaign nobody could take them, so holders keep theirs until it opens again.
+    """
+    with prepared.cursor() as cursor:
+        cursor.execute(RETURN_EXPIRED, {"campaign": campaign})
+        return int(cursor.rowcount)
+
+
+def _claim_after(seat: Seat, after: int) -> Hold | None:
+    values = {
+        "campaign": seat.campaign,
+        "after": after,
+        "user": seat.user,
+        "occasion": seat.occasion,
+        "minutes": seat.lease_minutes,
+        "guidelines": seat.guidelines,
+        "member": seat.member,
+    }
+    return _hold(CLAIM, values)
+
+
+def _hold(sql: str, values: Any) -> Hold | None:
+    with prepared.cursor() as cursor:
+        cursor.execute(sql, values)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    assignment, task, state, draft, *note = row
+    return Hold(assignment, task, state, json.loads(draft) if isinstance(draft, str) else draft, *note)

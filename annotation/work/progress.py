@@ -1,0 +1,104 @@
+"""How far an annotator is, and how much is left for them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from annotation.models import prepared
+from annotation.work.leases import Hold, Seat
+
+FRESH_SECONDS = 15.0
+MOST_COUNTED = 1_000
+
+
+class Progress(NamedTuple):
+    """`left` counts the task in hand; None means more than MOST_COUNTED. `minutes` is None until known."""
+
+    done: int
+    left: int | None
+    minutes: int | None
+
+
+class _Count(NamedTuple):
+    at: float
+    done: int
+    left: int
+
+
+LEFT = """
+SELECT count(*) FROM (
+  SELECT DISTINCT s.position FROM annotation_slot s
+   WHERE s.campaign_id = %(campaign)s AND NOT s.taken
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'
+   ORDER BY s.position LIMIT %(most)s) AS free
+"""
+
+BUSY = (
+    "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned') LIMIT 1"
+)
+
+WITH_WORK = """
+SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
+ WHERE m.user_id = %(user)s AND c.state = 'open' AND (
+   EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.campaign_id = c.id AND a.user_id = m.user_id
+            AND a.state IN ('leased', 'returned'))
+   OR EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
+     AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
+                    AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'))
+"""
+
+_counts: dict[tuple[int, int], _Count] = {}
+
+
+def progress(*, seat: Seat, hold: Hold | None) -> Progress:
+    """Return how far a member is. What is left is counted afresh every few seconds, not at every request."""
+    left = _left(seat, fresh=hold is None) + _in_hand(seat, hold)
+    if left > MOST_COUNTED:
+        return Progress(seat.done, None, None)
+    minutes = None if seat.pace is None else round(left * seat.pace / 60)
+    return Progress(seat.done, left, minutes)
+
+
+def with_work(*, user: int) -> set[int]:
+    """Return the open campaigns in which a task is held by the user or free for them."""
+    with prepared.cursor() as cursor:
+        cursor.execute(WITH_WORK, {"user": user})
+        return {campaign for (campaign,) in cursor.fetchall()}
+
+
+def others_are_busy(*, seat: Seat) -> bool:
+    """Whether tasks are held that may come back when their leases run out."""
+    with prepared.cursor() as cursor:
+        cursor.execute(BUSY, (seat.campaign,))
+        return cursor.fetchone() is not None
+
+
+def _in_hand(seat: Seat, hold: Hold | None) -> int:
+    """Count the tasks that no free slot stands for: those returned, and the one held; not one revised."""
+    others = seat.returned - 1 if hold is not None and hold.state == "returned" else seat.returned
+    return max(0, others) + (hold is not None and hold.state != "submitted")
+
+
+def _left(seat: Seat, *, fresh: bool) -> int:
+    now = time.monotonic()
+    count = _counts.get((seat.campaign, seat.user))
+    if count is None or fresh or now - count.at > FRESH_SECONDS or seat.done < count.done:
+        count = _Count(now, seat.done, _count(seat))
+        if len(_counts) > 10_000:
+            _counts.clear()
+        _counts[seat.campaign, seat.user] = count
+    return max(0, count.left - (seat.done - count.done))
+
+
+def _count(seat: Seat) -> int:
+    values: dict[str, Any] = {
+        "campaign": seat.campaign,
+        "user": seat.user,
+        "occasion": seat.occasion,
+        "most": MOST_COUNTED + 1,
+    }
+    with prepared.cursor() as cursor:
+        cursor.execute(LEFT, values)
+        return int(cursor.fetchone()[0])

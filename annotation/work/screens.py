@@ -1,0 +1,176 @@
+"""What an annotator sees of a task: the context that is theirs to know, the item in view, and no more.
+
+Which system spoke, its continuation's id and its condition never enter a screen.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from annotation import records
+from annotation.importing.rows import agenda_record, participant_record, turn_record
+from annotation.models import prepared
+from annotation.text import transcription_marks as marks
+from annotation.text.context import Context, Entry, Person, context
+from annotation.text.happenings import Names, happening, heading
+from annotation.text.language import language_tag
+from annotation.text.views import View
+from annotation.work.transcripts import Line, Part, Place, Row, one_turn, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known."""
+
+    task: int
+    items: tuple[int, ...]
+    parts: tuple[Part, ...]
+    about: Context
+    language: str = ""
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """The speakers."""
+        return self.about.people
+
+    @property
+    def metadata(self) -> tuple[Entry, ...]:
+        """What else is known of the dialogue."""
+        return self.about.metadata
+
+    @property
+    def summary(self) -> str:
+        """What the dialogue was about."""
+        return self.about.summary
+
+    @property
+    def agenda(self) -> tuple[str, ...]:
+        """The points of the agenda."""
+        return self.about.agenda
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether any text carries transcription marks, so that a toggle makes sense."""
+        return any(is_mark for part in self.parts for line in part.lines for _, is_mark in line.pieces)
+
+
+class Head(NamedTuple):
+    """A task's continuation and dialogue; participants, metadata, agenda and what is shown as JSON texts.
+
+    `systems` are all of the corpus.
+    """
+
+    item: int | None
+    turn: int | None
+    continuation: int
+    mode: str
+    dialogue: int
+    participants: str
+    metadata: str
+    summary: str
+    agenda: str | None
+    language: str
+    shows: str
+    systems: list[str]
+    whole: bool
+
+
+HEAD = """
+SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
+       k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
+       coalesce(i.kind = 'dialogue', false)
+  FROM annotation_task t
+  JOIN annotation_campaign k ON k.id = t.campaign_id
+  JOIN annotation_continuation c ON c.id = t.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
+  LEFT JOIN annotation_item i ON i.id = t.item_id
+  LEFT JOIN annotation_turn u ON u.id = i.turn_id
+ WHERE t.id = %s
+"""
+
+TURNS = """
+SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra
+  FROM annotation_turn u LEFT JOIN annotation_item i ON i.turn_id = u.id
+ WHERE (u.continuation_id = %(continuation)s AND u.position <= %(last)s)
+    OR u.continuation_id = (SELECT o.id FROM annotation_continuation o WHERE o.dialogue_id = %(dialogue)s
+                             AND o.key = 'self' AND o.id <> %(continuation)s)
+ ORDER BY u.position
+"""
+
+NO_LAST = 2**31 - 1
+
+
+def load(task: int) -> Screen:
+    """Return a task's screen, in two queries. Raises LookupError for a task that does not exist."""
+    with prepared.cursor() as cursor:
+        cursor.execute(HEAD, (task,))
+        row = cursor.fetchone()
+        if row is None:
+            raise LookupError(task)
+        head = Head(*row)
+        last = NO_LAST if head.turn is None else head.turn
+        values = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
+        cursor.execute(TURNS, values)
+        rows = [_row(*row) for row in cursor.fetchall()]
+    return _screen(task, head, rows)
+
+
+def _row(*columns: Any) -> Row:
+    row = Row(*columns)
+    return row._replace(extra=json.loads(row.extra)) if isinstance(row.extra, str) else row
+
+
+class _Writer:
+    """Writes the lines of a transcript in their order, with a heading wherever session or date change."""
+
+    def __init__(self, names: Names, view: View) -> None:
+        self._names = names
+        self._view = view
+        self._last: records.Turn | None = None
+
+    def __call__(self, number: int, row: Row, place: Place) -> Line:
+        turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
+        happened = happening(turn, self._names, self._view.spoken(turn.text))
+        above = self._view.line(heading(turn, self._last))
+        self._last = turn
+        return Line(
+            no=number,
+            who=happened.who,
+            colour=self._names.colour(row.speaker),
+            text=happened.text,
+            place=place,
+            item=row.item if place == "item" else None,
+            pieces=tuple(marks.parts(happened.text)) if "{" in happened.text else (),
+            how=happened.how,
+            private=happened.private,
+            heading=above,
+        )
+
+
+def _screen(task: int, head: Head, rows: list[Row]) -> Screen:
+    view = View(tuple(head.systems), tuple(json.loads(head.shows)))
+    dialogue = records.Dialogue(
+        id="",
+        participants=tuple(map(participant_record, json.loads(head.participants))),
+        summary=head.summary,
+        metadata=json.loads(head.metadata),
+        agenda=agenda_record(json.loads(head.agenda or "null")),
+    )
+    names = Names(dialogue.participants, view.hide)
+    own = [row for row in rows if row.own]
+    turns = [row for row in rows if not row.own]
+    names.meet(row.speaker for row in (*own, *turns))
+    write = _Writer(names, view)
+    if head.turn is not None:
+        parts = one_turn(own, turns, head.mode, write)
+    else:
+        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", write)
+    return Screen(
+        task=task,
+        items=(head.item,) if head.item else tuple(row.item for row in turns if row.item),
+        parts=tuple(part for part in parts if part.lines),
+        about=context(dialogue, names, view),
+        language=language_tag(head.language),
+    )

@@ -1,0 +1,216 @@
+"""Turns a table's rows into records per question (and stratum), keeping the line of each for messages."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from annotation.text.csv_cells import unguarded
+from calibration.agree.cells import TEXT, Declared, answer, declared_of
+from calibration.agree.files import RatingsFileError, Row, Table, read_table
+from calibration.statistics.core.data import Level, RatingError, Ratings, Record, Samples
+from calibration.statistics.core.records import Collector
+
+LONG = ("item", "rater", "value")
+ABOUT = ("question", "sample", "cluster", "kind", "identified", "dialogue", "continuation", "system", "turn")
+SCALE = ("scheme", "level", "values")
+"""Read in long files, as exports write them: one file may hold questions of different scales."""
+USED = ("question", "sample", "identified", "continuation", "system")
+TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What to take from a file: its questions (all if empty), the cluster column, the column of strata.
+
+    `missing` are the cells, in lower case, that mean no answer; `declared` holds where it is not the file's
+    own the scale of all questions.
+    """
+
+    questions: Collection[str] = ()
+    cluster: str | None = "cluster"
+    by: str | None = None
+    cluster_required: bool = False
+    missing: frozenset[str] = frozenset()
+    declared: Declared = field(default_factory=Declared)
+
+
+@dataclass
+class Part:
+    """The records of one question in one stratum, and the line of each; the scale that the file declares."""
+
+    question: str
+    stratum: str
+    declared: Declared = field(default_factory=Declared)
+    scheme: str = ""
+    collector: Collector = field(default_factory=Collector)
+    lines: array[int] = field(default_factory=lambda: array("I"))
+
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """A file read: its parts in order of appearance, and what was understood of its columns."""
+
+    path: Path
+    parts: tuple[Part, ...]
+    shape: str
+    cluster: str | None
+    columns: tuple[str, ...]
+    read: frozenset[str] = frozenset()
+    free_text: tuple[str, ...] = ()
+
+    def unread(self) -> list[str]:
+        """Say which columns were not read, and that a dialogue could be the cluster."""
+        left = [c for c in self.columns if c not in self.read]
+        said = [f"Columns not read: {', '.join(left)}."] if left else []
+        if self.free_text:
+            said.append(f"Free text has no agreement statistics: {', '.join(self.free_text)}.")
+        if self.cluster is None and "dialogue" in self.columns:
+            said.append("There is a column dialogue: --cluster dialogue takes it as the cluster.")
+        return said
+
+    def ratings(
+        self,
+        part: Part,
+        *,
+        level: Level,
+        values: Sequence[str | float] | None = None,
+        positive: str = "1",
+        samples: Samples | None = None,
+    ) -> Ratings:
+        """Return a part's ratings, once: its rows are let go of.
+
+        RatingsFileError with line and column for a value that cannot be used.
+        """
+        try:
+            ratings = part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
+        except RatingError as error:
+            raise located(self.path, error, part.lines) from None
+        part.collector = Collector()
+        return ratings
+
+
+def located(path: Path, error: RatingError, lines: Sequence[int]) -> RatingsFileError:
+    """Return the error with the line of its record, and the column it speaks of."""
+    if 0 <= error.index < len(lines):
+        return RatingsFileError(path, str(error), lines[error.index], error.field)
+    return RatingsFileError(path, str(error))
+
+
+def read_ratings(
+    path: Path, reading: Reading, progress: Callable[[Table], Iterable[tuple[int, Row]]]
+) -> RatingsFile:
+    """Read a long or wide ratings file; ``progress`` wraps the rows as they are read."""
+    table = read_table(path)
+    missing = [c for c in LONG if c not in table.columns]
+    wide = missing == ["rater", "value"]
+    if missing and not wide:
+        raise RatingsFileError(
+            path, f"no column {missing[0]!r}; the columns are {', '.join(table.columns)}", 1
+        )
+    cluster = reading.cluster if reading.cluster in table.columns else None
+    for wanted in (reading.cluster if reading.cluster_required else None, reading.by):
+        if wanted and wanted not in table.columns:
+            raise RatingsFileError(
+                path, f"no column {wanted!r}; the columns are {', '.join(table.columns)}", 1
+            )
+    raters = [c for c in table.columns if c not in ("item", *ABOUT, cluster, reading.by)] if wide else []
+    if wide and not raters:
+        raise RatingsFileError(path, "no columns 'rater' and 'value', and no columns of raters either", 1)
+    parts: dict[tuple[str, str, Declared, str], Part] = {}
+    seen: set[str] = set()
+    free_text: dict[str, None] = {}
+    for line, row in progress(table):
+        declared = Declared() if wide else declared_of(path, line, row)
+        question, scheme = (
+            unguarded(row.get("question") or ""),
+            "" if wide else unguarded(row.get("scheme") or ""),
+        )
+        if reading.questions and not {question, f"{scheme}/{question}"} & set(reading.questions):
+            seen.add(question)
+            continue
+        if declared.level == TEXT and not reading.declared.level:
+            free_text[question] = None
+            continue
+        stratum = unguarded(row.get(reading.by) or "") if reading.by else ""
+        key = (question, scheme.partition("@")[0], declared, stratum)
+        part = parts.get(key)
+        if part is None:
+            part = parts[key] = Part(question, stratum, declared, scheme)
+        for record in _records(path, line, row, raters, cluster, reading):
+            part.lines.append(line)
+            try:
+                part.collector.add(record)
+            except RatingError as error:
+                raise located(path, error, part.lines) from None
+    found = {name for part in parts.values() for name in (part.question, f"{part.scheme}/{part.question}")}
+    absent = sorted(set(reading.questions) - found)
+    if absent:
+        there = ", ".join(sorted(seen | {part.question for part in parts.values()})) or "none"
+        raise RatingsFileError(path, f"no ratings for question {', '.join(absent)}; there are {there}")
+    if not parts:
+        only = f": {', '.join(free_text)} is free text" if free_text else ""
+        raise RatingsFileError(path, f"no ratings{only}")
+    _tell_apart(list(parts.values()))
+    shape = f"wide, raters in columns {', '.join(raters)}" if wide else "long"
+    read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
+        () if wide else LONG + ("kind",) + SCALE
+    )
+    return RatingsFile(path, tuple(parts.values()), shape, cluster, table.columns, read, tuple(free_text))
+
+
+def _tell_apart(parts: Sequence[Part]) -> None:
+    """Name questions of one key in several schemes, or on several scales, by their scheme as well."""
+    kinds: dict[str, set[tuple[str, Declared]]] = {}
+    for part in parts:
+        kinds.setdefault(part.question, set()).add((part.scheme.partition("@")[0], part.declared))
+    for part in parts:
+        if len(kinds[part.question]) > 1 and part.scheme:
+            part.question = f"{part.scheme}/{part.question}"
+
+
+def _records(
+    path: Path, line: int, row: Row, raters: Sequence[str], cluster: str | None, reading: Reading
+) -> Iterable[Record]:
+    item = unguarded(row.get("item") or "")
+    if not item:
+        raise RatingsFileError(path, "empty; every rating needs its item", line, "item")
+    shared = {
+        "cluster": unguarded(row.get(cluster) or "") if cluster else "",
+        "system": unguarded(row.get("system") or ""),
+        "continuation": unguarded(row.get("continuation") or ""),
+        "sample": _sample(path, line, row.get("sample")),
+        "identified": _identified(path, line, row.get("identified")),
+    }
+    if cluster and not shared["cluster"]:
+        raise RatingsFileError(
+            path, "empty; every item needs its cluster (or use --no-cluster)", line, cluster
+        )
+    for name in raters:
+        value = answer(path, line, name, row.get(name), reading.missing, reading.declared)
+        yield Record(item, name, value, **shared)  # type: ignore[arg-type]
+    if raters:
+        return
+    rater = unguarded(row.get("rater") or "")
+    if not rater:
+        raise RatingsFileError(path, "empty; every rating needs its rater", line, "rater")
+    declared = reading.declared if reading.declared.level else declared_of(path, line, row)
+    value = answer(path, line, "value", row.get("value"), reading.missing, declared)
+    yield Record(item, rater, value, kind=row.get("kind") or "", **shared)  # type: ignore[arg-type]
+
+
+def _sample(path: Path, line: int, cell: str | None) -> int:
+    if not cell:
+        return 0
+    if not cell.strip().isdecimal():
+        raise RatingsFileError(path, f"value {cell!r}: expected a whole number from 0", line, "sample")
+    return int(cell)
+
+
+def _identified(path: Path, line: int, cell: str | None) -> bool:
+    text = (cell or "true").strip().lower()
+    if text not in TRUE | FALSE:
+        raise RatingsFileError(path, f"value {cell!r}: expected true or false", line, "identified")
+    return text in TRUE

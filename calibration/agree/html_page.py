@@ -1,0 +1,116 @@
+"""The report as one self-contained HTML page with charts drawn as SVG; no script, nothing fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape as quoted
+
+from calibration.agree.report import Block, Section
+from calibration.agree.words import interval, number, plain, title_of
+from calibration.statistics import Entry
+
+STYLE = """
+:root{color-scheme:light dark;--ink:#1c2430;--soft:#5b6675;--line:#d9dee5;--ground:#fff;--mark:#1f5fa8}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e9ee;--soft:#9aa5b3;--line:#323a45;--ground:#14181d;--mark:#7db2ee}}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground);margin:0 auto;
+max-width:64rem;padding:1.5rem}
+h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem}h3{font-size:1rem;margin:1.5rem 0 .3rem}
+.answer{font-size:1.1rem;max-width:46rem}.fact,.limit,.foot{color:var(--soft);max-width:46rem}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.9rem}
+th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:left}
+td.n,th.n{text-align:right;white-space:nowrap}
+svg{display:block;width:100%;max-width:46rem}
+svg text{fill:var(--ink);font:12px system-ui,sans-serif}
+svg .name{paint-order:stroke;stroke:var(--ground);stroke-width:4px}
+svg .axis{stroke:var(--line)}svg .ci{stroke:var(--mark);stroke-width:2}svg circle{fill:var(--mark)}
+"""
+EDGE, ROW = 3, 34  # per cent of the width, pixels
+
+
+def escape(text: str) -> str:
+    """Return a text as HTML shows it, on one line and in its own direction."""
+    return quoted(plain(text))
+
+
+def written(name: str, sections: Sequence[Section]) -> str:
+    """Return the page."""
+    body = "".join(_section(section) for section in sections)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Agreement: {escape(name)}</title>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}</style></head>'
+        f"<body><h1>Agreement: {escape(name)}</h1>{body}</body></html>\n"
+    )
+
+
+def _section(section: Section) -> str:
+    heading = f"<h2>{escape(section.title)}</h2>" if section.title else ""
+    parts = [heading, *(f'<p class="answer">{escape(s)}</p>' for s in section.answers)]
+    parts += [f'<p class="fact">{escape(fact)}</p>' for fact in section.facts]
+    parts += [_block(block) for block in section.blocks]
+    if section.limits:
+        listed = "".join(f'<li class="limit">{escape(limit)}</li>' for limit in section.limits)
+        parts.append(f"<h3>What limits this</h3><ul>{listed}</ul>")
+    method = next((e.result.method for e in section.analysis.entries), "")
+    parts.append(f'<p class="foot">Intervals: {escape(method)}.</p>')
+    return f"<section>{''.join(parts)}</section>"
+
+
+def _block(block: Block) -> str:
+    names = [] if block.one_group else ["Raters"]
+    head = "".join(f'<th scope="col">{text}</th>' for text in (*names, "Statistic"))
+    head += "".join(
+        f'<th scope="col" class="n">{text}</th>' for text in ("Value", "Interval", "Items", "Clusters")
+    )
+    head += '<th scope="col">Notes</th>'
+    rows = "".join(_row(block, entry) for entry in block.entries)
+    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    note = f'<p class="fact">{escape(block.note)}</p>' if block.note else ""
+    return f"<h3>{escape(block.heading)}</h3>{note}{chart(block)}{table}"
+
+
+def _row(block: Block, entry: Entry) -> str:
+    result = entry.result
+    notes = "; ".join(filter(None, [result.reason, ", ".join(result.flags).replace("_", " ")]))
+    shown = number(result.value) if result.ok else result.status
+    names = "" if block.one_group else f"<td>{escape(block.label(entry))}</td>"
+    cells = [shown, interval(result), str(result.n_items), str(result.n_clusters)]
+    return (
+        f"<tr>{names}<td>{escape(title_of(result.name))}</td>"
+        + "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
+        + f"<td>{escape(notes)}</td></tr>"
+    )
+
+
+def chart(block: Block, most: int = 40) -> str:
+    """Return the block's values and intervals as an SVG as wide as the page; empty where none has a value."""
+    shown = [e for e in block.entries if e.result.value is not None][:most]
+    if not shown:
+        return ""
+    ends = [v for e in shown for v in (e.result.value, e.result.low, e.result.high) if v is not None]
+    low, high = min(0.0, *ends), max(1.0, *ends)
+    height = ROW * len(shown) + 26
+
+    def place(value: float) -> str:
+        return f"{EDGE + (value - low) / (high - low) * (100 - 2 * EDGE):.2f}%"
+
+    marks = [
+        f'<line class="axis" x1="{place(v)}" x2="{place(v)}" y1="4" y2="{height - 20}"/>'
+        f'<text x="{place(v)}" y="{height - 5}" text-anchor="middle">{v:g}</text>'
+        for v in (0.0, 0.5, 1.0)
+    ]
+    for row, entry in enumerate(shown):
+        marks.append(_mark(block, entry, ROW * row, place))
+    label = f"{block.heading}: values with their intervals"
+    return f'<svg height="{height}" role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>'
+
+
+def _mark(block: Block, entry: Entry, top: int, place: Callable[[float], str]) -> str:
+    """Return an entry's name with its value and interval below."""
+    result, y = entry.result, top + ROW - 8
+    label = title_of(result.name) if block.one_group else f"{block.label(entry)}: {title_of(result.name)}"
+    label = label if len(label) <= 50 else label[:49] + "…"
+    drawn = f'<text class="name" x="{EDGE}%" y="{top + 14}">{escape(label)}</text>'
+    if result.low is not None and result.high is not None:
+        drawn += f'<line class="ci" x1="{place(result.low)}" x2="{place(result.high)}" y1="{y}" y2="{y}"/>'
+    return f'{drawn}<circle cx="{place(result.value or 0.0)}" cy="{y}" r="4"/>'

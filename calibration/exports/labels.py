@@ -1,0 +1,184 @@
+"""Labels as a ratings file: what people, judges and metrics said, ready for other programs and for import."""
+
+from __future__ import annotations
+
+import base64
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.http import StreamingHttpResponse
+
+from annotation.models import Campaign, Corpus
+from annotation.models.turn_numbers import TURN_NUMBER
+from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
+from calibration.exports.writing import BLOCK, FORMATS, Column, Selection, Written, write
+from calibration.models import Export, Gold
+from calibration.reading.census import census
+from calibration.reading.scope import Scope
+
+KEY_PART = "replace(replace({}, '%%', '%%25'), '/', '%%2F')"
+"""A part of an item key, quoted as `annotation.text.item_keys` quotes it."""
+DIALOGUE, CONTINUATION = KEY_PART.format("d.key"), KEY_PART.format("c.key")
+ITEM = f"{DIALOGUE} || '/' || {CONTINUATION} || coalesce('/' || t.position::text, '')"
+PLACES = """
+JOIN annotation_item i ON i.id = l.item_id
+JOIN annotation_continuation c ON c.id = i.continuation_id
+JOIN annotation_dialogue d ON d.id = c.dialogue_id
+JOIN annotation_system y ON y.id = c.system_id
+LEFT JOIN annotation_turn t ON t.id = i.turn_id
+"""
+"""Where the item of a row l is."""
+IN_ORDER = 'd.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST'
+PLACE_COLUMNS = (
+    Column("dialogue", "d.key"),
+    Column("continuation", "c.key"),
+    Column("system", "y.name"),
+    Column("turn", "t.position", "integer"),
+    Column("turn_number", f"({TURN_NUMBER})", "integer"),
+)
+LABEL_COLUMNS = (
+    Column("item", f"({ITEM})"),
+    Column("rater", "named.name"),
+    Column("value", "l.number", "value", "l.text"),
+    Column("question", "asked.key"),
+    Column("scheme", "asked.scheme"),
+    Column("sample", "l.sample", "integer"),
+    Column("cluster", "d.cluster"),
+    Column("kind", "named.kind", "plain"),
+    Column("identified", "named.identified", "boolean"),
+    *PLACE_COLUMNS,
+    Column("occasion", "l.occasion", "plain"),
+    Column("campaign", "g.name"),
+    Column("missing", "l.missing"),
+    Column("explanation", "l.explanation"),
+    Column("level", "asked.level", "plain"),
+    Column("values", "asked.values_text::json", "json"),
+    PART_COLUMN,
+)
+LABEL_FIELDS = (
+    "id",
+    "item_id",
+    "question_id",
+    "rater_id",
+    "campaign_id",
+    "occasion",
+    "sample",
+    "number",
+    "text",
+    "missing",
+    "explanation",
+)
+LABEL_TABLES = f"""{PLACES}
+JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY
+  AS asked(id, key, scheme, level, values_text, n) ON asked.id = l.question_id
+JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::boolean[]) WITH ORDINALITY
+  AS named(id, name, kind, identified, n) ON named.id = l.rater_id
+LEFT JOIN annotation_campaign g ON g.id = l.campaign_id
+{PART_TABLE}
+WHERE {OF_PART}
+ORDER BY {IN_ORDER}, asked.n, named.n, l.sample, l.id
+"""
+
+
+def labels(scope: Scope, taken: Taken | None = None) -> Selection:
+    """Return the live labels of a scope, one row a label, in an order that the labels alone decide.
+
+    Where the corpus is split, those of the part that is taken: dev unless told otherwise.
+
+    Raters are named as in reports: where two share a name, their kind (and number) is added. Questions and
+    raters are few, so what is written of them is sent along instead of being put together row by row.
+    """
+    counted = census(scope)
+    raters = sorted(counted.raters.values(), key=lambda info: info.name)
+    questions = sorted(counted.questions.values(), key=lambda info: (info.scheme, info.position))
+    chosen, params = scope.labels().order_by().values(*LABEL_FIELDS).query.sql_with_params()
+    asked = [
+        [q.id for q in questions],
+        [q.key for q in questions],
+        [q.scheme for q in questions],
+        [q.level for q in questions],
+        [json.dumps(q.values, ensure_ascii=False) for q in questions],
+    ]
+    named = [
+        [r.id for r in raters],
+        [r.name for r in raters],
+        [r.kind for r in raters],
+        [r.identified for r in raters],
+    ]
+    part = (taken or taken_by_default(scope.corpus)).params
+    return Selection(LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named, *part))
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that is ready to be handed out. It is logged once all of it was.
+
+    It is written whole before its first byte leaves: so its length, rows and hash are known and sent ahead,
+    what fails on the way to it is an error and no short file, and a slow reader holds no database connection.
+    """
+
+    file: IO[bytes]
+    written: Written
+    form: str
+    about: Mapping[str, Any]
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.file:
+            yield from iter(lambda: self.file.read(BLOCK), b"")
+            Export.objects.create(
+                format=self.form, rows=self.written.rows, sha256=self.written.sha256, **self.about
+            )
+
+    def close(self) -> None:
+        """Let go of a file that was not handed out to its end."""
+        self.file.close()
+
+    def response(self, name: str = "") -> StreamingHttpResponse:
+        """Return the HTTP answer, saved by browsers as `name`; cut off, it breaks the connection."""
+        answer = StreamingHttpResponse(self, content_type=FORMATS[self.form][1])
+        digest = base64.b64encode(bytes.fromhex(self.written.sha256)).decode()
+        answer["Content-Length"] = str(self.written.size)
+        answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
+        answer["Repr-Digest"] = f"sha-256=:{digest}:"
+        answer["Concord-Rows"] = str(self.written.rows)
+        if name:
+            answer["Content-Disposition"] = f'attachment; filename="{name}.{self.form}"'
+        return answer
+
+
+def stream(
+    *,
+    selection: Selection,
+    form: str,
+    corpus: Corpus,
+    part: str = "",
+    campaign: Campaign | None = None,
+    gold: Gold | None = None,
+    by: User | None,
+) -> Download:
+    """Write a selection in a format, ready to be handed out."""
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
+        written = write(selection, form, file)
+        stack.pop_all()
+    file.seek(0)
+    about = {"corpus": corpus, "part": part, "campaign": campaign, "gold": gold, "created_by": by}
+    return Download(file, written, form, about)
+
+
+def manifest(export: Export) -> dict[str, Any]:
+    """Return what a downloaded file must hold: its format, rows and SHA-256, of what and when it was."""
+    return {
+        "format": export.format,
+        "rows": export.rows,
+        "sha256": export.sha256,
+        "corpus": export.corpus.name,
+        "campaign": export.campaign.name if export.campaign else None,
+        "gold": export.gold_id,
+        "created_at": export.created_at.isoformat(),
+    }

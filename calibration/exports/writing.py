@@ -1,0 +1,209 @@
+"""Handing out query results as CSV, JSONL or Parquet, as they come from the database.
+
+PostgreSQL formats the rows itself (`COPY ... TO STDOUT`), so memory stays small however many there are and
+numbers are written as the shortest text that reads back equal. Text cells of CSV are guarded as
+`annotation.text.csv_cells` says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, Literal
+
+from django.db import connection, transaction
+
+from annotation.text import csv_cells as cells
+
+Blocks = Generator[bytes, None, int]
+"""The blocks of a file; the generator's own value, at its end, is how many rows they hold."""
+
+Kind = Literal["text", "plain", "number", "integer", "boolean", "value", "json"]
+BLOCK = 1 << 18
+RISKY = ", ".join(str(ord(character)) for character in cells.RISKY)
+LAST_RISKY = max(ord(character) for character in cells.RISKY)
+APOSTROPHE = "''''"
+WORK_MEM = "64MB"
+"""What sorting the rows may take before PostgreSQL turns to temporary files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, its SQL expression, and what it holds.
+
+    `text` is free text and guarded in CSV; `plain` is text of fixed words; `value` is a pair of expressions
+    (a number's, a text's) of which one is null at least.
+    """
+
+    name: str
+    sql: str
+    kind: Kind = "text"
+    text_sql: str = "NULL::text"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is handed out: columns, the rest of the query from FROM on, and its parameters."""
+
+    columns: tuple[Column, ...]
+    rest: str
+    params: tuple[Any, ...] = ()
+
+    def count(self) -> int:
+        """Return the number of rows."""
+        return int(self._one("count(*)"))
+
+    def has_text(self, column: Column) -> bool:
+        """Whether a value column holds a text anywhere."""
+        return bool(self._one(f"count(*) FILTER (WHERE ({column.text_sql}) IS NOT NULL) > 0"))
+
+    def _one(self, expression: str) -> Any:
+        before_order = self.rest.rsplit("ORDER BY", 1)[0]
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {expression} {before_order}", self.params)
+            return cursor.fetchone()[0]
+
+
+def csv_blocks(selection: Selection) -> Blocks:
+    """Yield the rows as CSV with a header; text cells are guarded."""
+    shown = ", ".join(_cell(column) for column in selection.columns)
+    told = [f"({c.text_sql}) IS NOT NULL AS value_is_text" for c in selection.columns if c.kind == "value"]
+    query = f"SELECT {shown} FROM ({_rows(selection, *told)}) AS line"  # noqa: S608  (own SQL)
+    return (yield from _copied(query, selection.params, "FORMAT csv, HEADER true"))
+
+
+def jsonl_blocks(selection: Selection) -> Blocks:
+    """Yield the rows as one JSON object a line."""
+    shown = ", ".join(f'{_json(column)} AS "{column.name}"' for column in selection.columns)
+    query = f"SELECT row_to_json(line)::text FROM (SELECT {shown} {selection.rest}) AS line"  # noqa: S608  (own SQL)
+    rows = Counting(_copied(query, selection.params, "FORMAT text"))
+    for block in rows:
+        yield block.replace(b"\\\\", b"\\")  # JSON escapes all else that COPY would
+    return rows.count
+
+
+def parquet_blocks(selection: Selection) -> Blocks:
+    """Yield the rows as a Parquet file. A value column is of numbers unless one of its values is a text."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+
+    types = {column.name: pa.type_for_alias(_arrow(selection, column)) for column in selection.columns}
+    with tempfile.TemporaryFile() as rows, tempfile.TemporaryFile() as file:
+        copied = Counting(_copied(_rows(selection), selection.params, "FORMAT csv, HEADER true"))
+        for block in copied:
+            rows.write(block)
+        rows.seek(0)
+        convert = pa_csv.ConvertOptions(
+            column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]
+        )
+        options = pa_csv.ParseOptions(newlines_in_values=True)
+        reader = pa_csv.open_csv(rows, parse_options=options, convert_options=convert)
+        with pq.ParquetWriter(file, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        file.seek(0)
+        yield from iter(lambda: file.read(BLOCK), b"")
+    return copied.count
+
+
+class Counting:
+    """Passes blocks on and keeps, once they have ended, how many rows they hold."""
+
+    count = 0
+
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks = blocks
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.count = yield from self.blocks
+
+
+FORMATS: dict[str, tuple[Callable[[Selection], Blocks], str]] = {
+    "csv": (csv_blocks, "text/csv; charset=utf-8"),
+    "jsonl": (jsonl_blocks, "application/x-ndjson"),
+    "parquet": (parquet_blocks, "application/vnd.apache.parquet"),
+}
+"""Per format: its writer and its media type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written into a file: rows, bytes, and the SHA-256 of the bytes."""
+
+    rows: int
+    size: int
+    sha256: str
+
+
+def write(selection: Selection, form: str, file: IO[bytes]) -> Written:
+    """Write a selection into a file. Rows are counted as they come, in the same look at the database."""
+    digest, size = hashlib.sha256(), 0
+    blocks = Counting(FORMATS[form][0](selection))
+    for block in blocks:
+        digest.update(block)
+        size += len(block)
+        file.write(block)
+    return Written(blocks.count, size, digest.hexdigest())
+
+
+def _copied(query: str, params: Sequence[Any], options: str) -> Blocks:
+    """Yield what COPY sends, gathered into larger blocks."""
+    with transaction.atomic(), connection.cursor() as cursor, connection.wrap_database_errors:
+        cursor.execute(f"SET LOCAL work_mem = '{WORK_MEM}'")
+        gathered = bytearray()
+        with cursor.cursor.copy(f"COPY ({query}) TO STDOUT ({options})", params) as copy:
+            for row in copy:
+                gathered += row
+                if len(gathered) >= BLOCK:
+                    yield bytes(gathered)
+                    gathered.clear()
+        if gathered:
+            yield bytes(gathered)
+        return int(cursor.rowcount)
+
+
+def _rows(selection: Selection, *more: str) -> str:
+    """Return the query of the rows as texts, in order, with more expressions at the end.
+
+    A sorted query is a fence to the planner: what reads it computes nothing twice.
+    """
+    shown = [f'{_raw(column)} AS "{column.name}"' for column in selection.columns]
+    return f"SELECT {', '.join([*shown, *more])} {selection.rest}"
+
+
+def _cell(column: Column) -> str:
+    """Return a column of the rows as a cell; of values only those that are texts are guarded."""
+    name = f'"{column.name}"'
+    if column.kind == "text":
+        return f"{_guarded(name)} AS {name}"
+    if column.kind == "value":
+        return f"CASE WHEN value_is_text THEN {_guarded(name)} ELSE {name} END AS {name}"
+    return name
+
+
+def _guarded(sql: str) -> str:
+    """Return a guarded text; most begin with a letter, which is past all characters that need it."""
+    plain = f"CASE WHEN ascii({sql}) > {LAST_RISKY} THEN {sql}"
+    return f"{plain} WHEN ascii({sql}) IN ({RISKY}) THEN {APOSTROPHE} || {sql} ELSE {sql} END"
+
+
+def _json(column: Column) -> str:
+    if column.kind == "value":
+        number, text = f"to_jsonb({column.sql})", f"to_jsonb({column.text_sql})"
+        return f"CASE WHEN {column.text_sql} IS NULL THEN {number} ELSE {text} END"
+    return column.sql
+
+
+def _raw(column: Column) -> str:
+    if column.kind == "value":
+        return f"coalesce({column.text_sql}, ({column.sql})::text)"
+    return column.sql if column.kind in ("text", "plain") else f"({column.sql})::text"
+
+
+def _arrow(selection: Selection, column: Column) -> str:
+    if column.kind == "value":
+        return "string" if selection.has_text(column) else "float64"
+    return {"number": "float64", "integer": "int64", "boolean": "bool"}.get(column.kind, "string")

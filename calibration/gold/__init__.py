@@ -1,0 +1,1 @@
+"""Gold labels: the rules, making them, handing them out."""

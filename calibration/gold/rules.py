@@ -1,0 +1,85 @@
+"""The rules by which gold labels are chosen, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from calibration.statistics import Ratings
+from calibration.statistics import gold as choosing
+from calibration.statistics.core.data import Samples
+from calibration.statistics.gold import Gold as Chosen
+
+TIES = {
+    "none": "no gold label; the tie is listed",
+    "lowest": "the lowest of the tied values",
+    "highest": "the highest of the tied values",
+}
+ORDERED = frozenset({"ordinal", "interval", "ratio"})
+
+
+class GoldRuleError(ValueError):
+    """Gold that cannot be made; the message is one clear line."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: its key and title, the levels it applies to (and in words), its options, and its choice.
+
+    `samples` says which of a rater's repeated answers count: for a majority the first, as a mean may fall
+    between the values.
+    """
+
+    key: str
+    title: str
+    levels: frozenset[str]
+    needs: str
+    options: Mapping[str, tuple[str, ...]]
+    choose: Callable[[Ratings, Mapping[str, Any]], Chosen]
+    explanation: str
+    samples: Samples | None = None
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options with defaults. Raises GoldRuleError for an unknown option or value."""
+        if unknown := set(given) - set(self.options):
+            raise GoldRuleError(f"{self.title} has no option {sorted(unknown)[0]!r}")
+        for name, value in given.items():
+            if value not in self.options[name]:
+                raise GoldRuleError(f"{name} is {' or '.join(self.options[name])}, not {value!r}")
+        return {name: given.get(name, allowed[0]) for name, allowed in self.options.items()}
+
+
+RULES: dict[str, Rule] = {
+    rule.key: rule
+    for rule in (
+        Rule(
+            "majority",
+            "Majority",
+            ORDERED | {"binary", "nominal"},
+            "a question with values",
+            {"ties": tuple(TIES)},
+            lambda ratings, options: choosing.majority(ratings, ties=options["ties"]),
+            "the answer that most raters gave. Support is its share of the item’s answers.",
+            samples="first",
+        ),
+        Rule(
+            "mean",
+            "Mean",
+            ORDERED,
+            "an ordered scale",
+            {},
+            lambda ratings, options: choosing.mean(ratings),
+            "the mean of the answers. Support is 1 less their spread over the largest possible.",
+        ),
+        Rule(
+            "median",
+            "Median",
+            ORDERED,
+            "an ordered scale",
+            {},
+            lambda ratings, options: choosing.median(ratings),
+            "the middle answer, or the mean of the two in the middle. Support as for the mean.",
+        ),
+    )
+}

@@ -1,0 +1,159 @@
+"""What a study asks: its definition as it is written, and read with every default filled in.
+
+    {"questions": [{"question": "fed_dialogue@1/overall",
+                    "answered_by": [{"question": "fed_gpt4@1/ovr",
+                                     "map": {"kind": "linear", "from": [1, 5], "to": [0, 4]}}]}],
+     "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
+     "resamples": 2000, "seed": 0, "level": 0.95, "interval": "percentile", "split": "main"}
+
+Everything may be left out. Without `questions` the study is automatic: every question with two raters
+or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from calibration.reading.scale_maps import MapError, ScaleMap
+from calibration.statistics import STATISTICS, Plan
+from calibration.statistics.analysis import ALT_TEST
+
+DEFAULT_STATISTICS = (
+    "percent_agreement",
+    "cohen_kappa",
+    "cohen_kappa_quadratic",
+    "mcc",
+    "spearman",
+    "krippendorff_alpha",
+    *ALT_TEST,
+)
+IDENTITY = ScaleMap()
+KEYS = {"questions", "raters", "samples", "statistics", "resamples", "seed", "level", "interval", "split"}
+SamplesPolicy = Literal["mean", "first", "separate"]
+
+
+class DefinitionError(ValueError):
+    """A definition that cannot be used; the message is one line that says what and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredBy:
+    """A question whose answers are read as answers to another one, through a map."""
+
+    question: str
+    map: ScaleMap = IDENTITY
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the link as definitions write it."""
+        return {"question": self.question, "map": self.map.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question of a study, and which other questions answer it too."""
+
+    question: str
+    answered_by: tuple[AnsweredBy, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the question as definitions write it."""
+        return {"question": self.question, "answered_by": [link.as_dict() for link in self.answered_by]}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A study's definition with its defaults filled in. No `questions` means automatic."""
+
+    questions: tuple[Asked, ...] = ()
+    raters: tuple[str, ...] = ()
+    samples: SamplesPolicy | None = None
+    statistics: tuple[str, ...] = DEFAULT_STATISTICS
+    plan: Plan = field(default_factory=Plan)
+    split: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the whole definition, ready for JSON: what a report records."""
+        return {
+            "questions": [asked.as_dict() for asked in self.questions],
+            "raters": list(self.raters),
+            "samples": self.samples,
+            "statistics": list(self.statistics),
+            "resamples": self.plan.resamples,
+            "seed": self.plan.seed,
+            "level": self.plan.level,
+            "interval": self.plan.interval,
+            "split": self.split,
+        }
+
+
+def parse(raw: Mapping[str, Any]) -> Definition:
+    """Read a definition. Raises DefinitionError with one clear line."""
+    if unknown := set(raw) - KEYS:
+        raise DefinitionError(
+            f"unknown key {sorted(unknown)[0]!r}; a definition has {', '.join(sorted(KEYS))}"
+        )
+    return Definition(
+        questions=tuple(_asked(entry, n) for n, entry in enumerate(_listed(raw, "questions"), 1)),
+        raters=tuple(str(name) for name in _listed(raw, "raters")),
+        samples=_samples(raw.get("samples")),
+        statistics=_statistics(_listed(raw, "statistics")),
+        plan=_plan(raw),
+        split=str(raw.get("split") or ""),
+    )
+
+
+def _listed(raw: Mapping[str, Any], key: str) -> list[Any]:
+    value = raw.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise DefinitionError(f"{key} must be a list")
+    return list(value)
+
+
+def _asked(entry: Any, number: int) -> Asked:
+    if isinstance(entry, str):
+        return Asked(entry)
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("question"), str):
+        raise DefinitionError(f"question {number}: name it as scheme@version/key")
+    links = []
+    for link in _listed(entry, "answered_by"):
+        if not isinstance(link, Mapping) or not isinstance(link.get("question"), str):
+            raise DefinitionError(
+                f"question {number}: each answered_by names a question as scheme@version/key"
+            )
+        try:
+            links.append(AnsweredBy(link["question"], ScaleMap.parse(link.get("map"))))
+        except MapError as error:
+            raise DefinitionError(f"question {number}, answered by {link['question']}: {error}") from error
+    return Asked(entry["question"], tuple(links))
+
+
+def _samples(value: Any) -> SamplesPolicy | None:
+    if value in (None, ""):
+        return None
+    if value not in ("mean", "first", "separate"):
+        raise DefinitionError(f"samples is mean, first or separate, not {value!r}")
+    return cast(SamplesPolicy, value)
+
+
+def _statistics(names: list[Any]) -> tuple[str, ...]:
+    known = (*STATISTICS, *ALT_TEST)
+    if unknown := [name for name in names if name not in known]:
+        raise DefinitionError(f"unknown statistic {unknown[0]!r}; there are {', '.join(known)}")
+    return tuple(names) or DEFAULT_STATISTICS
+
+
+def _plan(raw: Mapping[str, Any]) -> Plan:
+    resamples, seed = raw.get("resamples", 2000), raw.get("seed", 0)
+    for name, value, most in (("resamples", resamples, 20_000), ("seed", seed, 2**32 - 1)):
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+            raise DefinitionError(f"{name} must be a whole number from 0 to {most:,}")
+    level, interval = raw.get("level", 0.95), raw.get("interval", "percentile")
+    if not isinstance(level, int | float) or not 0.5 <= level < 1:
+        raise DefinitionError("level must lie from 0.5 up to, but not at, 1")
+    if interval not in ("percentile", "bca"):
+        raise DefinitionError(f"interval is percentile or bca, not {interval!r}")
+    return Plan(resamples=resamples, seed=seed, level=float(level), interval=interval)

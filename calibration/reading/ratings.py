@@ -1,0 +1,146 @@
+"""Labels as the statistics library reads them: one query a question, plain tuples all the way."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from annotation.models import Item
+from annotation.models.corpora import ITEM_PARTS
+from annotation.text.item_keys import item_key
+from calibration.reading.census import Census, RaterInfo
+from calibration.reading.scope import Scope
+from calibration.reading.subjects import Subject, rater_names
+from calibration.statistics import Ratings, Record
+from calibration.statistics.core.data import Samples
+
+CHUNK = 20_000
+
+
+class Place(NamedTuple):
+    """Where an item is: its key, its cluster, its system and its continuation's key."""
+
+    key: str
+    cluster: str
+    system: str
+    continuation: str
+
+
+@dataclass(frozen=True)
+class SubjectData:
+    """A subject's answers, and what was noticed on the way.
+
+    `off_scale` names the raters whose answers are on another scale; `repeated` counts answers that one rater
+    gave to the same item again in another campaign, of which the first is kept; `digest` is the SHA-256 of
+    the answers, whatever the order in which they were read.
+    """
+
+    subject: Subject
+    records: tuple[Record, ...]
+    raters: tuple[RaterInfo, ...]
+    off_scale: frozenset[str]
+    repeated: int
+    digest: str
+
+    def ratings(self, samples: Samples | None = None) -> Ratings:
+        """Return the items x raters matrix. Raises RatingError where an answer is off its scale."""
+        question = self.subject.question
+        return Ratings.from_records(
+            self.records,
+            level=question.measured,
+            values=question.values or None,
+            positive=1 if question.positive is None else question.positive,
+            samples=samples,
+            off_scale=self.off_scale,
+        )
+
+
+def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None = None) -> dict[int, Place]:
+    """Return where the corpus's items of some kinds are, by item id; only those in `clusters` where given."""
+    rows = (
+        Item.objects.filter(corpus=scope.corpus, kind__in=set(kinds))
+        .annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
+        .annotate(item_cluster=ITEM_PARTS["cluster"])
+        .values_list("pk", "dialogue_key", "continuation_key", "position", "item_cluster", "system_name")
+    )
+    found = {}
+    for pk, dialogue, continuation, position, cluster, system in rows.iterator(chunk_size=CHUNK):
+        if clusters is None or cluster in clusters:
+            key = item_key(dialogue, continuation, position)
+            found[pk] = Place(key, cluster, system, item_key(dialogue, continuation, None))
+    return found
+
+
+def load(
+    scope: Scope,
+    subject: Subject,
+    counted: Census,
+    where: Mapping[int, Place],
+    raters: frozenset[str] = frozenset(),
+) -> SubjectData:
+    """Read a subject's labels on the items of `where`, in one query; only of `raters` where some are."""
+    named = rater_names(subject, counted)
+    if raters:
+        named = {pair: info for pair, info in named.items() if counted.raters[pair[1]].name in raters}
+    rows = (
+        scope.labels()
+        .filter(question__in=subject.question_ids)
+        .order_by("pk")
+        .values_list("item_id", "question_id", "rater_id", "sample", "number", "text")
+    )
+    maps = {link.question.id: link.map for link in subject.links}
+    records: dict[tuple[int, int, int, int], Record] = {}
+    repeated = 0
+    for item, question, rater, sample, number, text in rows.iterator(chunk_size=CHUNK):
+        place, info = where.get(item), named.get((question, rater))
+        if place is None or info is None:
+            continue
+        answer = (item, question, rater, sample)
+        if answer in records:
+            repeated += 1
+            continue
+        if number is not None and question in maps:
+            number = maps[question].apply(number)
+        records[answer] = _record(place, info, sample, number if text is None else text)
+    kept = tuple(records.values())
+    present = {(question, rater) for _, question, rater, _ in records}
+    return SubjectData(
+        subject=subject,
+        records=kept,
+        raters=tuple(info for pair, info in named.items() if pair in present),
+        off_scale=frozenset(named[pair].name for pair in present if not _on_scale(subject, pair[0])),
+        repeated=repeated,
+        digest=_digest(subject, kept),
+    )
+
+
+def _record(place: Place, rater: RaterInfo, sample: int, value: float | str | None) -> Record:
+    return Record(
+        item=place.key,
+        rater=rater.name,
+        value=value,
+        cluster=place.cluster,
+        kind=rater.kind,
+        identified=rater.identified,
+        sample=sample,
+        system=place.system,
+        continuation=place.continuation,
+    )
+
+
+def _on_scale(subject: Subject, question: int) -> bool:
+    """Whether answers to a question are on the subject's own scale."""
+    link = next((link for link in subject.links if link.question.id == question), None)
+    return link is None or link.map.on_scale(link.question.values, subject.question.values)
+
+
+def _digest(subject: Subject, records: Iterable[Record]) -> str:
+    links = [(link.question.ref, link.map.as_dict()) for link in subject.links]
+    head = repr((subject.question.ref, subject.question.level, subject.question.values, links))
+    lines = sorted(
+        f"{r.item}\t{r.cluster}\t{r.kind}\t{r.rater}\t{r.sample}\t{r.value!r}\t{r.identified}"
+        for r in records
+    )
+    return hashlib.sha256("\n".join([head, *lines]).encode()).hexdigest()

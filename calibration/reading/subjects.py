@@ -1,0 +1,146 @@
+"""What a study compares: each question with the other questions that answer it too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from calibration.reading.census import Census, QuestionInfo, RaterInfo
+from calibration.reading.counterparts import counterpart
+from calibration.reading.definitions import Asked, Definition, DefinitionError
+from calibration.reading.scale_maps import ScaleMap
+
+TEXT = "text"
+METRIC = "metric"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A question whose answers count as answers to the subject, through a map."""
+
+    question: QuestionInfo
+    map: ScaleMap
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A question, and those that answer it too."""
+
+    question: QuestionInfo
+    links: tuple[Link, ...] = ()
+
+    @property
+    def question_ids(self) -> list[int]:
+        """All questions whose labels are read."""
+        return [self.question.id, *(link.question.id for link in self.links)]
+
+
+def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
+    """Return what a definition compares. Raises DefinitionError where it names what no label answers."""
+    counted = _limited(counted, definition.raters)
+    if definition.questions:
+        return [_declared(asked, counted) for asked in definition.questions]
+    return automatic(counted)
+
+
+def automatic(counted: Census) -> list[Subject]:
+    """Return every question that two raters or more answered, with the links that are known.
+
+    Questions that only metrics answer are no subjects: metrics join the questions of people and judges about
+    the same kind of item, by order alone.
+    """
+    answered = [q for q in counted.questions.values() if q.level != TEXT]
+    subjects = []
+    for question in answered:
+        raters = counted.raters_of(question.id)
+        links = _known_links(question, answered, counted)
+        linked = {r.id for link in links for r in counted.raters_of(link.question.id)}
+        comparable = {r.id for r in raters if r.kind != METRIC or question.level != "nominal"}
+        if any(r.kind != METRIC for r in raters) and len(comparable | linked) >= 2:
+            subjects.append(Subject(question, links))
+    used = {
+        link.question.id for s in subjects for link in s.links if not _only_metrics(link.question, counted)
+    }
+    return [s for s in subjects if s.question.id not in used or _has_people(s.question, counted)]
+
+
+def _limited(counted: Census, names: Sequence[str]) -> Census:
+    """Return the census without the raters that a definition leaves out."""
+    if not names:
+        return counted
+    known = {rater.name: rater.id for rater in counted.raters.values()}
+    if unknown := [name for name in names if name not in known]:
+        raise DefinitionError(
+            f"no rater {unknown[0]!r} has labels here; there are {', '.join(sorted(known))}"
+        )
+    keep = {known[name] for name in names}
+    return replace(counted, counts={pair: n for pair, n in counted.counts.items() if pair[1] in keep})
+
+
+def _declared(asked: Asked, counted: Census) -> Subject:
+    question = _found(asked.question, counted)
+    if question.level == TEXT:
+        raise DefinitionError(f"{asked.question} is answered in free text, which has no agreement statistics")
+    links = tuple(Link(_found(link.question, counted), link.map) for link in asked.answered_by)
+    for link in links:
+        if link.question.item_kind != question.item_kind:
+            raise DefinitionError(
+                f"{link.question.ref} is about {link.question.item_kind} items, {question.ref} is not"
+            )
+    return Subject(question, links)
+
+
+def _found(ref: str, counted: Census) -> QuestionInfo:
+    question = counted.by_ref(ref)
+    if question is None:
+        known = ", ".join(q.ref for q in counted.questions.values()) or "none"
+        raise DefinitionError(f"no labels answer {ref!r} here; questions with labels: {known}")
+    return question
+
+
+def _known_links(question: QuestionInfo, others: Sequence[QuestionInfo], counted: Census) -> tuple[Link, ...]:
+    links = []
+    for other in others:
+        if other.id == question.id or other.item_kind != question.item_kind:
+            continue
+        found = _known_map(question, other, counted)
+        if found is not None:
+            links.append(Link(other, found))
+    return tuple(links)
+
+
+def _known_map(question: QuestionInfo, other: QuestionInfo, counted: Census) -> ScaleMap | None:
+    scheme, other_scheme = question.scheme.rsplit("@", 1)[0], other.scheme.rsplit("@", 1)[0]
+    same_scale = (question.level, question.values) == (other.level, other.values)
+    if scheme == other_scheme and question.key == other.key and same_scale:
+        return ScaleMap("identity") if other.ref < question.ref else None
+    if _only_metrics(other, counted):
+        return None if question.level == "nominal" or _only_metrics(question, counted) else ScaleMap("rank")
+    return counterpart(scheme, question.key, other_scheme, other.key)
+
+
+def _only_metrics(question: QuestionInfo, counted: Census) -> bool:
+    return all(rater.kind == METRIC for rater in counted.raters_of(question.id))
+
+
+def _has_people(question: QuestionInfo, counted: Census) -> bool:
+    return any(rater.kind in ("human", "key") for rater in counted.raters_of(question.id))
+
+
+def rater_names(subject: Subject, counted: Census) -> dict[tuple[int, int], RaterInfo]:
+    """Return, per (question, rater), the rater as the statistics name it: once per question it answers.
+
+    A rater who answers through two linked questions is told apart by the question's key.
+    """
+    asked = set(subject.question_ids)
+    pairs = [pair for pair in counted.counts if pair[0] in asked]
+    times: dict[int, int] = {}
+    for _, rater in pairs:
+        times[rater] = times.get(rater, 0) + 1
+    named = {}
+    for question, rater in pairs:
+        info = counted.raters[rater]
+        if times[rater] > 1 and question != subject.question.id:
+            info = replace(info, name=f"{info.name}: {counted.questions[question].key}")
+        named[question, rater] = info
+    return named

@@ -1,0 +1,1 @@
+"""What every statistic is made of: ratings, scales, resampling, intervals, results."""

@@ -1,0 +1,110 @@
+"""Computes statistics of samples: point values, resampled values and results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.statistics.core.base import Statistic, Verdict
+from calibration.statistics.core.data import Floats
+from calibration.statistics.core.intervals import Bounds, bounds_of, cluster_flags
+from calibration.statistics.core.resampling import Plan, Resampling
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.samples import Draw, Sample
+
+EMPTY: Floats = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic of a sample: its verdict, its value (NaN where there is none) and its resampled values."""
+
+    statistic: Statistic
+    verdict: Verdict
+    point: float
+    replicates: Floats
+    leave_one_out: Floats | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a value."""
+        return self.verdict.status == "ok"
+
+
+def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resampling) -> list[Estimate]:
+    """Compute statistics of one sample, all on the same resamples."""
+    verdicts = {s.key: s.verdict(sample) for s in statistics}
+    todo = [s for s in statistics if verdicts[s.key].status == "ok"]
+    points = _values(sample, todo, [np.ones((1, resampling.n_units))])
+    kept = _values(sample, todo, resampling.chunks() if resampling.plan.resamples else [])
+    if resampling.plan.interval == "bca":
+        left = _values(sample, todo, resampling.leave_one_out())
+    out = []
+    for statistic in statistics:
+        verdict, key = verdicts[statistic.key], statistic.key
+        if verdict.status != "ok":
+            out.append(Estimate(statistic, verdict, np.nan, EMPTY))
+            continue
+        point = float(points[key][0])
+        if not np.isfinite(point):
+            verdict = Verdict("undefined", "not defined on these ratings", verdict.flags)
+        jackknife = left[key] if resampling.plan.interval == "bca" else None
+        out.append(Estimate(statistic, verdict, point, kept[key], jackknife))
+    return out
+
+
+def _values(sample: Sample, statistics: Sequence[Statistic], chunks: object) -> dict[str, Floats]:
+    parts: dict[str, list[Floats]] = {s.key: [] for s in statistics}
+    if statistics:
+        for weights in chunks:  # type: ignore[attr-defined]
+            draw = Draw(sample, weights)
+            for statistic in statistics:
+                parts[statistic.key].append(statistic.compute(draw))
+    return {key: np.concatenate(found) if found else EMPTY for key, found in parts.items()}
+
+
+def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
+    """Return the result of an estimate, with its interval and counts."""
+    verdict, statistic = estimate.verdict, estimate.statistic
+    used = statistic.used(sample) if statistic.used is not None and sample.n_items else None
+    n_clusters = sample.n_clusters if used is None else len(np.unique(sample.clusters[used]))
+    counts: Counts = {
+        "n_items": sample.n_items if used is None else int(used.sum()),
+        "n_clusters": n_clusters,
+        "n_raters": sample.n_raters,
+        "n_missing": sample.n_missing,
+    }
+    if not estimate.ok:
+        return Result(
+            statistic.key,
+            status=verdict.status,
+            reason=verdict.reason,
+            flags=verdict.flags,
+            method=plan.method,
+            **counts,
+        )
+    n_drawn = sample.resampling.n_drawn(sample.units if used is None else sample.units[used])
+    bounds = interval_of(estimate.point, estimate.replicates, n_drawn, plan, estimate.leave_one_out)
+    flags = verdict.flags + bounds.flags + cluster_flags(n_drawn)
+    return Result(
+        statistic.key,
+        estimate.point,
+        bounds.low,
+        bounds.high,
+        method=plan.method,
+        reason=bounds.reason,
+        flags=flags,
+        **counts,
+    )
+
+
+def interval_of(
+    point: float, replicates: Floats, n_drawn: int, plan: Plan, leave_one_out: Floats | None = None
+) -> Bounds:
+    """Return the interval, or none where a single cluster (or system, or item) is drawn from."""
+    if n_drawn < 2:
+        unit = "cluster or system" if plan.scheme == "crossed" else plan.scheme.removesuffix("s")
+        return Bounds(reason=f"no interval: there is a single {unit}")
+    return bounds_of(point, replicates, plan, leave_one_out)

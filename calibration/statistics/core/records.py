@@ -1,0 +1,265 @@
+"""From long records to :class:`~calibration.statistics.core.data.Ratings`: a table filled row by row.
+
+Rows are kept as codes in flat arrays, so a million of them cost a few dozen megabytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from calibration.statistics.core.data import (
+    LEVELS,
+    OFF_SCALE_KINDS,
+    ORDERED,
+    Floats,
+    Ints,
+    Level,
+    RatingError,
+    Ratings,
+    Record,
+    Samples,
+    Value,
+    as_number,
+    codes,
+)
+from calibration.statistics.core.scales import Scale, scale_of
+
+
+def build(
+    records: Iterable[Record],
+    *,
+    level: Level,
+    values: Sequence[Value] | None = None,
+    positive: Value = 1,
+    samples: Samples | None = None,
+    off_scale: Collection[str] = (),
+) -> Ratings:
+    """Return the ratings of long records; see ``Collector.ratings`` for the options and what is refused."""
+    collector = Collector()
+    for record in records:
+        collector.add(record)
+    return collector.ratings(
+        level=level, values=values, positive=positive, samples=samples, off_scale=off_scale
+    )
+
+
+def default_samples(level: Level) -> Samples:
+    """Return what becomes of repeated answers unless told: their mean on ordered scales, else the first."""
+    return "mean" if level in ORDERED else "first"
+
+
+class Collector:
+    """Takes records one by one and makes ratings of them."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, int] = {}
+        self._raters: dict[str, int] = {}
+        self._values: dict[Value, int] = {}
+        self._about: list[tuple[str, str, str]] = []
+        self._shared: dict[tuple[str, str, str], tuple[str, str, str]] = {}
+        self._who: list[tuple[str, bool]] = []
+        self._rows, self._columns, self._samples, self._answers = (array("i") for _ in range(4))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether a rater answered more than once."""
+        return any(self._samples)
+
+    def add(self, record: Record) -> None:
+        """Take a record.
+
+        RatingError for an item in two clusters or systems, a rater of two kinds, a sample from 2^31 on.
+        """
+        index = len(self._rows)
+        if not 0 <= record.sample < 2**31:
+            raise RatingError(f"sample {record.sample}: expected a whole number below 2^31", index, "sample")
+        row = self._items.setdefault(record.item, len(self._items))
+        about = (record.cluster or f"\0{record.item}", record.system, record.continuation)
+        if record.cluster:  # the items of a cluster share one tuple: there may be millions of them
+            about = self._shared.setdefault(about, about)
+        if row == len(self._about):
+            self._about.append(about)
+        elif self._about[row] != about:
+            self._clash(index, record, about, self._about[row])
+        column = self._raters.setdefault(record.rater, len(self._raters))
+        who = (record.kind, record.identified)
+        if column == len(self._who):
+            self._who.append(who)
+        elif self._who[column] != who:
+            field = "kind" if self._who[column][0] != record.kind else "identified"
+            raise RatingError(f"rater {record.rater!r} has two different values of {field}", index, field)
+        self._rows.append(row)
+        self._columns.append(column)
+        self._samples.append(record.sample)
+        value = record.value.strip() if isinstance(record.value, str) else record.value
+        missing = value is None or value == "" or value != value  # a float that is not a number
+        self._answers.append(-1 if missing else self._values.setdefault(value, len(self._values)))
+
+    def _clash(self, index: int, record: Record, one: tuple[str, ...], other: tuple[str, ...]) -> None:
+        field = next(
+            f for f, a, b in zip(("cluster", "system", "continuation"), one, other, strict=True) if a != b
+        )
+        raise RatingError(f"item {record.item!r} is in two different values of {field}", index, field)
+
+    def ratings(
+        self,
+        *,
+        level: Level,
+        values: Sequence[Value] | None = None,
+        positive: Value = 1,
+        samples: Samples | None = None,
+        off_scale: Collection[str] = (),
+    ) -> Ratings:
+        """Return the ratings.
+
+        ``samples`` says what becomes of a rater's repeated answers: their mean (ordered scales), the first,
+        or one rater each (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites
+        answer on another scale. Raises RatingError with the index of the record at fault: a value off the
+        scale, or a second value for the same item, rater and sample.
+        """
+        if level not in LEVELS:
+            raise RatingError(
+                f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}", field="scale"
+            )
+        policy: Samples = samples or default_samples(level)
+        if policy == "mean" and level not in ORDERED:
+            raise RatingError(f"the mean of samples needs an ordered scale, not {level}", field="samples")
+        off = [
+            name in off_scale or kind in OFF_SCALE_KINDS
+            for name, (kind, _) in zip(self._raters, self._who, strict=True)
+        ]
+        scale, numbers = self._encoded(level, values, positive, np.array(off, dtype=np.bool_))
+        raw, keys = self._matrix(numbers)
+        names, columns, base, derived = self._joined(raw, keys, policy, scale)
+        return Ratings(
+            values=np.column_stack(columns) if columns else np.empty((len(self._items), 0)),
+            level=level,
+            items=tuple(self._items),
+            raters=tuple(names),
+            clusters=codes([a[0] for a in self._about]),
+            scale=scale.numbers,
+            names=scale.names,
+            kinds=tuple(self._who[b][0] for b in base),
+            identified=tuple(self._who[b][1] for b in base),
+            on_scale=tuple(not (off[b] or d) for b, d in zip(base, derived, strict=True)),
+            systems=self._optional(1),
+            continuations=self._optional(2),
+            positive=_number_or_none(scale, positive),
+            declared=scale.declared,
+        )
+
+    def _encoded(
+        self,
+        level: Level,
+        values: Sequence[Value] | None,
+        positive: Value,
+        off: npt.NDArray[np.bool_],
+    ) -> tuple[Scale, Floats]:
+        """Return the scale and each record's number, NaN where missing; refuse what is not on the scale."""
+        answers, columns = np.frombuffer(self._answers, np.intc), np.frombuffer(self._columns, np.intc)
+        distinct = list(self._values)
+        shared: list[int] = np.unique(answers[(answers >= 0) & ~off[columns]]).tolist()
+        try:
+            scale = scale_of([distinct[a] for a in shared], level, values, positive)
+        except RatingError as error:
+            if error.value is not None and error.value in self._values:
+                error.index = int(np.flatnonzero(answers == self._values[error.value])[0])
+            raise
+        on_number = np.array([scale.encode(v) for v in distinct] + [np.nan])
+        off_number = np.array([_or_nan(as_number(v)) for v in distinct] + [np.nan])
+        numbers = np.where(off[columns], off_number[answers], on_number[answers])
+        if level == "ratio":
+            numbers = np.where(~off[columns] & (numbers < 0), np.nan, numbers)
+        wrong = np.flatnonzero(np.isnan(numbers) & (answers >= 0))
+        if wrong.size:
+            index = int(wrong[0])
+            expected = "a number" if off[columns[index]] else scale.expected
+            expected += " of at least 0" if level == "ratio" and scale.numbers is None else ""
+            raise RatingError(f"value {distinct[answers[index]]!r}: expected {expected}", index)
+        return scale, numbers
+
+    def _matrix(self, numbers: Floats) -> tuple[Floats, list[tuple[int, int]]]:
+        """Return items x (rater, sample), refusing two values in one cell."""
+        rows, columns, samples = (
+            np.frombuffer(a, np.intc) for a in (self._rows, self._columns, self._samples)
+        )
+        most = int(samples.max()) + 1 if samples.size else 1
+        keys, where = np.unique(columns * np.int64(most) + samples, return_inverse=True)
+        cells = rows * np.int64(max(1, len(keys))) + where
+        index = _first_repeated(cells)
+        if index is not None:
+            item, rater = list(self._items)[rows[index]], list(self._raters)[columns[index]]
+            message = f"a second value of rater {rater!r} for item {item!r}, sample {samples[index]}"
+            raise RatingError(message, index, "item")
+        raw = np.full((len(self._items), len(keys)), np.nan)
+        raw.ravel()[cells] = numbers
+        return raw, [(int(key) // most, int(key) % most) for key in keys]
+
+    def _joined(
+        self, raw: Floats, keys: list[tuple[int, int]], policy: Samples, scale: Scale
+    ) -> tuple[list[str], list[Floats], list[int], list[bool]]:
+        names: list[str] = []
+        columns: list[Floats] = []
+        base: list[int] = []
+        derived: list[bool] = []
+        for name, rater in self._raters.items():
+            mine = [(sample, c) for c, (r, sample) in enumerate(keys) if r == rater]
+            if policy == "separate" and len(mine) > 1:
+                names += [f"{name}#{sample}" for sample, _ in mine]
+                columns += [raw[:, c] for _, c in mine]
+                base += [rater] * len(mine)
+                derived += [False] * len(mine)
+                continue
+            block = raw[:, [c for _, c in mine]]
+            several = policy == "mean" and len(mine) > 1
+            joined = _mean(block) if several else _first(block)
+            names.append(name)
+            columns.append(joined)
+            base.append(rater)
+            derived.append(several and scale.numbers is not None and not _within(joined, scale.numbers))
+        return names, columns, base, derived
+
+    def _optional(self, field: int) -> Ints | None:
+        labels = [a[field] for a in self._about]
+        return codes(labels) if any(labels) else None
+
+
+def _first_repeated(cells: Ints) -> int | None:
+    """Return the position of the first cell that was there before, or None."""
+    ordered = np.sort(cells)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    _, first = np.unique(cells, return_index=True)
+    again = np.ones(cells.size, dtype=np.bool_)
+    again[first] = False
+    return int(np.flatnonzero(again)[0])
+
+
+def _number_or_none(scale: Scale, value: Value) -> float | None:
+    number = scale.encode(value)
+    return None if np.isnan(number) else number
+
+
+def _or_nan(number: float | None) -> float:
+    return np.nan if number is None else number
+
+
+def _within(column: Floats, numbers: tuple[float, ...]) -> bool:
+    return bool(np.isin(column[~np.isnan(column)], numbers).all())
+
+
+def _mean(block: Floats) -> Floats:
+    counted = (~np.isnan(block)).sum(axis=1)
+    return np.where(counted > 0, np.nansum(block, axis=1) / np.maximum(counted, 1), np.nan)
+
+
+def _first(block: Floats) -> Floats:
+    present = ~np.isnan(block)
+    return np.where(present.any(axis=1), block[np.arange(len(block)), present.argmax(axis=1)], np.nan)

@@ -1,0 +1,144 @@
+"""Resampling weights, drawn once and shared by every statistic of an analysis.
+
+A resample is a row of weights: how often each unit (a cluster, an item, a system, or a cluster-by-system
+cell) was drawn. Statistics read weighted counts, so nothing is copied, and because all of them see the same
+rows, differences between them are paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from calibration.statistics.core.data import Floats, Ints, Ratings
+
+Interval = Literal["percentile", "bca"]
+Scheme = Literal["clusters", "items", "systems", "crossed"]
+CHUNK = 2_000_000  # weights held at a time
+MOST_FOR_BCA = 20_000
+KEEP = 8_000_000  # weights kept between statistics
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How intervals are made: 2,000 cluster resamples, 95% percentile interval, seed 0 unless told."""
+
+    resamples: int = 2000
+    seed: int = 0
+    level: float = 0.95
+    interval: Interval = "percentile"
+    scheme: Scheme = "clusters"
+    max_undefined: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that cannot be carried out."""
+        if self.resamples < 0:
+            raise ValueError(f"resamples must not be negative, got {self.resamples}")
+        if not 0 < self.level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {self.level}")
+        if self.interval not in ("percentile", "bca"):
+            raise ValueError(f"interval is percentile or bca, not {self.interval!r}")
+        if self.interval == "bca" and self.scheme == "crossed":
+            raise ValueError("BCa needs one kind of unit; use the percentile interval for crossed resampling")
+
+    @property
+    def method(self) -> str:
+        """A line that says how an interval was made."""
+        unit = {"clusters": "cluster", "items": "item", "systems": "system", "crossed": "cluster x system"}
+        kind = "BCa" if self.interval == "bca" else "percentile"
+        drawn = f"{self.resamples} resamples, seed {self.seed}"
+        return f"{unit[self.scheme]} bootstrap, {kind} {self.level:g} interval, {drawn}"
+
+
+@dataclass
+class Resampling:
+    """The units of a plan over given items, and the rows of weights.
+
+    ``units`` gives each item's unit. For crossed resampling ``axes`` holds, per unit, its cluster and its
+    system; a unit's weight is the product of both.
+    """
+
+    plan: Plan
+    units: Ints
+    n_units: int
+    axes: tuple[Ints, Ints] | None = None
+    _kept: list[Floats] = field(default_factory=list, repr=False)
+
+    def chunks(self) -> Iterator[Floats]:
+        """Yield weights (rows x units) until the plan's resamples are drawn; the same each time."""
+        if self._kept:
+            yield from self._kept
+            return
+        if self.n_units == 0:
+            return
+        keep = self.plan.resamples * self.n_units <= KEEP
+        rng = np.random.default_rng(self.plan.seed)
+        rows = max(1, CHUNK // self.n_units)
+        for start in range(0, self.plan.resamples, rows):
+            weights = self._draw(rng, min(rows, self.plan.resamples - start))
+            if keep:
+                self._kept.append(weights)
+            yield weights
+
+    def _draw(self, rng: np.random.Generator, rows: int) -> Floats:
+        if self.axes is None:
+            return drawn_counts(rng, self.n_units, rows)
+        out = np.empty((rows, self.n_units))
+        n_clusters, n_systems = (int(axis.max()) + 1 for axis in self.axes)
+        for row in range(rows):  # one row at a time, so that the digits do not depend on the chunk size
+            by_cluster = drawn_counts(rng, n_clusters, 1)[0]
+            by_system = drawn_counts(rng, n_systems, 1)[0]
+            out[row] = by_cluster[self.axes[0]] * by_system[self.axes[1]]
+        return out
+
+    def n_drawn(self, units: Ints) -> int:
+        """Return how many clusters, items or systems stand behind these units; the fewer where crossed."""
+        if self.axes is None:
+            return len(np.unique(units))
+        return min(len(np.unique(axis[units])) for axis in self.axes)
+
+    def leave_one_out(self) -> Iterator[Floats]:
+        """Yield weights (rows x units) that leave out one unit after another."""
+        rows = max(1, CHUNK // max(1, self.n_units))
+        for start in range(0, self.n_units, rows):
+            stop = min(start + rows, self.n_units)
+            weights = np.ones((stop - start, self.n_units))
+            weights[np.arange(stop - start), np.arange(start, stop)] = 0.0
+            yield weights
+
+
+def drawn_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:
+    """Return how often each of n units is drawn, for rows samples of n with replacement."""
+    draws = rng.integers(0, n, size=(rows, n))
+    draws += np.arange(rows)[:, None] * n
+    return np.bincount(draws.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def resampling_of(ratings: Ratings, plan: Plan) -> Resampling:
+    """Return the resampling of these ratings' items by the plan.
+
+    ValueError if systems are needed and not known, or if BCa would leave out one of very many units.
+    """
+    found = _resampling_of(ratings, plan)
+    if plan.interval == "bca" and found.n_units > MOST_FOR_BCA:
+        raise ValueError(
+            f"BCa leaves out one unit at a time; with {found.n_units} units use percentile intervals"
+        )
+    return found
+
+
+def _resampling_of(ratings: Ratings, plan: Plan) -> Resampling:
+    if plan.scheme == "clusters":
+        return Resampling(plan, ratings.clusters, ratings.n_clusters)
+    if plan.scheme == "items":
+        return Resampling(plan, np.arange(ratings.n_items), ratings.n_items)
+    if ratings.systems is None:
+        raise ValueError(f"resampling by {plan.scheme} needs the system of each item")
+    if plan.scheme == "systems":
+        return Resampling(plan, ratings.systems, int(ratings.systems.max()) + 1)
+    n_systems = int(ratings.systems.max()) + 1
+    cells, units = np.unique(ratings.clusters * n_systems + ratings.systems, return_inverse=True)
+    return Resampling(plan, units, len(cells), (cells // n_systems, cells % n_systems))

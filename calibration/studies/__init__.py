@@ -1,0 +1,1 @@
+"""Studies: saved questions, what they read, and the computing of their reports."""

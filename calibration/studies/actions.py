@@ -1,0 +1,132 @@
+"""Studies: made, computed into reports, opened on test. Every change of state is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.corpora import splits
+from annotation.models import Campaign, Corpus, TestLook
+from calibration.models import Report, Study
+from calibration.reading.census import census
+from calibration.reading.definitions import DefinitionError, parse
+from calibration.reading.scope import scope_of
+from calibration.reading.subjects import subjects_of
+from calibration.studies import inputs
+from calibration.studies.computing import Progress, result_of
+
+
+class StudyError(ValueError):
+    """What a person asked cannot be done; the message is one clear line."""
+
+
+@transaction.atomic
+def create(
+    *,
+    name: str,
+    corpus: Corpus,
+    campaign: Campaign | None = None,
+    definition: Mapping[str, Any],
+    by: User | None,
+) -> Study:
+    """Save a study. Raises DefinitionError or StudyError, in one line, where it could never be computed."""
+    if campaign is not None and campaign.corpus_id != corpus.pk:
+        raise StudyError(f"the campaign {campaign.name} is about another corpus than {corpus.name}")
+    if not name.strip():
+        raise StudyError("a study needs a name")
+    if Study.objects.filter(name=name.strip()).exists():
+        raise StudyError(f"there is a study called {name.strip()!r} already")
+    subjects_of(parse(definition), census(scope_of(corpus, campaign)))
+    study = Study(
+        name=name.strip(), corpus=corpus, campaign=campaign, definition=dict(definition), created_by=by
+    )
+    inputs.split_of(study)
+    study.save()
+    return study
+
+
+def automatic(*, corpus: Corpus, campaign: Campaign | None = None) -> Study:
+    """Return the automatic study of a corpus or campaign, made at first use."""
+    found = Study.objects.filter(corpus=corpus, campaign=campaign, automatic=True).first()
+    if found:
+        return found
+    name = f"Campaign {campaign.name}" if campaign else f"Corpus {corpus.name}"
+    if Study.objects.filter(name=name).exists():
+        name = f"{name} (automatic)"
+    try:
+        with transaction.atomic():
+            return Study.objects.create(name=name, corpus=corpus, campaign=campaign, automatic=True)
+    except IntegrityError:  # made by another request at the same moment
+        return Study.objects.get(corpus=corpus, campaign=campaign, automatic=True)
+
+
+def default_part(study: Study) -> str:
+    """Return the part that a study's report shows: dev where the corpus is split, else all."""
+    return "dev" if inputs.split_of(study) else "all"
+
+
+def compute(*, study: Study, part: str, by: User | None, progress: Progress | None = None) -> Report:
+    """Compute a study's report on a part of its split, or return the one of the very same inputs.
+
+    Raises DefinitionError where the definition no longer fits the labels, StudyError for a part that may not
+    be shown: test before it was opened, all where there is a split.
+    """
+    _check_part(study, part)
+    read = inputs.read(study, part)
+    if read.split is not None:
+        splits.fix(split=read.split, by=by)
+    found = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
+    if found is None:
+        result = result_of(read, progress)
+        found, _ = Report.objects.get_or_create(
+            study=study,
+            part=part,
+            inputs_hash=read.hash,
+            defaults={"result": result, "stamp": read.stamp, "created_by": by},
+        )
+    if found.stamp != read.stamp:
+        found.stamp = read.stamp
+        found.save(update_fields=["stamp"])
+    return found
+
+
+def _check_part(study: Study, part: str) -> None:
+    split = inputs.split_of(study)
+    allowed = ("dev", "test") if split else ("all",)
+    if part not in allowed:
+        raise StudyError(
+            f"the corpus {study.corpus.name} has {'a' if split else 'no'} split: show {allowed[0]}"
+        )
+    if part == "test" and split and not split.looks.exists():
+        raise StudyError("test was not opened: say for what it is needed first")
+
+
+def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
+    """Log a look at test, with who and for what. Its report can then be computed.
+
+    Raises StudyError without a purpose, or where the corpus has no split.
+    """
+    split = inputs.split_of(study)
+    if split is None:
+        raise StudyError(f"the corpus {study.corpus.name} has no split, so there is no test part to open")
+    try:
+        return splits.open_test(split=split, by=by, purpose=purpose)
+    except splits.SplitRefused as error:
+        raise StudyError(str(error)) from error
+
+
+def latest(study: Study, part: str) -> Report | None:
+    """Return the newest report of a study on a part, None where there is none."""
+    return study.reports.filter(part=part).first()
+
+
+def is_stale(report: Report) -> bool:
+    """Whether labels came in since a report was computed."""
+    scope = scope_of(report.study.corpus, report.study.campaign)
+    return report.stamp != scope.stamp()
+
+
+__all__ = ["DefinitionError", "StudyError", "automatic", "compute", "create", "default_part", "open_test"]

@@ -1,0 +1,227 @@
+"""From a study's inputs to the result that its report keeps: plain JSON, nothing rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from calibration.reading.definitions import Definition
+from calibration.reading.ratings import SubjectData
+from calibration.statistics import RatingError, Ratings, analyse
+from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
+from calibration.studies.inputs import FORMAT, Inputs
+
+Progress = Callable[[int, int], None]
+POOLED = "all"
+HUMAN, METRIC = "human", "metric"
+
+
+def result_of(inputs: Inputs, progress: Progress | None = None) -> dict[str, Any]:
+    """Compute a report's result; `progress` is told (questions done, questions in all) as it goes."""
+    todo = [*inputs.subjects, *pooled(inputs.subjects)]
+    questions = []
+    for number, data in enumerate(todo, 1):
+        questions.append(_question(data, inputs.definition, is_pooled=number > len(inputs.subjects)))
+        if progress:
+            progress(number, len(todo))
+    return {
+        "format": FORMAT,
+        "study": inputs.study.name,
+        "corpus": inputs.scope.corpus.name,
+        "campaign": inputs.scope.campaign.name if inputs.scope.campaign else None,
+        "occasions": list(inputs.scope.occasions),
+        "definition": inputs.definition.as_dict(),
+        "part": inputs.part,
+        "split": _split(inputs),
+        "counts": _counts(inputs.subjects),
+        "calls": list(inputs.calls),
+        "answered": list(inputs.answered),
+        "uncompared": list(inputs.uncompared),
+        "questions": questions,
+    }
+
+
+def _split(inputs: Inputs) -> dict[str, Any] | None:
+    split = inputs.split
+    if split is None:
+        return None
+    return {"name": split.name, "seed": split.seed, "test_share": split.test_share}
+
+
+def _counts(subjects: Sequence[SubjectData]) -> dict[str, int]:
+    """Count what was read, each item, cluster and rater once."""
+    records = [record for data in subjects for record in data.records]
+    return {
+        "labels": len(records),
+        "missing": sum(record.value is None for record in records),
+        "items": len({record.item for record in records}),
+        "clusters": len({record.cluster for record in records}),
+        "raters": len({(info.id) for data in subjects for info in data.raters}),
+    }
+
+
+def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> dict[str, Any]:
+    question = data.subject.question
+    described: dict[str, Any] = {
+        "ref": question.ref,
+        "key": question.key,
+        "title": question.title,
+        "wording": question.wording,
+        "scheme": question.scheme,
+        "scheme_title": question.scheme_title,
+        "item_kind": question.item_kind,
+        "level": question.level,
+        "values": question.values,
+        "group": question.group,
+        "pooled": is_pooled,
+        "links": [{"question": link.question.ref, "map": link.map.as_dict()} for link in data.subject.links],
+        "repeated": data.repeated,
+    }
+    try:
+        ratings = data.ratings(definition.samples)
+    except RatingError as error:
+        return described | {"problem": str(error)} | _empty()
+    return (
+        described
+        | {"problem": ""}
+        | _described(data, ratings)
+        | _analysed(ratings, question.title, definition)
+    )
+
+
+def _empty() -> dict[str, Any]:
+    nothing: dict[str, Any] = {"raters": [], "n_items": 0, "n_clusters": 0}
+    return nothing | {"panel": [], "pairs": [], "replacement": [], "gaps": []}
+
+
+def _analysed(ratings: Ratings, title: str, definition: Definition) -> dict[str, Any]:
+    """Compare people, judges and keys in every way that applies; metrics with the people alone."""
+    metrics = ratings.of_kind(METRIC)
+    others = [column for column in range(len(ratings.raters)) if column not in metrics]
+    compared = analyse(
+        ratings.take(others), question=title, statistics=definition.statistics, plan=definition.plan
+    )
+    pairs = compared.pairs + _with_metrics(ratings, metrics, title, definition)
+    groups = {
+        "panel": compared.panel,
+        "pairs": pairs,
+        "replacement": compared.replacement,
+        "gaps": compared.gaps,
+    }
+    return {name: [_plain(entry) for entry in entries] for name, entries in groups.items()}
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    """Return an entry as JSON-ready values, its reason in the reader's words."""
+    told = entry.as_dict()
+    return told | {"reason": told["reason"].replace(MEAN_OF_PEOPLE, "the people’s mean")}
+
+
+def _with_metrics(
+    ratings: Ratings, metrics: Sequence[int], title: str, definition: Definition
+) -> tuple[Entry, ...]:
+    """Compare each metric with the people's mean (or the only person), on the same resamples as all else.
+
+    Pairs of metrics, and of a metric with each person, are left out: there may be hundreds.
+    """
+    people = ratings.of_kind(HUMAN)
+    if not metrics or not people or ratings.level == "nominal":
+        return ()
+    if len(people) > 1:
+        against = MEAN_OF_PEOPLE
+        mean = mean_of(ratings.values[:, list(people)])
+        chosen = ratings.take(metrics).with_column(against, mean)
+    else:
+        against = ratings.raters[people[0]]
+        chosen = ratings.take([*people, *metrics])
+    plan = definition.plan
+    return analyse(chosen, question=title, statistics=definition.statistics, against=against, plan=plan).pairs
+
+
+def _described(data: SubjectData, ratings: Ratings) -> dict[str, Any]:
+    """Describe the raters: how many items each answered, left out, and what each said on average."""
+    missing: dict[str, int] = {}
+    samples: dict[str, set[int]] = {}
+    for record in data.records:
+        samples.setdefault(record.rater, set()).add(record.sample)
+        if record.value is None:
+            missing[record.rater] = missing.get(record.rater, 0) + 1
+    raters = [
+        _rater(ratings, column)
+        | {"missing": missing.get(name, 0), "samples": len(samples.get(name, {0}))}
+        | {"simulated": _is_simulated(name, data)}
+        for column, name in enumerate(ratings.raters)
+    ]
+    return {"raters": raters, "n_items": ratings.n_items, "n_clusters": ratings.n_clusters}
+
+
+def _is_simulated(name: str, data: SubjectData) -> bool:
+    """Whether nobody is behind a rater; repeated answers may be raters of their own, called `name#0`."""
+    return any(
+        info.simulated and name in (info.name, f"{info.name}#{name.rsplit('#')[-1]}") for info in data.raters
+    )
+
+
+def _rater(ratings: Ratings, column: int) -> dict[str, Any]:
+    values = ratings.values[:, column]
+    given = values[~np.isnan(values)]
+    return {
+        "name": ratings.raters[column],
+        "kind": ratings.kinds[column],
+        "identified": ratings.identified[column],
+        "on_scale": ratings.on_scale[column],
+        "n": int(given.size),
+        "constant": given.size > 1 and bool((given == given[0]).all()),
+        "mean": _mean(ratings, given),
+    }
+
+
+def _mean(ratings: Ratings, given: np.ndarray[Any, Any]) -> float | None:
+    """Mean of the values; for a binary question the share of the positive class; none for categories."""
+    if not given.size or ratings.level == "nominal":
+        return None
+    if ratings.level == "binary":
+        return float((given == ratings.positive).mean()) if ratings.positive is not None else None
+    return float(given.mean())
+
+
+def pooled(subjects: Sequence[SubjectData]) -> list[SubjectData]:
+    """Return, per scheme, all its grouped binary questions read as one: an item is then a turn's question.
+
+    This is the overall agreement of a set of tags: rated items of all questions, one below the other, per
+    rater. Questions that stand alone in their group, and raters on other scales, stay out.
+    """
+    sets: dict[str, list[SubjectData]] = {}
+    groups: dict[tuple[str, str], int] = {}
+    tagged = [d for d in subjects if d.subject.question.level == "binary" and d.subject.question.group]
+    for data in tagged:
+        place = data.subject.question.scheme, data.subject.question.group
+        groups[place] = groups.get(place, 0) + 1
+    for data in tagged:
+        question = data.subject.question
+        if groups[question.scheme, question.group] > 1:
+            sets.setdefault(question.scheme, []).append(data)
+    return [_pool(members) for members in sets.values()]
+
+
+def _pool(members: Sequence[SubjectData]) -> SubjectData:
+    first = members[0]
+    question = replace(
+        first.subject.question,
+        key=POOLED,
+        ref=f"{first.subject.question.scheme}/{POOLED}",
+        wording=f"All {len(members)} together",
+        group="",
+    )
+    records = tuple(
+        replace(record, item=f"{record.item}/{data.subject.question.key}")
+        for data in members
+        for record in data.records
+        if record.rater not in data.off_scale and record.kind != METRIC
+    )
+    raters = {info.name: info for data in members for info in data.raters if info.name not in data.off_scale}
+    subject = replace(first.subject, question=question, links=())
+    return SubjectData(subject, records, tuple(raters.values()), frozenset(), 0, "")

@@ -1,0 +1,73 @@
+"""Reports that take a while: computed by a worker, with progress that any process can read.
+
+Small studies are computed while the page waits. Larger ones are a job.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from calibration.models import Report, Study
+from calibration.reading.census import census
+from calibration.reading.definitions import DefinitionError
+from calibration.reading.scope import scope_of
+from calibration.studies import actions as studies
+from jobs import actions
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind
+from jobs.models import Job
+from jobs.queue.progress import Progress
+
+KIND = "report"
+SMALL = 30_000
+"""Studies over at most this many labels are computed while the page waits, in a second or two,"""
+FEW_PAIRS = 400
+"""if they compare at most this many pairs of raters over all questions."""
+
+
+def report_or_job(*, study: Study, part: str, by: User | None) -> Report | Job:
+    """Compute a small study's report at once; start a larger one's job, or return the one under way."""
+    if is_quick(study):
+        return studies.compute(study=study, part=part, by=by)
+    return start(study=study, part=part, by=by)
+
+
+def is_quick(study: Study) -> bool:
+    """Whether a study is computed while the page waits."""
+    counted = census(scope_of(study.corpus, study.campaign))
+    raters = Counter(question for question, _ in counted.counts)
+    pairs = sum(n * (n - 1) // 2 for n in raters.values())
+    return counted.n_labels <= SMALL and pairs <= FEW_PAIRS
+
+
+def start(*, study: Study, part: str, by: User | None) -> Job:
+    """Start computing in the background and return the job; one at a time per study and part."""
+    params = {"study": study.pk, "part": part}
+    return actions.start(kind=KIND, subject=_subject(study, part), params=params, by=by)
+
+
+def under_way(study: Study, part: str) -> Job | None:
+    """Return the job that computes a study's report on a part, None where there is none."""
+    return actions.active_job(KIND, _subject(study, part))
+
+
+def _subject(study: Study, part: str) -> str:
+    return f"study {study.pk}, {part}: {study.name}"[:300]
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Compute the report that a job asks for; its result is {report: id}."""
+    study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
+    if study is None:
+        raise JobRefused("the study was deleted")
+    try:
+        report = studies.compute(study=study, part=job.params["part"], by=job.created_by, progress=progress)
+    except (DefinitionError, studies.StudyError) as error:
+        raise JobRefused(str(error)) from error
+    return {"report": report.pk}
+
+
+JOB = JobKind(KIND, "Report", run)

@@ -1,0 +1,23 @@
+"""The audit log: what was done by whom, for the acts that must be traceable.
+
+It stands here, below all rooms, because all of them write to it.
+"""
+
+from django.conf import settings
+from django.db import models
+
+
+class Event(models.Model):
+    """One logged act: a deletion, an opening of test, a change of a campaign's state."""
+
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    at = models.DateTimeField(auto_now_add=True)
+    verb = models.CharField(max_length=60)
+    subject = models.CharField(max_length=300)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.subject}"

@@ -1,0 +1,1 @@
+"""What the families of metrics share: scenes, tools, keys, vectors, texts. No metric is here."""

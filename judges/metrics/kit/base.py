@@ -1,0 +1,173 @@
+"""What a metric is made of: its declaration, its settings and its score.
+
+A metric is a function `compute(scene, turn, settings, tools) -> Score` and a declaration beside it. The
+function is pure: it reads the scene (one continuation with what it continues), asks the tools for
+embeddings or models, and returns a value or the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from annotation.records import Dialogue, ItemKind
+    from judges.metrics.kit.scene import Scene
+    from judges.metrics.kit.tools import Tools
+
+Value: TypeAlias = float | int | bool | str
+Direction = Literal["higher", "lower", "nearer_half", "descriptive"]
+Aspect = Literal["speaker", "content", "speaker_content", "reference", "quality"]
+Need = Literal[
+    "speakers",
+    "profile",
+    "agenda",
+    "reference",
+    "embeddings",
+    "language_model",
+    "corpus",
+    "artifact",
+    "words",
+]
+
+HIGHER: Direction = "higher"
+LOWER: Direction = "lower"
+NEARER_HALF: Direction = "nearer_half"
+DESCRIPTIVE: Direction = "descriptive"
+
+PAPER = "paper"
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One value or the reason why there is none, never both and never neither.
+
+    `details` say what caused the value, in positions of the scene's turns or agenda ids: which turn was
+    nearest, which edge was longest, which agenda item is active.
+    """
+
+    value: float | None
+    reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.value is None) != bool(self.reason):
+            raise ValueError("a score is a value or a reason")
+        if self.value is not None and not math.isfinite(self.value):
+            raise ValueError(f"a score is a finite number, not {self.value}")
+
+
+def scored(value: float, **details: Any) -> Score:
+    """Return a score with a value (made a plain float; -0.0 becomes 0.0)."""
+    return Score(float(value) + 0.0, details=details)
+
+
+def unscored(reason: str, **details: Any) -> Score:
+    """Return a score without a value; `reason` is a short phrase for people."""
+    return Score(None, reason, details)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a metric: its default (whose type it keeps), a sentence about it, and its limits."""
+
+    default: Value
+    help: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+class Settings:
+    """The variant and the resolved parameters that one computation uses."""
+
+    __slots__ = ("values", "variant")
+
+    def __init__(self, variant: str, values: Mapping[str, Value]) -> None:
+        self.variant = variant
+        self.values = dict(values)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether the published code's own handling is asked for."""
+        return self.variant == REFERENCE
+
+    def number(self, name: str) -> float:
+        """Return a parameter as a float."""
+        return float(self.values[name])
+
+    def integer(self, name: str) -> int:
+        """Return a parameter as an int."""
+        return int(self.values[name])
+
+    def flag(self, name: str) -> bool:
+        """Return a parameter as a bool."""
+        return bool(self.values[name])
+
+    def text(self, name: str) -> str:
+        """Return a parameter as a string."""
+        return str(self.values[name])
+
+
+Compute: TypeAlias = "Callable[[Scene, int | None, Settings, Tools], Score]"
+Texts: TypeAlias = "Callable[[Scene, Settings], Iterable[str]]"
+Fit: TypeAlias = "Callable[[Iterable[Dialogue], Settings, Tools], Any]"
+
+
+def key_of(compute: Compute) -> str:
+    """Return a metric's key: its function is named like it."""
+    return str(compute.__name__)
+
+
+WINDOW = Parameter(0, "turns of context, counted from the last; 0 takes all of them", low=0)
+HISTORY = Parameter(True, "whether the shared history counts as part of the conversation")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The declaration of a metric. Its documentation is the docstring of `compute`.
+
+    `variants` maps a name to the parameter defaults that it changes; the first is the default. `low` and
+    `high` bound the values (None: unbounded). `fit`, where there is one, learns from the dialogues of a
+    corpus what `compute` then finds as `tools.fitted`; `fit_when` says for which settings that is needed
+    (None: for all). `texts` are what it will embed, so that a caller can embed many conversations' texts in
+    one go.
+    """
+
+    key: str
+    title: str
+    kind: ItemKind
+    aspect: Aspect
+    compute: Compute
+    low: float | None
+    high: float | None
+    direction: Direction
+    needs: frozenset[Need] = frozenset()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Value]] = field(default_factory=lambda: {PAPER: {}})
+    fit: Fit | None = None
+    fit_when: Callable[[Settings], bool] | None = None
+    texts: Texts | None = None
+
+    @property
+    def default_variant(self) -> str:
+        """The variant that a key without `@variant` means."""
+        return next(iter(self.variants))
+
+    @property
+    def documentation(self) -> str:
+        """Formula, source and units, as text."""
+        return (self.compute.__doc__ or "").strip()
+
+    def all_parameters(self) -> dict[str, Parameter]:
+        """Return its own parameters and the one that all metrics of its kind share."""
+        shared = {"window": WINDOW} if self.kind == "turn" else {"history": HISTORY}
+        return {**shared, **self.parameters}
+
+    def defaults(self, variant: str) -> dict[str, Value]:
+        """Return every parameter's value where nothing is said."""
+        values = {name: parameter.default for name, parameter in self.all_parameters().items()}
+        return {**values, **self.variants[variant]}

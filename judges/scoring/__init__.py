@@ -1,0 +1,1 @@
+"""Metrics of a file, without a database: what `manage.py score` needs."""
