@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.views import View
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
@@ -30,7 +29,7 @@ class Pages(LimitOffsetPagination):
         """Return after how many the page begins."""
         return _whole(request, "offset", least=0, most=LAST, default=0)
 
-    def get_schema_operation_parameters(self, view: View) -> list[dict[str, Any]]:
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Say what may be asked for."""
         bounds = {"limit": (1, MOST, DEFAULT), "offset": (0, LAST, 0)}
         described = super().get_schema_operation_parameters(view)

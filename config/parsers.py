@@ -39,8 +39,8 @@ class Form(FormParser):
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> QueryDict:
-        """Return the form with storable texts."""
+    ) -> Any:
+        """Return the form, a QueryDict, with storable texts."""
         return _storable(super().parse(stream, media_type, parser_context))
 
 

@@ -15,7 +15,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,6 +23,7 @@ from annotation.deletion.actions import DeletionRefused
 from annotation.models import OneTimeLink
 from annotation.people import accounts, audit, deletion, links, listing, roles, sign_in
 from annotation.people.errors import PeopleError
+from config.pagination import Pages, paged
 from config.permissions import IsAdministrator
 
 TEXTS = [OpenApiParameter(name, str) for name in ("verb", "person", "text")]
@@ -67,13 +67,14 @@ def _account(person: User) -> dict[str, Any]:
 @extend_schema(
     methods=["POST"], request=serializers.NewAccount, responses={201: serializers.AccountSerializer}
 )
+@paged
 @api_view(["GET", "POST"])
 @permission_classes([IsAdministrator])
 @answered
 def people(request: Request) -> Response:
     """List accounts, those whose name holds `text`, or make one."""
     if request.method == "GET":
-        pager = LimitOffsetPagination()
+        pager = Pages()
         page = pager.paginate_queryset(listing.accounts(_text(request, "text")), request) or []
         return pager.get_paginated_response(serializers.AccountSerializer(listing.rows(page), many=True).data)
     given = serializers.NewAccount(data=request.data)
@@ -137,13 +138,14 @@ def _made(request: Request, made: links.Made) -> Response:
     methods=["POST"], request=serializers.NewInvitation, responses={201: serializers.LinkSerializer}
 )
 @never_cache
+@paged
 @api_view(["GET", "POST"])
 @permission_classes([IsAdministrator])
 @answered
 def invitations(request: Request) -> Response:
     """List open invitations, or make one; its address is in this answer alone."""
     if request.method == "GET":
-        pager = LimitOffsetPagination()
+        pager = Pages()
         page = pager.paginate_queryset(links.open_invitations(), request) or []
         return pager.get_paginated_response(serializers.InvitationSerializer(page, many=True).data)
     given = serializers.NewInvitation(data=request.data)
@@ -162,11 +164,12 @@ def invitation(request: Request, pk: int) -> Response:
 
 
 @extend_schema(parameters=TEXTS, responses=serializers.EventSerializer(many=True))
+@paged
 @api_view(["GET"])
 @permission_classes([IsAdministrator])
 def events(request: Request) -> Response:
     """List logged acts, newest first: of one `verb`, by or about a `person`, with a `text` in the subject."""
     found = audit.events(**{name: _text(request, name) for name in ("verb", "person", "text")})
-    pager = LimitOffsetPagination()
+    pager = Pages()
     page = pager.paginate_queryset(found, request) or []
     return pager.get_paginated_response(serializers.EventSerializer(page, many=True).data)

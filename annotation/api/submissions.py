@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +16,7 @@ from annotation.api.refusals import answered
 from annotation.models import Assignment, Campaign
 from annotation.text.item_keys import item_key
 from annotation.work import withdrawing
+from config.pagination import Pages, paged
 from config.permissions import IsResearcher
 
 
@@ -56,6 +56,7 @@ class WithdrawnSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema(responses=SubmissionSerializer(many=True))
+@paged
 @api_view(["GET"])
 @permission_classes([IsResearcher])
 def submissions(request: Request, campaign: int) -> Response:
@@ -64,9 +65,9 @@ def submissions(request: Request, campaign: int) -> Response:
     annotator = request.query_params.get("annotator", "").replace("\x00", "")
     if annotator:
         rows = rows.filter(user__username=annotator)
-    paginator = LimitOffsetPagination()
-    page = paginator.paginate_queryset(rows, request)
-    return paginator.get_paginated_response(SubmissionSerializer(page, many=True).data)
+    pager = Pages()
+    page = pager.paginate_queryset(rows, request) or []
+    return pager.get_paginated_response(SubmissionSerializer(page, many=True).data)
 
 
 @extend_schema(request=WithdrawalSerializer, responses=WithdrawnSerializer)

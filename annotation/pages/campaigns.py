@@ -58,7 +58,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 def new_campaign(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus, then set the campaign up."""
     chosen = request.GET.get("corpus", "")
-    corpus = Corpus.objects.filter(pk=row_id(chosen)).first()
+    corpus = Corpus.objects.filter(pk=row_id(chosen) or 0).first()
     if corpus is None:
         return choose(
             request,
@@ -88,7 +88,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     found = _load(campaign)
     members = campaign_progress.members(found)
     remarks = list(campaign_progress.remarks(found)[:MOST_REMARKS])
-    turn_numbers.number(remark.task.item and remark.task.item.turn for remark in remarks)
+    turn_numbers.number(remark.task.item.turn if remark.task.item else None for remark in remarks)
     outsiders = User.objects.filter(is_active=True).exclude(pk__in=[member["user_id"] for member in members])
     context = {
         "campaign": found,

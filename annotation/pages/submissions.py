@@ -30,7 +30,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     if annotator:
         rows = rows.filter(user__username=annotator)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
-    turn_numbers.number(row.task.item and row.task.item.turn for row in page)
+    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
     context = {
         "campaign": found,
         "page": page,

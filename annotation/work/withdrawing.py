@@ -8,6 +8,8 @@ that a revision and a withdrawal come one after the other.
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, F, Max, Q, QuerySet
@@ -25,7 +27,7 @@ State = Assignment.State
 LIVE = Q(labels__superseded_at__isnull=True, labels__isnull=False)
 
 
-def submissions(campaign: Campaign) -> QuerySet[Assignment]:
+def submissions(campaign: Campaign) -> QuerySet[Any]:
     """Return what was submitted in a campaign, returned and voided ones among it, latest first.
 
     Each has `answers` (how many of its labels are live), `seen` (which names these answers) and the `seconds`

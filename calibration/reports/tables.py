@@ -100,7 +100,8 @@ def agreement(result: dict[str, Any]) -> list[Table]:
 
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
     """Return the alternative annotator test of each judge: how many of how many, and its two figures."""
-    rows, notes = [], []
+    rows: list[Row] = []
+    notes: list[str] = []
     for title, question in questions:
         judges = [name for name in question.names(JUDGE) if question.replacement(name)]
         for place, judge in enumerate(judges):

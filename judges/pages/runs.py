@@ -93,5 +93,5 @@ def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
     elif show == "flagged":
         calls = calls.exclude(flags=[])
     page = Paginator(calls, 25).get_page(request.GET.get("page"))
-    turn_numbers.number(call.item and call.item.turn for call in page)
+    turn_numbers.number(call.item.turn if call.item else None for call in page)
     return page

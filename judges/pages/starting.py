@@ -94,7 +94,7 @@ def _target(request: HttpRequest) -> Target | None:
         rows = Campaign.objects.select_related("corpus", "scheme_version__scheme")
         found = rows.filter(pk=number).first()
         return (found.corpus, found) if found else None
-    chosen = Corpus.objects.filter(pk=row_id(corpus)).first()
+    chosen = Corpus.objects.filter(pk=row_id(corpus) or 0).first()
     return (chosen, None) if chosen else None
 
 

@@ -42,7 +42,9 @@ def corpus():
 def test_the_number_is_the_one_that_annotators_see(corpus, scheme):
     campaign = factories.campaign(corpus, scheme, include_self=True)
     numbers = numbers_of(Turn.objects.values_list("pk", flat=True))
-    items = {turn.item.pk: turn.pk for turn in Turn.objects.filter(item__isnull=False).select_related("item")}
+    items = {
+        turn.item.public: turn.pk for turn in Turn.objects.filter(item__isnull=False).select_related("item")
+    }
     checked = 0
     for task in Task.objects.filter(campaign=campaign).select_related("continuation"):
         lines = [line for part in load(task.pk).parts for line in part.lines]
@@ -86,7 +88,7 @@ def test_exports_carry_the_number_beside_the_index(client, corpus):
     ana = factories.user("ana")
     campaign = factories.campaign(corpus, annotators=[ana])
     while (hold := labelling.start(by=ana, campaign=campaign.pk)[1]) is not None:
-        item = Assignment.objects.get(pk=hold.assignment).task.item_id
+        item = Assignment.objects.get(pk=hold.assignment).task.item.public
         answers = {str(item): {"overall": 4}}
         labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
     client.force_login(factories.user(researcher=True))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
+from django.utils import timezone
 
 TOKEN = "x" * 40
 
@@ -15,22 +17,27 @@ TOKEN = "x" * 40
 def one_of_each(db: None) -> Iterator[dict[str, object]]:
     """Ids by the first part of a route's path, and names by what a body calls them."""
     # The project is loaded after this file.
-    from rest_framework.authtoken.models import Token
-
     from annotation.corpora import splits
+    from annotation.models import ApiToken
+    from annotation.people import tokens
     from annotation.work import actions as labelling
     from calibration.gold import making as gold
     from calibration.models import Export
     from calibration.studies import actions as studies
     from jobs.models import Endpoint
-    from judges.rating import actions as runs
     from judges.rating.metric_plans import metric_plan
     from judges.rating.selection import Scope
     from tests import factories
     from tests.calibration.world import world
 
     person = factories.user("root", administrator=True, researcher=True)
-    Token.objects.create(user=person, key=TOKEN)
+    ApiToken.objects.create(
+        user=person,
+        name="tests",
+        scope="write",
+        key_hash=tokens.hash_of(TOKEN),
+        expires_at=timezone.now() + timedelta(days=1),
+    )
     built = world("talks", dialogues=3, turns=2)
     built.ask("quality", "ordinal", [1, 2, 3])
     for name, values in (("ann", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]), ("ben", [1.0, 2.0, 3.0, 1.0, 3.0, 3.0])):
@@ -48,7 +55,7 @@ def one_of_each(db: None) -> Iterator[dict[str, object]]:
         rule="majority",
         by=person,
     )
-    run = runs.start(by=person, plan=metric_plan("dnr", corpus), scope=Scope(corpus))
+    run = rating.start(by=person, plan=metric_plan("dnr", corpus), scope=Scope(corpus))
     Export.objects.create(corpus=corpus, format="csv", rows=1, sha256="0" * 64, created_by=person)
     endpoint = Endpoint.objects.create(name="fake", base_url="http://127.0.0.1:9/v1", model="m")
     for signal in (request_started, request_finished):

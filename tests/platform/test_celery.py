@@ -30,10 +30,10 @@ LEASE_SECONDS = 6
 TURNS, DIALOGUES = 40, 6
 START = """
 from annotation.models import Corpus
-from judges import plans, runs, selection
+from judges.rating import actions, plans, selection
 from jobs.models import Endpoint
 plan = plans.Judge("cpdscore_simple", endpoint=Endpoint.objects.get()).plan()
-print(runs.start(by=None, plan=plan, scope=selection.Scope(Corpus.objects.get())).pk)
+print(actions.start(by=None, plan=plan, scope=selection.Scope(Corpus.objects.get())).pk)
 """
 
 
