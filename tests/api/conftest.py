@@ -25,6 +25,7 @@ def one_of_each(db: None) -> Iterator[dict[str, object]]:
     from calibration.models import Export
     from calibration.studies import actions as studies
     from jobs.models import Endpoint
+    from judges.rating import actions as rating
     from judges.rating.metric_plans import metric_plan
     from judges.rating.selection import Scope
     from tests import factories

@@ -22,7 +22,7 @@ from config.wsgi import application
 from tests.api.conftest import TOKEN
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-HEADERS = {"Authorization": f"Token {TOKEN}"}
+HEADERS = {"Authorization": f"Token {TOKEN}", "Accept-Encoding": "identity"}
 MODES = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 MADE_UP = 8
 """Requests made up at random, for each operation."""
@@ -30,6 +30,7 @@ AT_THE_EDGES = 24
 """Requests at the edges of what is described, for each operation at most."""
 
 BY_NAME = {
+    "POST /api/v1/account/password/": "the old password is named",
     "POST /api/v1/campaigns/": "corpus, systems and annotators are named",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/corpora/": "the file is read, and corpora are named",
@@ -124,7 +125,7 @@ def test_every_route_is_as_the_document_says(schema: Any, one_of_each: dict[str,
         for case in _at_the_edges(schema, operation):
             ask(case)
     assert len(operations) > 50
-    assert not found, "\n\n".join(found[:20])
+    assert not found, "\n\n".join(list(dict.fromkeys(found))[:40])
 
 
 def test_the_document_is_made_without_a_warning(one_of_each: dict[str, Any]) -> None:
