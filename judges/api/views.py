@@ -32,6 +32,7 @@ from judges.api.serializers import (
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
+from judges.rating import actions as rating
 from judges.rating.availability import Availability, availability
 from judges.rating.estimates import Estimate, estimate
 from judges.rating.lookup import corpus_named, endpoint_named, scope_of
@@ -93,14 +94,15 @@ def _estimate(data: dict[str, Any]) -> Estimate:
 def _start(by: User, data: dict[str, Any]) -> Run:
     scope = _scope(data)
     if data["metric"]:
-        return runs.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
-    return runs.start(by=by, plan=_judge(data).plan(scope.campaign), scope=scope)
+        return rating.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
+    return rating.start(by=by, plan=_judge(data).plan(scope.campaign), scope=scope)
 
 
 def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
     settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
-    return Judge(data["protocol"], data["variant"], endpoint, shows=tuple(data["shows"]), **settings)
+    shows, needs = tuple(data["shows"]), data["needs"]
+    return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
 
 
 def _scope(data: dict[str, Any]) -> Scope:
