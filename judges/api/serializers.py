@@ -73,6 +73,12 @@ class NewRunSerializer(serializers.Serializer[Any]):
     budget = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
     )
+    needs = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        default=dict,
+        help_text="Per need of the protocol, the name (or fingerprint) of the judge or metric that it reads.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a metric or a protocol."""
@@ -110,6 +116,15 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
         read_only_fields = ("from_environment", "test_asked", "test_done", "test_error", "test_ms")
 
 
+class NeedSerializer(serializers.Serializer[Any]):
+    """Answers of another rater that a protocol reads."""
+
+    role = serializers.CharField()
+    question = serializers.CharField(help_text="scheme/question")
+    aggregate = serializers.CharField(help_text="How the rater's samples become one value.")
+    missing = serializers.CharField(help_text="What happens where a turn has no value.")
+
+
 class ProtocolSerializer(serializers.Serializer[Any]):
     """A judge protocol."""
 
@@ -119,6 +134,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     covers = serializers.CharField()
     network = serializers.BooleanField()
     variants = serializers.ListField(child=serializers.CharField())
+    needs = NeedSerializer(many=True)
 
 
 class MetricSerializer(serializers.Serializer[Any]):

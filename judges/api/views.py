@@ -101,7 +101,8 @@ def _start(by: User, data: dict[str, Any]) -> Run:
 def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
     settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
-    return Judge(data["protocol"], data["variant"], endpoint, shows=tuple(data["shows"]), **settings)
+    shows, needs = tuple(data["shows"]), data["needs"]
+    return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
 
 
 def _scope(data: dict[str, Any]) -> Scope:

@@ -15,6 +15,7 @@ from judges.metrics import METRICS, split_keys
 from judges.protocols import PROTOCOLS
 from judges.rating.availability import Availability, availability
 from judges.rating.lookup import split_for
+from judges.rating.needs import machines
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Scope
 
@@ -113,6 +114,23 @@ class JudgeForm(ScopeForm):
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
         if self.campaign or not shows.choices:
             del self.fields["shows"]
+        self._add_needs()
+
+    def _add_needs(self) -> None:
+        """Add a choice of raters for every role that a protocol of the table needs."""
+        roles = {need.role: need for protocol in PROTOCOLS.values() for need in protocol.needs}
+        read = [(rater.fingerprint, rater.name) for rater in machines()] if roles else []
+        for role, need in roles.items():
+            self.fields[f"need_{role}"] = forms.ChoiceField(
+                required=False,
+                label=f"Whose {role.replace('_', ' ')}",
+                choices=[("", "nobody's"), *read],
+                help_text=f"For a judge that reads another rater's answers to {need.question}.",
+            )
+
+    def needs(self) -> list[forms.BoundField]:
+        """Return the fields of the needs."""
+        return [self[name] for name in self.fields if name.startswith("need_")]
 
     def chosen(self) -> Judge:
         """Return the judge that was set up."""
@@ -120,7 +138,9 @@ class JudgeForm(ScopeForm):
         protocol, _, variant = data["judge"].partition(":")
         settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
         shows = tuple(data.get("shows", ()))
-        return Judge(protocol, variant, data["endpoint"], shows=shows, **settings)
+        roles = [need.role for need in PROTOCOLS[protocol].needs] if protocol in PROTOCOLS else []
+        needs = {role: data[f"need_{role}"] for role in roles}
+        return Judge(protocol, variant, data["endpoint"], shows=shows, needs=needs, **settings)
 
 
 class MetricForm(ScopeForm):

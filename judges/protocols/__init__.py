@@ -5,6 +5,7 @@ from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Ve
 from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
 from judges.protocols.cpdscore_detail import CpdscoreDetail
 from judges.protocols.cpdscore_simple import CpdscoreSimple
+from judges.protocols.needs import Known, Need
 from judges.protocols.rules_baseline import RulesBaseline
 
 PROTOCOLS: dict[str, Protocol] = {
@@ -17,6 +18,8 @@ __all__ = [
     "Asking",
     "Case",
     "Computing",
+    "Known",
+    "Need",
     "Prompt",
     "Protocol",
     "Reading",

@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from annotation.kinds import KINDS
 from annotation.records import Continuation, Dialogue
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
 from jobs.prompt import Prompt
+from judges.protocols.needs import Given, Need
 
-Covers = Literal["turn", "continuation"]
+Covers = Literal["turn", "dialogue", "continuation"]
+"""One call is about an item of a kind, or about a continuation with its turns and itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,15 @@ class Case:
     """What one call is about: a turn, or (`turn` None) the continuation with all its turns.
 
     `view` is what raters are shown of it; the systems of the dialogue's own record are hidden in any view.
+    `given` is what the raters answered that the protocol's needs are bound to: role to turn (None for the
+    dialogue) to a value or the reason why there is none.
     """
 
     dialogue: Dialogue
     continuation: Continuation
     turn: int | None = None
     view: View = field(default_factory=View)
+    given: Given = field(default_factory=dict)
 
     def judged(self) -> tuple[int, ...]:
         """Return the indices of the continuation's turns that are items: all that are not given."""
@@ -38,11 +44,12 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer read from a reply: `value` is None exactly when `missing` says why. `turn` is 0-based."""
+    """One answer read from a reply: `value` is None exactly when `missing` says why; a text answers a
+    nominal (or text) question. `turn` is 0-based; None answers the continuation's dialogue item."""
 
     question: str
-    turn: int
-    value: float | None
+    turn: int | None
+    value: float | str | None
     missing: str = ""
     explanation: str = ""
 
@@ -59,9 +66,11 @@ class Protocol(ABC):
     """A way to judge. A protocol is one file, listed in `PROTOCOLS`.
 
     `answers` maps each verdict's question to the scheme and question that it answers; `covers` says what one
-    call is about; `network` is false for a judge that computes its verdicts itself. `version` is that of the
-    prompt's text (or of the rules): a released one is never edited. How the material is rendered into it has
-    a version of its own (`annotation.text.views.RENDERING`).
+    call is about: `turn` or `dialogue` answers questions about items of that kind only, `continuation` those
+    about its turns, about itself, or both. `needs` are answers of other raters that it reads; where one is
+    not met, nothing is asked. `network` is false for a judge that computes its verdicts itself. `version` is
+    that of the prompt's text (or of the rules): a released one is never edited. How the material is rendered
+    into it has a version of its own (`annotation.text.views.RENDERING`).
     """
 
     key: ClassVar[str]
@@ -71,6 +80,22 @@ class Protocol(ABC):
     network: ClassVar[bool] = True
     variants: ClassVar[tuple[str, ...]] = ("",)
     answers: ClassVar[Mapping[str, tuple[SchemeDefinition, str]]]
+    needs: ClassVar[tuple[Need, ...]] = ()
+
+    def item_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of items that its questions are about, each once."""
+        return tuple(dict.fromkeys(scheme.item_kind for scheme, _ in self.answers.values()))
+
+    def unmet(self, case: Case) -> str:
+        """Return why a need is not met, '' where all are. A call about a turn needs only what is known of it
+        and of the dialogue."""
+        for need in self.needs:
+            known = case.given.get(need.role, {})
+            if case.turn is not None:
+                known = {turn: one for turn, one in known.items() if turn in (case.turn, None)}
+            if reason := need.unmet(known):
+                return reason
+        return ""
 
     def refusal(self, case: Case, variant: str) -> str:
         """Return why the case cannot be judged, '' where it can; its answers are then missing for that."""
@@ -79,8 +104,15 @@ class Protocol(ABC):
     def unanswered(self, case: Case, reason: str) -> Reading:
         """Return the reading in which every answer is missing for one reason."""
         turns = case.judged() if case.turn is None else (case.turn,)
+        about = {key: KINDS[scheme.item_kind].points_at for key, (scheme, _) in self.answers.items()}
+        places: tuple[int | None, ...] = (*turns, None)
         return Reading(
-            tuple(Verdict(key, turn, None, missing=reason) for turn in turns for key in self.answers)
+            tuple(
+                Verdict(key, place, None, missing=reason)
+                for place in places
+                for key in self.answers
+                if about[key] == ("continuation" if place is None else "turn")
+            )
         )
 
     def fingerprint(self, variant: str) -> dict[str, Any]:

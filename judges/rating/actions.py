@@ -13,7 +13,8 @@ from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError
 from judges.rating import selection
-from judges.rating.plans import MOST_SAMPLES, Plan
+from judges.rating.needs import UNMET
+from judges.rating.plans import MOST_SAMPLES, WHOLE, Plan
 from judges.rating.selection import Scope
 
 _BATCH = 5000
@@ -74,11 +75,11 @@ def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
 
 def targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
     """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
-    if plan.covers == "turn":
-        rows = selection.items(scope, "turn").order_by("continuation_id", F("turn__position"))
+    if plan.covers != WHOLE:
+        rows = selection.items(scope, plan.covers).order_by("continuation_id", F("turn__position"))
         yield from rows.values_list("continuation_id", "pk").iterator(_BATCH)
         return
-    wanted = selection.continuations(scope).filter(items__kind=plan.item_kind).distinct().order_by("pk")
+    wanted = selection.continuations(scope).filter(items__kind__in=plan.item_kinds).distinct().order_by("pk")
     for pk in wanted.values_list("pk", flat=True).iterator(_BATCH):
         yield pk, None
 
@@ -86,17 +87,21 @@ def targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
 def calls_of_scope(plan: Plan, scope: Scope) -> QuerySet[Call]:
     """Return the calls of a plan's rater over a scope, whichever run holds them."""
     calls = Call.objects.filter(rater=plan.rater, sample__lt=scope.samples)
-    if plan.covers == "turn":
-        return calls.filter(item__in=selection.items(scope, "turn"))
+    if plan.covers != WHOLE:
+        return calls.filter(item__in=selection.items(scope, plan.covers))
     return calls.filter(item=None, continuation__in=selection.continuations(scope))
 
 
 def _take_over(run: Run, calls: QuerySet[Call]) -> None:
-    """Bring unfinished calls here: cancelled ones of this run, and whatever other runs have not finished."""
+    """Bring unfinished calls here: cancelled ones of this run, and whatever other runs have not finished.
+
+    What went without an answer because a need was not met is tried again: the need may be met by now.
+    """
     other = ~Q(run=run) & Q(state__in=[Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED])
     own = Q(run=run, state=Call.State.CANCELLED)
+    unmet = Q(state=Call.State.DONE, flags__contains=[UNMET])
     left = set(calls.filter(other).values_list("run_id", flat=True))
-    calls.filter(own | other).update(
+    calls.filter(own | other | unmet).update(
         run=run, state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error=""
     )
     for run_id in left:

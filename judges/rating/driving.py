@@ -85,7 +85,7 @@ def summary(run: Run) -> dict[str, Any]:
     """Return what a run came to, as plain data."""
     run.refresh_from_db()
     state = progress(run).as_json()
-    labels = CallLabel.objects.filter(call__run=run)
+    labels = CallLabel.objects.filter(call__run=run, label__superseded_at=None)
     counts = {"labels": labels.count(), "missing": labels.exclude(label__missing="").count()}
     kept = ("state", "total", "done", "failed", "cancelled", "reused", "flagged", "tokens_in", "tokens_out")
     rest = {name: state[name] for name in ("cost", "seconds", "error", "missing_reason")}

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import Avg
 
-from annotation.text.views import DEFAULT, View
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
 from jobs.models import Call
@@ -21,7 +20,8 @@ from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.protocols.budget import TooLong, within
 from judges.rating import actions as rating
-from judges.rating import selection
+from judges.rating import needs, selection
+from judges.rating.cases import case_of
 from judges.rating.plans import Judge, Plan
 from judges.rating.selection import Scope
 
@@ -118,13 +118,11 @@ def _lengths(
     """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
     chosen, variant = list(targets), spec.get("variant", "")
     material = load({continuation for continuation, _ in chosen})
+    given = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
     lengths = []
     for continuation, item in chosen:
-        found = material[continuation]
-        turn = next((index for index, pk in found.items.items() if item is not None and pk == item), None)
-        view = View(found.systems, tuple(spec.get("shows", DEFAULT)))
-        case = Case(found.dialogue, found.continuation, turn, view)
-        if not protocol.refusal(case, variant):
+        case = case_of(material[continuation], item, spec, given.get(continuation))
+        if not protocol.refusal(case, variant) and not protocol.unmet(case):
             prompt = _prompt(protocol, case, variant, spec.get("budget"))
             lengths.append(tokens(prompt.system) + tokens(prompt.user))
     if not lengths:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from annotation.labels.recording import Answer
-from annotation.text.views import DEFAULT, View
+from annotation.models import Question
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
 from judges.material.loading import Material, load
-from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading
+from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading, Unparseable
 from judges.protocols.base import Asking, Computing
 from judges.protocols.budget import TooLong, within
-from judges.rating import recording
+from judges.protocols.needs import Given
+from judges.rating import needs, recording
+from judges.rating.cases import case_of
 
 logger = logging.getLogger(__name__)
+
+Questions = Mapping[str, Question]
+"""What a run answers, by the protocol's names."""
 
 
 class JudgeRun:
@@ -42,39 +49,40 @@ class JudgeRun:
 
 
 class JudgePreparer:
-    """Makes calls ready; remembers the material of continuations whose calls follow each other."""
+    """Makes calls ready; remembers the material of continuations whose calls follow each other, and the
+    questions of runs. What other raters answered is read anew for every batch."""
 
     KEPT = 256
 
     def __init__(self) -> None:
         self._material: dict[int, Material] = {}
+        self._questions: dict[int, Questions] = {}
 
     def make(self, calls: Sequence[Call]) -> list[Asked]:
         """Return the calls made ready, in order; those that need no request carry their outcome."""
         self._remember({call.continuation_id for call in calls})
-        return [self._asked(call) for call in calls]
+        given = self._given(calls)
+        return [self._asked(call, given.get(call.run.rater_id, {})) for call in calls]
 
-    def _asked(self, call: Call) -> Asked:
+    def _asked(self, call: Call, given: Mapping[int, Given]) -> Asked:
         spec = call.run.rater.spec
         protocol, variant = PROTOCOLS[spec["protocol"]], spec.get("variant", "")
         material = self._material[call.continuation_id]
-        turn = None
-        if call.item_id is not None:
-            turn = next(index for index, item in material.items.items() if item == call.item_id)
-        view = View(material.systems, tuple(spec.get("shows", DEFAULT)))
-        case = Case(material.dialogue, material.continuation, turn, view)
+        case = case_of(material, call.item_id, spec, given.get(call.continuation_id))
+        questions = self._questions_of(call.run)
         try:
             prompt, flags, reading = _prepared(protocol, case, variant, spec.get("budget"))
+            if reading is not None:
+                answers = answers_of(call, material, questions, reading)
+                done = Outcome(call.pk, "done", answers, reading.flags)
+                return Asked(call, protocol.key, known=done)
         except TooLong as error:
             return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=str(error)))
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=trouble))
-        if reading is not None:
-            done = Outcome(call.pk, "done", answers_of(call, material, reading), reading.flags)
-            return Asked(call, protocol.key, known=done)
-        read = partial(_read, call, protocol, case, material, flags)
+        read = partial(_read, call, protocol, case, material, questions, flags)
         return Asked(call, protocol.key, prompt, None, spec["model"], spec.get("parameters", {}), read)
 
     def _remember(self, ids: set[int]) -> None:
@@ -84,14 +92,37 @@ class JudgePreparer:
         if missing:
             self._material |= load(missing)
 
+    def _given(self, calls: Sequence[Call]) -> dict[int, dict[int, Given]]:
+        """Return, by rater and continuation, what those answered whom the raters' needs are bound to."""
+        wanted: dict[int, set[int]] = defaultdict(set)
+        specs = {call.run.rater_id: call.run.rater.spec for call in calls if "needs" in call.run.rater.spec}
+        for call in calls:
+            if call.run.rater_id in specs:
+                wanted[call.run.rater_id].add(call.continuation_id)
+        return {
+            rater: needs.given(
+                PROTOCOLS[specs[rater]["protocol"]],
+                specs[rater]["needs"],
+                {pk: self._material[pk] for pk in sorted(ids)},
+            )
+            for rater, ids in wanted.items()
+        }
+
+    def _questions_of(self, run: Run) -> Questions:
+        if run.pk not in self._questions:
+            rows = Question.objects.in_bulk(run.questions.values())
+            self._questions[run.pk] = {name: rows[pk] for name, pk in run.questions.items()}
+        return self._questions[run.pk]
+
 
 def _prepared(
     protocol: Protocol, case: Case, variant: str, budget: int | None
 ) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
     """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
-    refusal = protocol.refusal(case, variant)
-    if refusal:
+    if refusal := protocol.refusal(case, variant):
         return None, (), protocol.unanswered(case, refusal)
+    if unmet := protocol.unmet(case):
+        return None, (), replace(protocol.unanswered(case, unmet), flags=(needs.UNMET,))
     if isinstance(protocol, Computing):
         return None, (), protocol.judge(case)
     assert isinstance(protocol, Asking)
@@ -100,27 +131,48 @@ def _prepared(
 
 
 def _read(
-    call: Call, protocol: Protocol, case: Case, material: Material, flags: tuple[str, ...], reply: str
+    call: Call,
+    protocol: Protocol,
+    case: Case,
+    material: Material,
+    questions: Questions,
+    flags: tuple[str, ...],
+    reply: str,
 ) -> Read:
     assert isinstance(protocol, Asking)
     reading = protocol.parse(reply, case)
-    return Read(answers_of(call, material, reading), (*flags, *reading.flags))
+    return Read(answers_of(call, material, questions, reading), (*flags, *reading.flags))
 
 
-def answers_of(call: Call, material: Material, reading: Reading) -> tuple[Answer, ...]:
-    """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions."""
-    questions = call.run.questions
+def answers_of(call: Call, material: Material, questions: Questions, reading: Reading) -> tuple[Answer, ...]:
+    """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions.
+
+    Raises Unparseable where a value is not on its question's scale, as no person could give it either.
+    """
     return tuple(
         Answer(
             item=material.items[verdict.turn],
-            question=questions[verdict.question],
-            value=verdict.value,
+            question=questions[verdict.question].pk,
+            value=_on_scale(questions[verdict.question], verdict.value),
             missing=verdict.missing,
             sample=call.sample,
-            explanation=verdict.explanation.replace("\x00", "").encode("utf-8", "replace").decode(),
+            explanation=_storable(verdict.explanation),
         )
         for verdict in reading.verdicts
     )
+
+
+def _on_scale(question: Question, value: float | str | None) -> float | str | None:
+    text = _storable(value) if isinstance(value, str) else value
+    if text is None or question.accepts(text):
+        return text
+    scale = ", ".join(f"{one}" for one in question.values) or f"a {question.level} answer"
+    raise Unparseable(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
+
+
+def _storable(text: str) -> str:
+    """Return text that PostgreSQL can hold: no NUL, no lone surrogates."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 RUN = JudgeRun()

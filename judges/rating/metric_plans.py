@@ -21,7 +21,7 @@ from judges.metrics import (
     content_hash,
     instrument_for,
 )
-from judges.rating.plans import Plan
+from judges.rating.plans import WHOLE, Plan
 
 
 def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[Plan]:
@@ -55,10 +55,10 @@ def _plan(instrument: Instrument, hashed: Callable[[], str]) -> Plan:
     return Plan(
         rater=rater,
         queue=Run.Queue.METRICS,
-        covers="continuation",
+        covers=WHOLE,
         questions={metric.key: version.questions.get().pk},
         scheme_version=version,
-        item_kind=metric.kind,
+        item_kinds=(metric.kind,),
         kind="metric",
     )
 

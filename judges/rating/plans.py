@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.labels import raters
@@ -14,22 +14,26 @@ from annotation.text import views
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.protocols import PROTOCOLS, Protocol
+from judges.rating import needs
 
 MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
+WHOLE = "continuation"
+"""What a call covers that is about no single item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run needs to know of its rater: `covers` says what one call is about, `kind` names its run."""
+    """What a run needs to know of its rater: `covers` says what one call is about (an item of a kind, or a
+    whole continuation), `item_kinds` what its questions are about, `kind` names its run."""
 
     rater: Rater
     queue: str
     covers: str
     questions: Mapping[str, int]
     scheme_version: SchemeVersion
+    item_kinds: tuple[str, ...]
     endpoint: Endpoint | None = None
-    item_kind: str = "turn"
     kind: str = "judge"
 
 
@@ -38,7 +42,8 @@ class Judge:
     """A judge as somebody sets it up. Temperature and the most tokens are sent only where given.
 
     `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
-    what the campaign's people see. `budget` limits the characters of a prompt.
+    what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
+    judge or metric whose answers the protocol reads.
     """
 
     protocol: str
@@ -48,6 +53,7 @@ class Judge:
     max_tokens: int | None = None
     shows: tuple[str, ...] = ()
     budget: int | None = None
+    needs: Mapping[str, str] = field(default_factory=dict)
 
     def plan(self, campaign: Campaign | None = None) -> Plan:
         """Return the plan; raise JudgeError for what does not fit together."""
@@ -63,13 +69,25 @@ class Judge:
         spec = protocol.fingerprint(variant) | self._seen(campaign)
         if endpoint:
             spec |= {"model": endpoint.model, "parameters": self._parameters()}
-        rater = raters.machine(kind=Rater.Kind.JUDGE, name=self._name(protocol, variant), spec=spec)
+        bound, read = needs.bind(protocol, self.needs)
+        if bound:
+            spec |= {"needs": bound}
+        name = self._name(protocol, variant, read)
+        rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
         versions = _store(protocol.answers.values(), campaign)
         questions = {
             name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
         }
         main = next(iter(protocol.answers.values()))[0].key
-        return Plan(rater, Run.Queue.CALLS, protocol.covers, questions, versions[main], endpoint)
+        return Plan(
+            rater=rater,
+            queue=Run.Queue.CALLS,
+            covers=protocol.covers,
+            questions=questions,
+            scheme_version=versions[main],
+            item_kinds=protocol.item_kinds(),
+            endpoint=endpoint,
+        )
 
     def _protocol(self) -> Protocol:
         if self.protocol not in PROTOCOLS:
@@ -99,12 +117,13 @@ class Judge:
         given = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _name(self, protocol: Protocol, variant: str) -> str:
+    def _name(self, protocol: Protocol, variant: str, read: Sequence[Rater]) -> str:
+        below = f" on {', '.join(rater.name for rater in read)}" if read else ""
         if self.endpoint is None or not protocol.network:
-            return protocol.key.replace("_", "-")
+            return f"{protocol.key.replace('_', '-')}{below}"[:180]
         form = f" {variant.replace('_', ' ')}" if len(protocol.variants) > 1 else ""
         settings = "".join(f" {name}={value:g}" for name, value in self._parameters().items())
-        return f"{self.endpoint.model} {protocol.key}{form}{settings}"[:180]
+        return f"{self.endpoint.model} {protocol.key}{form}{settings}{below}"[:180]
 
 
 def _store(

@@ -20,12 +20,12 @@ from judges.models import CallLabel
 _RECORD = """
 WITH given AS (
   SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[], %s::float8[], %s::text[],
-                       %s::text[])
-    AS g(call, item, question, sample, number, missing, explanation)),
+                       %s::text[], %s::text[])
+    AS g(call, item, question, sample, number, text, missing, explanation)),
 fresh AS (
   INSERT INTO annotation_label
-         (item_id, question_id, rater_id, occasion, sample, number, missing, explanation, created_at)
-  SELECT item, question, %s, %s, sample, number, missing, explanation, now() FROM given
+         (item_id, question_id, rater_id, occasion, sample, number, text, missing, explanation, created_at)
+  SELECT item, question, %s, %s, sample, number, text, missing, explanation, now() FROM given
       ON CONFLICT DO NOTHING RETURNING id, item_id, question_id, sample),
 linked AS (
   INSERT INTO judges_calllabel (call_id, label_id)
@@ -48,14 +48,15 @@ def record_all(given: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
 
 
 def record(rater: Rater, given: Sequence[Given]) -> int:
-    """Record a rater's numeric answers, each linked to its call; return how many labels are new.
+    """Record a rater's answers, numbers or texts, each linked to its call; return how many labels are new.
 
     Where a live label stands in an answer's place, `annotation.labels.recording` decides what becomes of it.
     """
     columns = [
         [call for call, _ in given],
         *zip(*(answer.place for _, answer in given), strict=True),
-        [answer.value for _, answer in given],
+        [None if isinstance(answer.value, str) else answer.value for _, answer in given],
+        [answer.value if isinstance(answer.value, str) else None for _, answer in given],
         [answer.missing for _, answer in given],
         [answer.explanation for _, answer in given],
     ]
@@ -79,8 +80,10 @@ def _record_over(rater: Rater, given: Sequence[Given]) -> int:
 
 def count_values(run: Run) -> None:
     """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
-    answers = Label.objects.filter(made_by__call__run=run)
-    counted = answers.aggregate(values=Count("number"), missing=Count("pk", filter=~Q(missing="")))
+    answers = Label.objects.filter(made_by__call__run=run, superseded_at=None)
+    counted = answers.aggregate(
+        values=Count("pk", filter=Q(missing="")), missing=Count("pk", filter=~Q(missing=""))
+    )
     run.values, run.missing = counted["values"], counted["missing"]
     reasons = answers.exclude(missing="").values("missing").annotate(n=Count("pk"))
     commonest = reasons.order_by("-n", "missing").first()

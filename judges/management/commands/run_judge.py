@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
+from judges.errors import JudgeError
 from judges.management.commands._running import RunCommand
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
@@ -50,6 +51,14 @@ class Command(RunCommand):
         parser.add_argument(
             "--budget", type=int, help="most characters of a prompt; the longest texts lose their middle"
         )
+        parser.add_argument(
+            "--need",
+            action="append",
+            default=[],
+            metavar="ROLE=RATER",
+            help="the judge or metric, by name or fingerprint, whose answers the protocol reads; for a "
+            "protocol with needs, once for each",
+        )
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -80,5 +89,14 @@ class Command(RunCommand):
             options["max_tokens"],
             tuple(options["show"]),
             options["budget"],
+            needs=_needs(options["need"]),
         )
         return judge, scope
+
+
+def _needs(told: list[str]) -> dict[str, str]:
+    """Return the rater named for each role; raise JudgeError where the form is another."""
+    pairs = [text.partition("=") for text in told]
+    if bad := [role for role, sign, rater in pairs if not (role and sign and rater)]:
+        raise JudgeError(f"--need {bad[0]}: say ROLE=RATER.")
+    return {role: rater for role, _, rater in pairs}

@@ -1,0 +1,120 @@
+"""Needs of judges: bound to a rater when a run starts, and read when its calls are made ready.
+
+The bound rater's fingerprint and the version of the question are part of the judge's spec: on top of another
+rater it is another judge.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.kinds import KINDS
+from annotation.models import Label, Question, Rater
+from annotation.models.labels import live_labels
+from judges.errors import JudgeError
+from judges.material.loading import Material
+from judges.protocols import Known, Need, Protocol
+from judges.protocols.needs import Given, Value, place_name
+
+UNMET = "a need was not met: nothing was asked"
+"""The flag of calls that went without an answer for it; they are tried again when their run is resumed."""
+
+Bound = dict[str, dict[str, str]]
+"""Per role the `rater` (its fingerprint) and the `question` (scheme@version/key), as in a judge's spec."""
+
+
+def bind(protocol: Protocol, chosen: Mapping[str, str]) -> tuple[Bound, list[Rater]]:
+    """Bind each need to the judge or metric of a name (or fingerprint), for the spec; raise JudgeError."""
+    roles = {need.role: need for need in protocol.needs}
+    if unknown := sorted(set(chosen) - roles.keys()):
+        raise JudgeError(
+            f"{protocol.key} has no need {unknown[0]!r}; it has {', '.join(roles) or 'none at all'}."
+        )
+    bound, raters = {}, []
+    for role, need in roles.items():
+        if not chosen.get(role):
+            raise JudgeError(
+                f"{protocol.key} reads the answers of another rater to {need.question}: "
+                f"say whose, a judge's or a metric's, as the need {role}."
+            )
+        rater = _rater(chosen[role])
+        question = _question(need, rater)
+        version = question.version
+        bound[role] = {
+            "rater": rater.fingerprint,
+            "question": f"{version.scheme.key}@{version.version}/{question.key}",
+        }
+        raters.append(rater)
+    return bound, raters
+
+
+def machines() -> list[Rater]:
+    """Return the raters that a need may be bound to: judges and metrics that run here."""
+    return list(Rater.objects.filter(corpus=None).exclude(fingerprint="").order_by("kind", "name"))
+
+
+def given(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) -> dict[int, Given]:
+    """Return, by continuation, what the bound raters answered about it: three queries a need."""
+    found: dict[int, dict[str, Mapping[int | None, Known]]] = {pk: {} for pk in material}
+    for need in protocol.needs:
+        rater = Rater.objects.get(fingerprint=bound[need.role]["rater"])
+        question = _at_version(bound[need.role]["question"])
+        has_turn = KINDS[question.version.item_kind].has_turn
+        places = {
+            pk: {turn: item for turn, item in one.items.items() if (turn is not None) == has_turn}
+            for pk, one in material.items()
+        }
+        answers = _answers(rater, question, [item for of in places.values() for item in of.values()])
+        for pk, of in places.items():
+            found[pk][need.role] = {
+                turn: need.known(answers[item], place_name(turn), rater.name)
+                for turn, item in sorted(of.items(), key=lambda pair: -1 if pair[0] is None else pair[0])
+            }
+    return dict(found)
+
+
+def _answers(rater: Rater, question: Question, items: Sequence[int]) -> dict[int, list[Value | None]]:
+    """Return the samples of a machine's answers by item, in order; None for one that is missing."""
+    rows = (
+        live_labels()
+        .filter(rater=rater, question=question, item__in=items, campaign=None)
+        .order_by("sample", "pk")
+        .values_list("item_id", "number", "text")
+    )
+    answers: dict[int, list[Value | None]] = defaultdict(list)
+    for item, number, text in rows:
+        answers[item].append(number if text is None else text)
+    return answers
+
+
+def _rater(name: str) -> Rater:
+    known = machines()
+    found = [rater for rater in known if name in (rater.name, rater.fingerprint)]
+    if not found:
+        names = ", ".join(rater.name for rater in known[:8])
+        raise JudgeError(
+            f"There is no judge or metric {name!r} to be read; there are: {names or 'none yet'}."
+        )
+    if len(found) > 1:
+        raise JudgeError(f"A judge and a metric are called {name!r}: give the fingerprint.")
+    return found[0]
+
+
+def _question(need: Need, rater: Rater) -> Question:
+    """Return the question as a rater answered it, in its newest version."""
+    scheme, _, key = need.question.partition("/")
+    asked = Question.objects.select_related("version__scheme").filter(version__scheme__key=scheme, key=key)
+    answered = Label.objects.filter(rater=rater, question__in=asked).values("question")
+    found = asked.filter(pk__in=answered).order_by("-version__version").first()
+    if found is None:
+        raise JudgeError(f"{rater.name} has not answered {need.question}: run it first.")
+    return found
+
+
+def _at_version(ref: str) -> Question:
+    place, _, key = ref.partition("/")
+    scheme, _, version = place.rpartition("@")
+    wanted: dict[str, Any] = {"version__scheme__key": scheme, "version__version": int(version), "key": key}
+    return Question.objects.select_related("version").get(**wanted)
