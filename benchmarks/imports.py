@@ -2,10 +2,9 @@
 
 A file imports what its statements name, at whatever depth; imports for type checkers only are left out.
 `from a import b` means the file `a/b.py` where there is one, else `a/__init__.py`. A circle is a group of
-files
-each of which reaches every other. A room is what lies directly in a folder, a file or a folder; an arrow is a
-pair of rooms of which the first imports the second; floors are the rooms on the longest way down, a circle of
-rooms being one.
+files each of which reaches every other. A room is what lies directly in a folder, a file or a folder. An
+arrow is a pair of rooms of which the first imports the second. Floors are the rooms on the longest way down,
+a circle of rooms being one.
 
     python -m benchmarks imports [--root FOLDER]
 """
