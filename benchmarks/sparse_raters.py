@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from calibration.statistics import Plan, Ratings, Result, analyse
-from calibration.statistics.core.data import Level
 from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.core.types import Level
 from calibration.statistics.gaps import Comparison, pooled_results
 from calibration.statistics.one_more import verdict
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from annotation.text.csv_cells import unguarded
 from calibration.agree.files import RatingsFileError, Row
-from calibration.statistics.core.data import LEVELS
+from calibration.statistics.core.types import LEVELS
 
 TEXT = "text"
 LIKE_MISSING = re.compile(r"(n/?a|n\.a\.|#n/a|nan|null|-+|[–—])( \(.*\))?", re.IGNORECASE | re.DOTALL)

@@ -10,8 +10,9 @@ from pathlib import Path
 from annotation.text.csv_cells import unguarded
 from calibration.agree.cells import TEXT, Declared, answer, declared_of
 from calibration.agree.files import RatingsFileError, Row, Table, read_table
-from calibration.statistics.core.data import Level, RatingError, Ratings, Record, Samples
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import Collector
+from calibration.statistics.core.types import Level, RatingError, Record, Samples
 
 LONG = ("item", "rater", "value")
 ABOUT = ("question", "sample", "cluster", "kind", "identified", "dialogue", "continuation", "system", "turn")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics import Ratings
-from calibration.statistics.core.data import Floats
+from calibration.statistics.core.types import Floats
 
 PEOPLE = "kind:human"
 """Stands for all people at once, where a rater is named."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from calibration.statistics import Ratings
 from calibration.statistics import gold as choosing
-from calibration.statistics.core.data import Samples
+from calibration.statistics.core.types import Samples
 from calibration.statistics.gold import Gold as Chosen
 
 TIES = {

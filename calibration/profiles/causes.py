@@ -80,13 +80,14 @@ def _speakers(dialogue: Dialogue) -> dict[str, str]:
 
 def _value(label: Label, offset: int, names: Names) -> Value:
     details = json.loads(label.explanation) if label.explanation else {}
+    metric = METRICS[label.rater.spec["metric"]]
     return Value(
         label.rater_id,
         label.rater.name,
-        METRICS[label.rater.spec["metric"]].title,
+        metric.title,
         None if label.item.turn is None else offset + label.item.turn.position + 1,
         label.number,
         label.missing,
-        phrases(details, names),
-        turns(details),
+        phrases(details, names, metric.causes),
+        turns(details, metric.causes),
     )

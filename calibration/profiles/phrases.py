@@ -1,4 +1,4 @@
-"""What caused a metric's value, in words: a metric's details name turns, speakers and agenda items."""
+"""What caused a metric's value, in the metric's own words, with turns, speakers and agenda items named."""
 
 from __future__ import annotations
 
@@ -6,26 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-WORDS = {
-    "about": "about",
-    "act": "act",
-    "addressed_at": "addressed at",
-    "after": "after",
-    "centroids": "themes",
-    "current": "agenda item before",
-    "item": "agenda item",
-    "jumps": "jumps",
-    "longest_edge": "longest edge between",
-    "nearest": "nearest to",
-    "new": "new words",
-    "path": "agenda items in order",
-    "saturated": "fully covered",
-    "speakers": "by speaker",
-    "spoke_at": "spoke last at",
-}
-TURNS = ("about", "addressed_at", "first", "largest_step", "last", "longest_edge", "nearest", "smallest_step")
-TURN_DETAILS = frozenset({*TURNS, "spoke_at"})
-AGENDA_DETAILS = frozenset({"current", "failed", "item", "jumps", "path", "saturated"})
+from judges.metrics.kit.base import Cause
+
 MOST = 8
 
 
@@ -37,28 +19,39 @@ class Names:
     agenda: Mapping[str, str]
 
 
-def phrases(details: Mapping[str, Any], names: Names) -> tuple[str, ...]:
+def phrases(details: Mapping[str, Any], names: Names, causes: Mapping[str, Cause]) -> tuple[str, ...]:
     """Return a phrase per detail, in a fixed order; empty ones are left out."""
-    return tuple(text for key, found in sorted(details.items()) if (text := _phrase(key, found, names)))
+    told = (_phrase(_cause(key, causes), detail, names) for key, detail in sorted(details.items()))
+    return tuple(filter(None, told))
 
 
-def turns(details: Mapping[str, Any]) -> tuple[int, ...]:
+def turns(details: Mapping[str, Any], causes: Mapping[str, Cause]) -> tuple[int, ...]:
     """Return the numbers (from 1) of the turns that details speak of."""
-    found = [position for key in TURN_DETAILS & details.keys() for position in _listed(details[key])]
-    return tuple(sorted({position + 1 for position in found if isinstance(position, int)}))
+    about = [detail for key, detail in details.items() if _cause(key, causes).about == "turn"]
+    positions = {position for detail in about for position in _listed(detail)}
+    return tuple(sorted(position + 1 for position in positions if isinstance(position, int)))
 
 
-def _phrase(key: str, found: Any, names: Names) -> str:
+def _cause(key: str, causes: Mapping[str, Cause]) -> Cause:
+    """Return how a detail is told; what a metric says nothing about is called by its own name."""
+    return causes.get(key) or Cause(key.replace("_", " "))
+
+
+def _phrase(cause: Cause, detail: Any, names: Names) -> str:
     """Say what a detail is; positions become turn numbers, ids become names, long lists are cut."""
-    if found is None or found == [] or found == {}:
+    if detail is None or detail == [] or detail == {}:
         return ""
-    word = WORDS.get(key, key.replace("_", " "))
-    if key in TURN_DETAILS:
-        return f"{word} {_numbers(_listed(found))}"
-    if isinstance(found, dict):
-        return f"{word}: {_cut([f'{_name(names, who)} {_short(n)}' for who, n in found.items()])}"
-    known = names.agenda if key in AGENDA_DETAILS else {}
-    return f"{word} {_cut([_one(one, known) for one in _listed(found)])}"
+    if cause.about == "turn":
+        return f"{cause.words} {_numbers(_listed(detail))}"
+    known = names.agenda if cause.about == "agenda" else {}
+    if isinstance(detail, dict):
+        parts = [f"{_called(cause, names, who)} {_short(n)}" for who, n in detail.items()]
+        return f"{cause.words}: {_cut(parts)}"
+    return f"{cause.words} {_cut([_one(one, known) for one in _listed(detail)])}"
+
+
+def _called(cause: Cause, names: Names, key: str) -> str:
+    return _one(key, names.agenda) if cause.about == "agenda" else _name(names, key)
 
 
 def _name(names: Names, who: str) -> str:

@@ -13,15 +13,8 @@ from django.db.models import Avg, Count, Max, Min, Q, QuerySet, StdDev
 
 from annotation.models import Corpus, Label, Rater
 from annotation.records import HUMAN
-from judges.metrics import METRICS, Metric
+from judges.metrics import METRICS, Aspect, Metric, aspects
 
-ASPECTS = {
-    "speaker": "Speaker",
-    "content": "Content",
-    "speaker_content": "Speaker and content",
-    "reference": "Against a reference",
-    "quality": "Learned quality",
-}
 DIRECTIONS = {
     "higher": "higher is better",
     "lower": "lower is better",
@@ -108,7 +101,7 @@ class Panel:
     """The metrics of one aspect on one kind of item."""
 
     kind: str
-    aspect: str
+    aspect: Aspect
     columns: tuple[Column, ...]
     rows: tuple[Row, ...] = ()
     gone: tuple[Gone, ...] = ()
@@ -116,7 +109,7 @@ class Panel:
     @property
     def title(self) -> str:
         """The panel's heading."""
-        return f"{KINDS[self.kind]}: {ASPECTS[self.aspect].lower()}"
+        return f"{KINDS[self.kind]}: {self.aspect.heading.lower()}"
 
     @property
     def systems(self) -> tuple[Row, ...]:
@@ -146,7 +139,7 @@ def profile(corpus: Corpus) -> list[Panel]:
     reasons = _reasons(corpus)
     panels = []
     for kind in KINDS:
-        for aspect in ASPECTS:
+        for aspect in aspects():
             of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
             if of_panel:
                 gone = tuple(Gone(c.name, reason, n) for c in of_panel for reason, n in reasons.get(c.id, ()))
@@ -229,7 +222,7 @@ def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:
     return [
         {
             "items": panel.kind,
-            "aspect": panel.aspect,
+            "aspect": str(panel.aspect),
             "metric": col.name,
             "direction": col.metric.direction,
             "system": row.system,

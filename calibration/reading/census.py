@@ -10,7 +10,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Question, Rater
 from calibration.reading.scope import Scope
-from calibration.statistics.core.data import Level
+from calibration.statistics.core.types import Level
 
 SHORT = 32
 """A wording of at most this many characters serves as a heading."""

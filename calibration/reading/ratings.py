@@ -13,8 +13,8 @@ from annotation.text.item_keys import item_key
 from calibration.reading.census import Census, RaterInfo
 from calibration.reading.scope import Scope
 from calibration.reading.subjects import Subject, rater_names
-from calibration.statistics import Ratings, Record
-from calibration.statistics.core.data import Samples
+from calibration.statistics import Ratings, Record, ratings_from_records
+from calibration.statistics.core.types import Samples
 
 CHUNK = 20_000
 
@@ -47,7 +47,7 @@ class SubjectData:
     def ratings(self, samples: Samples | None = None) -> Ratings:
         """Return the items x raters matrix. Raises RatingError where an answer is off its scale."""
         question = self.subject.question
-        return Ratings.from_records(
+        return ratings_from_records(
             self.records,
             level=question.measured,
             values=question.values or None,

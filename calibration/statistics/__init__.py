@@ -1,6 +1,6 @@
 """Agreement and judge-calibration statistics over plain arrays, usable without the web application.
 
-    ratings = Ratings.from_records(records, level="ordinal", values=(1, 2, 3, 4, 5))
+    ratings = ratings_from_records(records, level="ordinal", values=(1, 2, 3, 4, 5))
     analysis = analyse(ratings, question="overall", plan=Plan(resamples=2000, seed=0))
     for entry in analysis.entries:         # panel, pairs, alternative annotator test, gaps
         print(entry.raters, entry.result)  # value, low, high, n_items, ..., status, reason, flags
@@ -12,9 +12,11 @@ planning, comparisons) are modules of their own. Every answer is a ``Result``.
 """
 
 from calibration.statistics.analysis import Analysis, Entry, analyse
-from calibration.statistics.core.data import RatingError, Ratings, Record
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.records import ratings_from_records
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.result import FLAGS, Result
+from calibration.statistics.core.types import RatingError, Record
 from calibration.statistics.table import STATISTICS
 
 __all__ = [
@@ -28,4 +30,5 @@ __all__ = [
     "Record",
     "Result",
     "analyse",
+    "ratings_from_records",
 ]

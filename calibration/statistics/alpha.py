@@ -19,8 +19,9 @@ from calibration.statistics.core.base import (
     no_variation,
     prevalence,
 )
-from calibration.statistics.core.data import Floats, Level
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.features import Draw
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats, Level
 
 MAX_VALUES = 101  # distinct values kept as a table of coincidences
 

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics.core.base import Statistic
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import Estimate, estimates, result_of
 from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.gaps import Comparison, Member, gap_results
 from calibration.statistics.replacement import alternative_annotator_test
 from calibration.statistics.table import STATISTICS

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from calibration.statistics.core.base import Check, Statistic, Verdict, few_events, few_of_either
-from calibration.statistics.core.data import Floats
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.features import Draw
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats
 
 BINARY = frozenset({"binary"})
 

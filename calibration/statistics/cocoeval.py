@@ -16,10 +16,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import Floats, Ints
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.sums import Labels, cluster_codes, finished
+from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
 
 Policy = Literal["consistent", "cocoeval"]

@@ -17,12 +17,13 @@ import numpy.typing as npt
 from scipy import special
 
 from calibration.statistics.core.base import Statistic
-from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.sums import Labels, cluster_codes, finished
+from calibration.statistics.core.types import Floats
 from calibration.statistics.table import STATISTICS
 
 ROUNDING = 1e-12  # what counts as equal, relative to the largest value

@@ -15,8 +15,9 @@ from calibration.statistics.core.base import (
     as_numbers,
     constant_undefined,
 )
-from calibration.statistics.core.data import Floats
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.features import Draw
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats
 from calibration.statistics.ranks import kendall_by_item, spearman_by_item
 
 

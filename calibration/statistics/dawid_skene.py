@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.types import Floats
 from calibration.statistics.gold import Gold
 
 

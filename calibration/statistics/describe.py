@@ -9,12 +9,13 @@ from itertools import combinations
 import numpy as np
 
 from calibration.statistics.analysis import mean_of
-from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import estimates, result_of
 from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.sums import finished, resampled
+from calibration.statistics.core.types import Floats
 from calibration.statistics.gold import majority, severities
 from calibration.statistics.table import STATISTICS
 

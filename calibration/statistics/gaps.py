@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.statistics.core.base import few_events, few_of_either, no_variation, prevalence
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import Estimate, interval_of
 from calibration.statistics.core.intervals import cluster_flags
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import MAX_TABLE, Sample
+from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.one_more import margin_result
 from calibration.statistics.pooled import POOLED, WEIGHTS, Beside, People, evaluated
 from calibration.statistics.table import STATISTICS

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.types import Floats, Ints
 
 Ties = Literal["none", "lowest", "highest", "first"]
 

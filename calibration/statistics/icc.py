@@ -14,45 +14,11 @@ from typing import Literal
 import numpy as np
 
 from calibration.statistics.core.base import Statistic, Verdict, as_numbers, constant_flag
-from calibration.statistics.core.data import Floats
-from calibration.statistics.core.samples import Additive, Draw, Sample, additive
+from calibration.statistics.core.features import Draw
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import ORDERED, Floats
 
 Form = Literal[1, 2, 3]
-BLOCK = 20_000  # items worked on at a time: each has a matrix of raters x raters
-LEVELS = frozenset({"ordinal", "interval", "ratio"})
-
-
-def anova(sample: Sample) -> Additive:
-    """Sums that the variance components need.
-
-    Per unit: items, ratings, sum of ratings-per-item squared, sum of values, of squares within items and of
-    squared item means; then per rater the ratings and their sum; then the normal equations of the raters
-    after items are removed: a vector and a matrix.
-    """
-    centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
-    n_units = sample.resampling.n_units
-    width = 6 + 3 * sample.n_raters + sample.n_raters**2
-    sums = np.zeros((n_units, width))
-    for start in range(0, sample.n_items, BLOCK):
-        rows = _anova_rows((sample.values[start : start + BLOCK] - centre) / scale)
-        sums += additive(sample.units[start : start + BLOCK], n_units, rows).sums
-    return Additive(sums, np.arange(width), (width,))
-
-
-def _anova_rows(z: Floats) -> Floats:
-    """Return an item's terms per row, for values moved to mean 0 and unit spread."""
-    given = (~np.isnan(z)).astype(np.float64)
-    filled = np.where(given > 0, z, 0.0)
-    n = given.sum(axis=1)
-    mean = filled.sum(axis=1) / n
-    away = np.where(given > 0, filled - mean[:, None], 0.0)
-    matrix = (
-        given[:, :, None] * np.eye(given.shape[1]) - given[:, :, None] * given[:, None, :] / n[:, None, None]
-    )
-    return np.column_stack(
-        [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
-        + [given, filled, away, matrix.reshape(len(n), -1)]
-    )
 
 
 def components(totals: Floats, raters: int) -> dict[str, Floats]:
@@ -143,7 +109,7 @@ def _form(form: Form, average: bool) -> Statistic:
         key=f"icc_{form}_{unit}",
         title=f"ICC({form},{unit})",
         compute=compute,
-        levels=LEVELS,
+        levels=ORDERED,
         raters="panel",
         exchangeable=form == 1,
         bounds=(-np.inf, 1.0),

@@ -12,11 +12,12 @@ import numpy as np
 from scipy import special
 
 from calibration.statistics.core.base import Statistic
-from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import estimates, result_of
 from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats
 from calibration.statistics.icc import Form
 from calibration.statistics.table import STATISTICS
 

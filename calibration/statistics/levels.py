@@ -14,10 +14,11 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Plan, drawn_counts
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.sums import finished
+from calibration.statistics.core.types import Floats, Ints
 
 Unit = Literal["continuation", "system"]
 

@@ -20,9 +20,9 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibration.statistics.core.data import Floats
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats
 from calibration.statistics.pairwise import disagreement_weights
 from calibration.statistics.pooled import WEIGHTS
 

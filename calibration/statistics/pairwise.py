@@ -22,8 +22,9 @@ from calibration.statistics.core.base import (
     no_variation,
     prevalence,
 )
-from calibration.statistics.core.data import Floats
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.features import Draw
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats
 
 Weights = Literal["unweighted", "linear", "quadratic"]
 

@@ -21,9 +21,9 @@ from calibration.statistics.core.base import (
     no_variation,
     prevalence,
 )
-from calibration.statistics.core.data import Floats
-from calibration.statistics.core.features import usual_count
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.features import Draw, usual_count
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats
 from calibration.statistics.pairwise import Weights, disagreement_weights, ratio
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.statistics.core.data import Floats, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import estimates
+from calibration.statistics.core.features import Draw
 from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.core.samples import Draw, Sample, additive
+from calibration.statistics.core.samples import Sample, additive
+from calibration.statistics.core.types import Floats
 from calibration.statistics.replacement import (
     MIN_ITEMS,
     Score,

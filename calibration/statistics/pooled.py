@@ -20,10 +20,11 @@ import numpy as np
 from scipy import sparse
 
 from calibration.statistics.core.base import MOST_CELLS
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.features import pairs_once
 from calibration.statistics.core.resampling import Resampling
 from calibration.statistics.core.samples import Additive, Sample, tabulated
+from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights, mcc_of, pi_of, ratio
 
 WEIGHTS = {

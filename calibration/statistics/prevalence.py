@@ -21,11 +21,11 @@ import numpy.typing as npt
 from scipy import special
 
 from calibration.statistics.core.base import FEW_EVENTS
-from calibration.statistics.core.data import Floats, Ints
 from calibration.statistics.core.intervals import cluster_flags
 from calibration.statistics.core.resampling import Plan, drawn_counts
 from calibration.statistics.core.result import Counts, Result, Status
 from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
+from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.proportions import wilson_bounds
 
 REFUSED = (

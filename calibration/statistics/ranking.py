@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import Floats, Ints
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
+from calibration.statistics.core.types import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibration.statistics.core.data import Floats, Ints
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.features import Draw
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats, Ints
 
 ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in cache
 

@@ -20,12 +20,13 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import interval_of
 from calibration.statistics.core.intervals import cluster_flags
 from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.core.result import Counts, Result, Status
 from calibration.statistics.core.samples import additive
+from calibration.statistics.core.types import Floats, Ints
 
 Score = Literal["accuracy", "neg_rmse", "similarity"]
 Similarity = Callable[[Floats, Floats], Floats]

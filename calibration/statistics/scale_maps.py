@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import Floats
+from calibration.statistics.core.types import Floats
 
 
 @dataclass(frozen=True)

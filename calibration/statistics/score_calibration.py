@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import Floats, Ints
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
+from calibration.statistics.core.types import Floats, Ints
 
 Method = Literal["isotonic", "platt"]
 Bins = Literal["equal_width", "equal_count"]

@@ -32,7 +32,7 @@ from judges.metrics import (
     turn_taking,
     yes_no,
 )
-from judges.metrics.kit.base import Metric, Parameter, Score, Settings
+from judges.metrics.kit.base import Aspect, Metric, Parameter, Score, Settings
 from judges.metrics.kit.embedding import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.errors import InputRefused, KeyRefused, MetricError, ModelMissing
 from judges.metrics.kit.instrument import Instrument, content_hash, corpus_hash, score_continuation
@@ -69,12 +69,18 @@ METRICS: dict[str, Metric] = {
 }
 
 
+def aspects() -> list[Aspect]:
+    """Return the aspects that metrics have, in the order of the table: that of the papers."""
+    return list(dict.fromkeys(metric.aspect for metric in METRICS.values()))
+
+
 def instrument_for(key: str, shared: Mapping[str, str] | None = None) -> Instrument:
     """Return the instrument that a key such as `hmp@reference:epsilon=0.01` names; raise KeyRefused."""
     return parse_key(key, METRICS, shared)
 
 
 __all__ = [
+    "Aspect",
     "DEFAULT_MODEL",
     "METRICS",
     "Embedder",
@@ -94,6 +100,7 @@ __all__ = [
     "corpus_hash",
     "instrument_for",
     "parse_key",
+    "aspects",
     "score_continuation",
     "split_keys",
 ]

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from annotation.records import Dialogue
 from judges.metrics.kit import acts
 from judges.metrics.kit.base import (
+    CONTENT,
     HIGHER,
     PAPER,
     REFERENCE,
+    Cause,
     Metric,
     Parameter,
     Score,
@@ -133,12 +135,15 @@ def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> Act
     return model
 
 
+CAUSES = {"act": Cause("act"), "after": Cause("after")}
+
 FAMILY = (
     Metric(
         key="daf",
         title="Dialogue-act transition fit",
         kind="turn",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=daf,
         low=0.0,
         high=1.0,

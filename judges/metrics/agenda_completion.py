@@ -7,8 +7,10 @@ from itertools import groupby, pairwise
 from judges.metrics.kit import agenda
 from judges.metrics.kit.agenda import Coverage
 from judges.metrics.kit.base import (
+    CONTENT,
     HIGHER,
     LOWER,
+    Cause,
     Metric,
     Parameter,
     Score,
@@ -98,12 +100,20 @@ _CS = {
     "hops": Parameter(1, "places in the agenda's order that a move may go, either way", low=0),
 }
 
+CAUSES = {
+    "saturated": Cause("fully covered", "agenda"),
+    "turns": Cause("turns", "agenda"),
+    "path": Cause("agenda items in order", "agenda"),
+    "jumps": Cause("jumps", "agenda"),
+}
+
 FAMILY = tuple(
     Metric(
         key=key_of(compute),
         title=title,
         kind="dialogue",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=compute,
         low=0.0,
         high=high,

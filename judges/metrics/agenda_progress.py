@@ -6,7 +6,7 @@ import numpy as np
 
 from judges.metrics.kit import agenda
 from judges.metrics.kit.agenda import Coverage
-from judges.metrics.kit.base import HIGHER, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.kit.base import CONTENT, HIGHER, Cause, Metric, Score, Settings, key_of, scored, unscored
 from judges.metrics.kit.blocks import likeness
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools, cosine
@@ -92,12 +92,20 @@ def _gain(scene: Scene, turn: int | None, coverage: Coverage, item: str, tools: 
     return scored(float(np.mean(distances)), item=item, about=about)
 
 
+CAUSES = {
+    "item": Cause("agenda item", "agenda"),
+    "current": Cause("agenda item before", "agenda"),
+    "about": Cause("about", "turn"),
+    "relevance": Cause("relevance"),
+}
+
 FAMILY = tuple(
     Metric(
         key=key_of(compute),
         title=title,
         kind="turn",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=compute,
         low=low,
         high=2.0,

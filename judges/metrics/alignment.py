@@ -12,6 +12,8 @@ from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
+    SPEAKER,
+    Cause,
     Compute,
     Metric,
     Need,
@@ -132,12 +134,16 @@ WITHOUT: frozenset[Need] = frozenset({"speakers", "embeddings"})
 WITH_PROFILE: frozenset[Need] = WITHOUT | {"profile"}
 
 
+CAUSES = {"nearest": Cause("nearest to", "turn")}
+
+
 def _metric(compute: Compute, title: str, *, profile: bool) -> Metric:
     return Metric(
         key=key_of(compute),
         title=title,
         kind="turn",
-        aspect="speaker",
+        aspect=SPEAKER,
+        causes=CAUSES,
         compute=compute,
         low=-1.0,
         high=1.0,

@@ -12,6 +12,8 @@ from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
+    SPEAKER_CONTENT,
+    Cause,
     Compute,
     Metric,
     Need,
@@ -164,12 +166,16 @@ _FULL = {**_LEAST, "full_turns": Parameter(10, "turns from which the background 
 _REFERENCE: dict[str, Value] = {"history": False, "least_turns": 1}
 
 
+CAUSES = {"speakers": Cause("by speaker", "speaker"), "centroids": Cause("themes", "speaker")}
+
+
 def _metric(compute: Compute, title: str, *, aug: bool) -> Metric:
     return Metric(
         key=key_of(compute),
         title=title,
         kind="dialogue",
-        aspect="speaker_content",
+        aspect=SPEAKER_CONTENT,
+        causes=CAUSES,
         compute=compute,
         low=-1.0,
         high=1.0,

@@ -14,6 +14,8 @@ from judges.metrics.kit.base import (
     DESCRIPTIVE,
     PAPER,
     REFERENCE,
+    SPEAKER,
+    Cause,
     Metric,
     Parameter,
     Score,
@@ -111,12 +113,21 @@ def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
     return () if settings.is_reference else (turn.text for turn in scene.turns if turn.text.strip())
 
 
+CAUSES = {
+    "longest_edge": Cause("longest edge between", "turn"),
+    "contributions": Cause("contributions", "speaker"),
+    "spread": Cause("spread"),
+    "local": Cause("local"),
+    "global": Cause("global"),
+}
+
 FAMILY = (
     Metric(
         key="sc_gini",
         title="Semantic concentration",
         kind="dialogue",
-        aspect="speaker",
+        aspect=SPEAKER,
+        causes=CAUSES,
         compute=sc_gini,
         low=0.0,
         high=1.0,

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from judges.metrics.kit.base import (
+    BASELINES,
     HIGHER,
+    QUALITY,
     Compute,
     Metric,
     Parameter,
@@ -93,7 +95,8 @@ def _metric(compute: Compute, title: str) -> Metric:
         key=key_of(compute),
         title=title,
         kind="turn",
-        aspect="quality",
+        aspect=QUALITY,
+        group=BASELINES,
         compute=compute,
         low=None,
         high=None,

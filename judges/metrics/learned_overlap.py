@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from judges.metrics.kit.base import HIGHER, Metric, Parameter, Score, Settings, scored, unscored
+from judges.metrics.kit.base import (
+    AGAINST_REFERENCE,
+    BASELINES,
+    HIGHER,
+    Cause,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    scored,
+    unscored,
+)
 from judges.metrics.kit.comparison import AGAINST, pair
 from judges.metrics.kit.errors import MetricError
 from judges.metrics.kit.hub import Encoder, load_classifier, load_encoder
@@ -69,12 +80,16 @@ def bleurt(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> 
     return scored(float(logits.reshape(())))
 
 
+CAUSES = {"precision": Cause("precision"), "recall": Cause("recall")}
+
 FAMILY = (
     Metric(
         key="bert_score",
         title="BERTScore",
         kind="turn",
-        aspect="reference",
+        aspect=AGAINST_REFERENCE,
+        group=BASELINES,
+        causes=CAUSES,
         compute=bert_score,
         low=-1.0,
         high=1.0,
@@ -90,7 +105,9 @@ FAMILY = (
         key="bleurt",
         title="BLEURT",
         kind="turn",
-        aspect="reference",
+        aspect=AGAINST_REFERENCE,
+        group=BASELINES,
+        causes=CAUSES,
         compute=bleurt,
         low=None,
         high=None,

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from annotation.records import Dialogue
 from judges.metrics.kit import units
 from judges.metrics.kit.base import (
+    CONTENT,
     NEARER_HALF,
     PAPER,
     REFERENCE,
+    Cause,
     Metric,
     Need,
     Parameter,
@@ -171,12 +173,15 @@ _NEAR = {
 _IDF = {**_NEAR, "idf": Parameter("pair", "where IDF is counted", choices=("pair", CORPUS))}
 _EMBEDDED: frozenset[Need] = frozenset({"embeddings"})
 
+CAUSES = {"new": Cause("new words")}
+
 FAMILY = tuple(
     Metric(
         key=compute.__name__,
         title=title,
         kind="turn",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=compute,
         low=0.0,
         high=1.0,

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from judges.metrics.kit.base import (
+    CONTENT,
     HIGHER,
     PAPER,
     REFERENCE,
@@ -80,7 +81,7 @@ FAMILY = (
         key="ll",
         title="Likelihood under a language model",
         kind="turn",
-        aspect="content",
+        aspect=CONTENT,
         compute=ll,
         low=0.0,
         high=1.0,

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from judges.metrics.kit.base import HIGHER, PAPER, Metric, Score, Settings, scored
+from judges.metrics.kit.base import (
+    AGAINST_REFERENCE,
+    BASELINES,
+    HIGHER,
+    PAPER,
+    Metric,
+    Score,
+    Settings,
+    scored,
+)
 from judges.metrics.kit.comparison import AGAINST, pair
 from judges.metrics.kit.errors import ModelMissing
 from judges.metrics.kit.scene import Scene
@@ -55,7 +64,8 @@ FAMILY = (
         key="meteor",
         title="METEOR",
         kind="turn",
-        aspect="reference",
+        aspect=AGAINST_REFERENCE,
+        group=BASELINES,
         compute=meteor,
         low=0.0,
         high=1.0,

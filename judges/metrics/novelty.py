@@ -7,7 +7,18 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.metrics.kit.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.kit.base import (
+    CONTENT,
+    PAPER,
+    REFERENCE,
+    Cause,
+    Metric,
+    Score,
+    Settings,
+    key_of,
+    scored,
+    unscored,
+)
 from judges.metrics.kit.blocks import Blocks, between, likeness
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.text import without_punctuation
@@ -87,12 +98,15 @@ def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
     return filter(None, map(without_punctuation, spoken)) if settings.is_reference else spoken
 
 
+CAUSES = {"nearest": Cause("nearest to", "turn")}
+
 FAMILY = tuple(
     Metric(
         key=key_of(compute),
         title=title,
         kind="turn",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=compute,
         low=0.0,
         high=2.0,

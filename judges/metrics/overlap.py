@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from judges.metrics.kit.base import HIGHER, Compute, Metric, Parameter, Score, Settings, key_of, scored
+from judges.metrics.kit.base import (
+    AGAINST_REFERENCE,
+    BASELINES,
+    HIGHER,
+    Cause,
+    Compute,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    key_of,
+    scored,
+)
 from judges.metrics.kit.comparison import AGAINST, pair
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
@@ -91,12 +103,17 @@ class _Spaces:
 _ROUGE = {**AGAINST, "measure": Parameter("f1", "which of the three to give", choices=MEASURES)}
 
 
+CAUSES = {"precision": Cause("precision"), "recall": Cause("recall")}
+
+
 def _metric(compute: Compute, title: str, parameters: dict[str, Parameter]) -> Metric:
     return Metric(
         key=key_of(compute),
         title=title,
         kind="turn",
-        aspect="reference",
+        aspect=AGAINST_REFERENCE,
+        group=BASELINES,
+        causes=CAUSES,
         compute=compute,
         low=0.0,
         high=1.0,

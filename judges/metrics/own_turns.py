@@ -6,7 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.kit import background
-from judges.metrics.kit.base import PAPER, REFERENCE, Metric, Score, Settings, key_of, scored, unscored
+from judges.metrics.kit.base import (
+    PAPER,
+    REFERENCE,
+    SPEAKER_CONTENT,
+    Metric,
+    Score,
+    Settings,
+    key_of,
+    scored,
+    unscored,
+)
 from judges.metrics.kit.blocks import likeness
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools, cosine, first_greatest, normalised
@@ -86,7 +96,7 @@ FAMILY = tuple(
         key=key_of(compute),
         title=title,
         kind="turn",
-        aspect="speaker_content",
+        aspect=SPEAKER_CONTENT,
         compute=compute,
         low=-1.0,
         high=1.0,
@@ -104,7 +114,7 @@ FAMILY = tuple(
         key="lscc_es_aug",
         title="Likeness to the speaker's own turns and background",
         kind="turn",
-        aspect="speaker_content",
+        aspect=SPEAKER_CONTENT,
         compute=lscc_es_aug,
         low=-1.0,
         high=1.0,

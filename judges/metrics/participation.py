@@ -6,7 +6,18 @@ import math
 from collections import Counter
 
 from judges.metrics.agenda_completion import STATIC
-from judges.metrics.kit.base import DESCRIPTIVE, PAPER, REFERENCE, Metric, Score, Settings, scored, unscored
+from judges.metrics.kit.base import (
+    DESCRIPTIVE,
+    PAPER,
+    REFERENCE,
+    SPEAKER,
+    Cause,
+    Metric,
+    Score,
+    Settings,
+    scored,
+    unscored,
+)
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
 
@@ -42,12 +53,15 @@ def entropy(turns: Counter[str]) -> float:
     return math.fsum(-count / total * math.log2(count / total) for count in sorted(turns.values()))
 
 
+CAUSES = {"turns": Cause("turns", "speaker")}
+
 FAMILY = (
     Metric(
         key="nse",
         title="Speaker entropy",
         kind="dialogue",
-        aspect="speaker",
+        aspect=SPEAKER,
+        causes=CAUSES,
         compute=nse,
         low=0.0,
         high=1.0,

@@ -8,9 +8,11 @@ import numpy as np
 
 from judges.metrics.agenda_completion import EMPTY, STATIC
 from judges.metrics.kit.base import (
+    CONTENT,
     DESCRIPTIVE,
     PAPER,
     REFERENCE,
+    Cause,
     Metric,
     Parameter,
     Score,
@@ -66,12 +68,21 @@ def _rows(scene: Scene, settings: Settings, tools: Tools) -> tuple[Matrix | Scor
     return tools.vectors(scene)[positions], positions
 
 
+CAUSES = {
+    "first": Cause("first", "turn"),
+    "last": Cause("last", "turn"),
+    "displacement": Cause("displacement"),
+    "smallest_step": Cause("smallest step", "turn"),
+    "largest_step": Cause("largest step", "turn"),
+}
+
 FAMILY = tuple(
     Metric(
         key=key_of(compute),
         title=title,
         kind="dialogue",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=compute,
         low=0.0,
         high=None,

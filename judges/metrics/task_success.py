@@ -11,7 +11,7 @@ import regex  # type: ignore[import-untyped]
 
 from judges.metrics.agenda_completion import covered
 from judges.metrics.kit import agenda
-from judges.metrics.kit.base import HIGHER, Metric, Score, Settings, scored, unscored
+from judges.metrics.kit.base import CONTENT, HIGHER, Cause, Metric, Score, Settings, scored, unscored
 from judges.metrics.kit.errors import MetricError
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
@@ -124,12 +124,15 @@ def _list(criterion: Mapping[str, Any]) -> list[str]:
     return value
 
 
+CAUSES = {"item": Cause("agenda item", "agenda"), "failed": Cause("failed")}
+
 FAMILY = (
     Metric(
         key="task_success",
         title="Task success",
         kind="dialogue",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=task_success,
         low=0.0,
         high=1.0,

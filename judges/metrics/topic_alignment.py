@@ -13,6 +13,8 @@ from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
+    SPEAKER,
+    Cause,
     Metric,
     Parameter,
     Score,
@@ -85,12 +87,15 @@ def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> top
     return topics.fit_lda(found, settings.integer("topics"))
 
 
+CAUSES = {"topic": Cause("topic")}
+
 FAMILY = (
     Metric(
         key="ls_ta",
         title="Topic alignment of speaker and context",
         kind="turn",
-        aspect="speaker",
+        aspect=SPEAKER,
+        causes=CAUSES,
         compute=ls_ta,
         low=0.0,
         high=1.0,

@@ -10,9 +10,11 @@ import numpy as np
 from annotation.records import Dialogue
 from judges.metrics.kit import topics
 from judges.metrics.kit.base import (
+    CONTENT,
     NEARER_HALF,
     PAPER,
     REFERENCE,
+    Cause,
     Metric,
     Parameter,
     Score,
@@ -122,12 +124,19 @@ def _history(dialogue: Dialogue) -> str:
     return "\n".join(turn.text for turn in dialogue.turns if turn.text.strip())
 
 
+CAUSES = {
+    "stable_turns": Cause("stable turns"),
+    "shifts": Cause("shifts"),
+    "dominant": Cause("dominant"),
+}
+
 FAMILY = (
     Metric(
         key="tes",
         title="Topic expansion",
         kind="turn",
-        aspect="content",
+        aspect=CONTENT,
+        causes=CAUSES,
         compute=tes,
         low=0.0,
         high=1.0,

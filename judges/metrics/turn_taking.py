@@ -12,6 +12,8 @@ from judges.metrics.kit.base import (
     HIGHER,
     PAPER,
     REFERENCE,
+    SPEAKER,
+    Cause,
     Metric,
     Parameter,
     Score,
@@ -134,12 +136,15 @@ _IR = {
     "rate": Parameter(0.6, "rate of the geometric or exponential decay", low=0.0, high=1.0),
 }
 
+CAUSES = {"addressed_at": Cause("addressed at", "turn"), "spoke_at": Cause("spoke last at", "turn")}
+
 FAMILY = tuple(
     Metric(
         key=key_of(compute),
         title=title,
         kind="turn",
-        aspect="speaker",
+        aspect=SPEAKER,
+        causes=CAUSES,
         compute=compute,
         low=0.0,
         high=1.0,

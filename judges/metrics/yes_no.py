@@ -7,7 +7,17 @@ import re
 from typing import Any
 
 from judges.metrics.kit.background import NO_PROFILE
-from judges.metrics.kit.base import HIGHER, Metric, Parameter, Score, Settings, scored, unscored
+from judges.metrics.kit.base import (
+    BASELINES,
+    HIGHER,
+    QUALITY,
+    Metric,
+    Parameter,
+    Score,
+    Settings,
+    scored,
+    unscored,
+)
 from judges.metrics.kit.hub import Encoder, load_seq2seq
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
@@ -93,7 +103,8 @@ FAMILY = (
         key="unieval",
         title="UniEval",
         kind="turn",
-        aspect="quality",
+        aspect=QUALITY,
+        group=BASELINES,
         compute=unieval,
         low=0.0,
         high=None,

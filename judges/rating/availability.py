@@ -12,7 +12,7 @@ from django.db.models import BooleanField, F, Func
 
 from annotation.models import Continuation, Corpus
 from annotation.records import SELF
-from judges.metrics import DEFAULT_MODEL, METRICS, Metric
+from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects
 from judges.metrics.kit.languages import is_made_for, languages_of
 
 NEEDS = {
@@ -25,13 +25,6 @@ NEEDS = {
     "corpus": "a corpus to learn from",
     "artifact": "what the conversation was to produce",
     "words": "words",
-}
-GROUPS = {
-    "speaker": "Speaker",
-    "content": "Content",
-    "speaker_content": "Speaker and content",
-    "reference": "Against a reference",
-    "quality": "Learned quality",
 }
 KINDS = {"turn": "Turns", "dialogue": "Conversations"}
 _HAS_PROFILE = Func(
@@ -57,12 +50,12 @@ class Availability:
     @property
     def group(self) -> str:
         """The heading under which it is listed: kind of item, then aspect."""
-        return f"{KINDS[self.metric.kind]}: {GROUPS[self.metric.aspect].lower()}"
+        return f"{KINDS[self.metric.kind]}: {self.metric.aspect.heading.lower()}"
 
     @property
     def rank(self) -> tuple[int, int]:
         """Where it stands in a list: turns before conversations, aspects in the papers' order."""
-        return list(KINDS).index(self.metric.kind), list(GROUPS).index(self.metric.aspect)
+        return list(KINDS).index(self.metric.kind), aspects().index(self.metric.aspect)
 
 
 def availability(corpus: Corpus) -> dict[str, Availability]:

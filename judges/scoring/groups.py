@@ -6,38 +6,26 @@ from collections.abc import Iterable, Iterator
 
 from annotation.records import SELF, Dialogue
 from judges.metrics import METRICS
-from judges.metrics.kit.base import Metric
 from judges.metrics.kit.scene import Scene
 
-GROUPS = {
-    "local": "MPCEval's metrics of a turn",
-    "global": "MPCEval's metrics of a whole conversation",
-    "baselines": "ComperDial's baselines of a turn",
-    "all": "all of these",
-}
-"""Groups hold the metrics that need no model from a hub; those are named one by one."""
+ALL = "all"
+
+
+def groups() -> list[str]:
+    """Return the groups' names, `all` last. What needs a model from a hub is in none: name it by itself."""
+    return [*dict.fromkeys(metric.group for metric in METRICS.values()), ALL]
 
 
 def expand(keys: Iterable[str]) -> list[str]:
     """Return the keys with groups replaced by their metrics, each key once, in order."""
-    found: dict[str, None] = {}
-    for key in keys:
-        for one in members(key) if key in GROUPS else [key]:
-            found[one] = None
-    return list(found)
+    known = groups()
+    return list(dict.fromkeys(one for key in keys for one in (members(key) if key in known else [key])))
 
 
 def members(group: str) -> list[str]:
     """Return the keys of a group's metrics, in the order of the table."""
     ready = [metric for metric in METRICS.values() if "language_model" not in metric.needs]
-    return [metric.key for metric in ready if group in ("all", group_of(metric))]
-
-
-def group_of(metric: Metric) -> str:
-    """Return the group that a metric belongs to."""
-    if metric.aspect in ("reference", "quality"):
-        return "baselines"
-    return "local" if metric.kind == "turn" else "global"
+    return [metric.key for metric in ready if group in (ALL, metric.group)]
 
 
 def scenes(dialogues: Iterable[Dialogue], *, own: bool = False) -> Iterator[Scene]:

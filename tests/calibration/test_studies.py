@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.statistics import Plan, Ratings, Record, analyse
+from calibration.statistics import Plan, Ratings, Record, analyse, ratings_from_records
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
@@ -36,7 +36,7 @@ def _by_hand(built: World) -> Ratings:
         )
         for label in built.questions["quality"].labels.order_by("pk")
     ]
-    return Ratings.from_records(records, level="ordinal", values=(1, 2, 3, 4, 5))
+    return ratings_from_records(records, level="ordinal", values=(1, 2, 3, 4, 5))
 
 
 def test_a_report_holds_the_numbers_of_the_library_on_the_same_ratings(rated: World) -> None:

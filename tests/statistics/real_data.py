@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from calibration.statistics import Ratings, Record
+from calibration.statistics import Ratings, Record, ratings_from_records
 
 GPT4 = {"Overall": "ovr", "Coherent": "coh", "Diverse": "div", "Informative": "inf"}
 SCALES = {"Overall": (0, 1, 2, 3, 4), "Consistent": (0, 1), "Understandable": (0, 1)}
@@ -36,7 +36,7 @@ def fed(shared: Path, quality: str, turns: bool) -> Ratings:
         records += _gpt4(shared, GPT4[quality])
     scale = SCALES.get(quality, (0, 1, 2))
     level = "binary" if len(scale) == 2 else "ordinal"
-    return Ratings.from_records(records, level=level, values=scale, off_scale=["gpt-4"])
+    return ratings_from_records(records, level=level, values=scale, off_scale=["gpt-4"])
 
 
 def _gpt4(shared: Path, name: str) -> list[Record]:
@@ -50,7 +50,7 @@ def _gpt4(shared: Path, name: str) -> list[Record]:
 
 def gpt4_samples(shared: Path, name: str) -> Ratings:
     """Return GPT-4's five samples of a quality as five raters, on 1 to 5."""
-    return Ratings.from_records(
+    return ratings_from_records(
         _gpt4(shared, name), level="ordinal", values=(1, 2, 3, 4, 5), samples="separate"
     )
 
@@ -66,7 +66,7 @@ def alt_test_data(shared: Path, name: str, level: str) -> Ratings:
         for rater, mine in answers.items():
             for item, value in mine.items():
                 records.append(Record(item, rater, _known(value), item.rsplit("__", 1)[0], kind))
-    return Ratings.from_records(records, level=level)
+    return ratings_from_records(records, level=level)
 
 
 def _known(value: object) -> str | None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from calibration.statistics import STATISTICS, Plan, Ratings, Record, analyse
+from calibration.statistics import STATISTICS, Plan, Ratings, Record, analyse, ratings_from_records
 
 PLAN = Plan(resamples=100)
 PAIR_KAPPAS = {"cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic"}
@@ -85,7 +85,7 @@ def test_a_metric_meets_people_only_through_correlation() -> None:
 def test_a_judge_on_another_scale_meets_people_only_through_correlation() -> None:
     records = [Record(f"i{i}", "ann", i % 5, kind="human") for i in range(40)]
     records += [Record(f"i{i}", "gpt", 1 + i % 7, kind="judge") for i in range(40)]
-    ratings = Ratings.from_records(records, level="ordinal", values=range(5), off_scale=["gpt"])
+    ratings = ratings_from_records(records, level="ordinal", values=range(5), off_scale=["gpt"])
     assert _names(analyse(ratings, plan=PLAN).pairs) == {"pearson", "spearman", "kendall_tau_b"}
 
 
@@ -146,18 +146,18 @@ SAMPLES = [Record(f"i{i}", "gpt", 1 + (i + s) % 3, sample=s) for i in range(6) f
 
 
 def test_samples_are_averaged_on_ordered_scales_and_leave_the_scale() -> None:
-    ratings = Ratings.from_records(SAMPLES, level="ordinal", values=(1, 2, 3))
+    ratings = ratings_from_records(SAMPLES, level="ordinal", values=(1, 2, 3))
     assert ratings.values[:3, 0].tolist() == [1.5, 2.5, 2.0]
     assert ratings.on_scale == (False,)
 
 
 def test_the_first_sample_counts_on_other_scales_and_may_be_asked_for() -> None:
-    assert Ratings.from_records(SAMPLES, level="nominal").values[:3, 0].tolist() == [1, 2, 3]
-    assert Ratings.from_records(SAMPLES, level="ordinal", samples="first").values[:3, 0].tolist() == [1, 2, 3]
+    assert ratings_from_records(SAMPLES, level="nominal").values[:3, 0].tolist() == [1, 2, 3]
+    assert ratings_from_records(SAMPLES, level="ordinal", samples="first").values[:3, 0].tolist() == [1, 2, 3]
 
 
 def test_separate_samples_are_raters_of_their_own() -> None:
-    ratings = Ratings.from_records(SAMPLES, level="ordinal", samples="separate")
+    ratings = ratings_from_records(SAMPLES, level="ordinal", samples="separate")
     assert ratings.raters == ("gpt#0", "gpt#1")
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from calibration.statistics import STATISTICS, Plan, Ratings
-from calibration.statistics.core.data import LEVELS
 from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import LEVELS
 
 from .helpers import POINT, compute
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.statistics import Plan, RatingError, Ratings, Record, Result
+from calibration.statistics import Plan, RatingError, Ratings, Record, Result, ratings_from_records
 from calibration.statistics.alpha import at_level
 from calibration.statistics.core.intervals import bounds_of
 from calibration.statistics.repeats import pass_hat_k
@@ -23,7 +23,7 @@ SHROUT = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
 
 def _string_categories() -> Result:
     records = [Record(f"i{i}", r, v) for i, v in enumerate(["a", "b", "nan", "a"]) for r in ("x", "y")]
-    return compute(Ratings.from_records(records, level="nominal"), "krippendorff_alpha")
+    return compute(ratings_from_records(records, level="nominal"), "krippendorff_alpha")
 
 
 def _unlisted() -> Result:
@@ -232,12 +232,12 @@ def test_categories_that_do_not_fit_the_scale_are_refused(
 ) -> None:
     records = [Record(f"i{i}", "x", v) for i, v in enumerate(("yes", "no", "nan"))]
     with pytest.raises(RatingError, match=said):
-        Ratings.from_records(records, level=level, values=values)
+        ratings_from_records(records, level=level, values=values)
 
 
 def test_a_second_value_for_the_same_item_rater_and_sample_is_refused() -> None:
     with pytest.raises(RatingError, match="a second value of rater 'x' for item 'a'") as caught:
-        Ratings.from_records([Record("a", "x", 1), Record("b", "x", 1), Record("a", "x", 2)], level="ordinal")
+        ratings_from_records([Record("a", "x", 1), Record("b", "x", 1), Record("a", "x", 2)], level="ordinal")
     assert caught.value.index == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.statistics import Ratings, Record
+from calibration.statistics import Ratings, Record, ratings_from_records
 from calibration.statistics.dawid_skene import dawid_skene
 from calibration.statistics.describe import profiles
 from calibration.statistics.gold import majority, mean, median, severity_adjusted, trimmed_mean
@@ -62,7 +62,7 @@ def test_severity_is_taken_off_even_where_raters_saw_different_items() -> None:
 
 
 def test_a_mean_of_category_names_is_refused() -> None:
-    names = Ratings.from_records([Record("a", "x", "red"), Record("a", "y", "blue")], level="nominal")
+    names = ratings_from_records([Record("a", "x", "red"), Record("a", "y", "blue")], level="nominal")
     with pytest.raises(ValueError, match="use the majority"):
         mean(names)
 

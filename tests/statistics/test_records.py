@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.statistics import Plan, Ratings, Record, analyse
-from calibration.statistics.core.data import RatingError
+from calibration.statistics import Plan, Ratings, Record, analyse, ratings_from_records
+from calibration.statistics.core.types import RatingError
 from calibration.statistics.describe import profiles
 from calibration.statistics.levels import aggregate
 from calibration.statistics.pairwise import with_weights
@@ -24,7 +24,7 @@ def test_nothing_and_not_a_number_are_missing_and_no_category(empty: object) -> 
         Record("b", "x", "no"),
         Record("b", "y", empty),
     ]
-    ratings = Ratings.from_records(records, level="nominal")
+    ratings = ratings_from_records(records, level="nominal")
     assert ratings.names == ("no", "yes")
     assert np.isnan(ratings.values).sum() == 1
 
@@ -33,7 +33,7 @@ def _named(positive: str | None) -> Ratings:
     records = []
     for i, (mark, score) in enumerate([("accept", 3), ("reject", 1), ("accept", 4), ("reject", 2)]):
         records += [Record(f"i{i}", "ann", mark, kind="human"), Record(f"i{i}", "bleu", score, kind="metric")]
-    return Ratings.from_records(records, level="binary", positive=positive)
+    return ratings_from_records(records, level="binary", positive=positive)
 
 
 def test_a_metric_correlates_with_the_positive_class_whatever_its_name() -> None:
@@ -47,12 +47,12 @@ def test_a_metric_correlates_with_the_positive_class_whatever_its_name() -> None
 def test_categories_have_no_mean_over_a_system() -> None:
     records = [Record(f"i{i}", "x", "abc"[i % 3], system=f"s{i % 2}") for i in range(6)]
     with pytest.raises(ValueError, match="categories have no mean"):
-        aggregate(Ratings.from_records(records, level="nominal"), "system")
+        aggregate(ratings_from_records(records, level="nominal"), "system")
 
 
 def test_a_metric_beside_named_categories_has_its_own_values() -> None:
     records = [Record("a", "x", "low"), Record("a", "bleu", 37.2, kind="metric"), Record("b", "x", "high")]
-    ratings = Ratings.from_records(records, level="ordinal", values=("low", "high"))
+    ratings = ratings_from_records(records, level="ordinal", values=("low", "high"))
     assert [p.shares for p in profiles(ratings)] == [{"low": 0.5, "high": 0.5}, {"37.2": 1.0}]
 
 
@@ -74,12 +74,12 @@ def test_a_thousand_categories_fit_in_memory() -> None:
 @pytest.mark.parametrize("sample", [-1, 2**31, 10**30])
 def test_a_sample_number_that_no_run_has_is_refused(sample: int) -> None:
     with pytest.raises(RatingError, match="expected a whole number below") as caught:
-        Ratings.from_records([Record("a", "x", 1), Record("a", "y", 1, sample=sample)], level="ordinal")
+        ratings_from_records([Record("a", "x", 1), Record("a", "y", 1, sample=sample)], level="ordinal")
     assert (caught.value.index, caught.value.field) == (1, "sample")
 
 
 def test_items_of_a_cluster_may_differ_in_system() -> None:
     records = [Record(f"i{i}", r, 1, cluster="c", system=f"s{i % 2}") for i in range(4) for r in "xy"]
-    ratings = Ratings.from_records(records, level="ordinal")
+    ratings = ratings_from_records(records, level="ordinal")
     assert ratings.systems is not None
     assert (ratings.clusters.tolist(), ratings.systems.tolist()) == ([0, 0, 0, 0], [0, 1, 0, 1])

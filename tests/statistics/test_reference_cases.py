@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibration.statistics import Plan, Ratings
+from calibration.statistics import Plan, Ratings, ratings_from_records
 from calibration.statistics.alpha import at_level
 from calibration.statistics.cocoeval import table as table_seven
 from calibration.statistics.comparison import corrected, two_sample_permutation, williams
-from calibration.statistics.core.data import Record
 from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.sums import resampled
+from calibration.statistics.core.types import Record
 from calibration.statistics.dawid_skene import dawid_skene
 from calibration.statistics.describe import bland_altman
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen
@@ -121,7 +121,7 @@ def _dawid_skene(case: Case, _: Path) -> Any:
         for observer, values in by_observer.items()
         for n, value in enumerate(values)
     ]
-    ratings = Ratings.from_records(records, level="nominal")
+    ratings = ratings_from_records(records, level="nominal")
     same = {name: name.split(".")[0] for name in ratings.raters}
     return dawid_skene(ratings, same_rater=same).shares
 
@@ -135,7 +135,7 @@ def _alt_test(case: Case, shared: Path) -> Any:
     records = [Record(i, p, str(v), kind="human") for p, mine in people.items() for i, v in mine.items()]
     records += [Record(i, model, str(v), kind="judge") for i, v in models[model].items()]
     level = "nominal" if case["data"]["score"] == "accuracy" else "ordinal"
-    ratings = Ratings.from_records(records, level=level)
+    ratings = ratings_from_records(records, level=level)
     found = alternative_annotator_test(
         ratings,
         ratings.column(model),

@@ -17,8 +17,9 @@ from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
-from calibration.statistics.core.data import LEVELS, Level, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import default_samples
+from calibration.statistics.core.types import LEVELS, Level
 from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")

@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import LEVELS, ORDERED, Floats
+from calibration.statistics.core.features import Draw
 from calibration.statistics.core.result import Status
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import LEVELS, ORDERED, Floats
 
 ALL = frozenset(LEVELS)
 CATEGORIES = frozenset({"binary", "nominal"})

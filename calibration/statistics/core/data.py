@@ -6,47 +6,13 @@ missing is: a category called "nan" is a category.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-Level = Literal["binary", "nominal", "ordinal", "interval", "ratio"]
-LEVELS: tuple[Level, ...] = ("binary", "nominal", "ordinal", "interval", "ratio")
-ORDERED: frozenset[str] = frozenset({"ordinal", "interval", "ratio"})
-OFF_SCALE_KINDS = frozenset({"metric", "composite"})
-Samples = Literal["mean", "first", "separate"]
-Value = str | float | int | bool | None
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
-
-class RatingError(ValueError):
-    """A rating that cannot be used; ``index`` is the position of its record, -1 where none is to blame."""
-
-    def __init__(self, message: str, index: int = -1, field: str = "value", value: Value = None) -> None:
-        super().__init__(message)
-        self.index = index
-        self.field = field
-        self.value = value
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One answer: a rater's value for an item. An empty cluster means that the item is its own cluster."""
-
-    item: str
-    rater: str
-    value: Value
-    cluster: str = ""
-    kind: str = ""
-    identified: bool = True
-    sample: int = 0
-    system: str = ""
-    continuation: str = ""
+from calibration.statistics.core.types import LEVELS, OFF_SCALE_KINDS, Floats, Ints, Level
 
 
 @dataclass(frozen=True)
@@ -129,23 +95,6 @@ class Ratings:
         return self.names[int(value)] if self.names else f"{value:g}"
 
     @staticmethod
-    def from_records(
-        records: Iterable[Record],
-        *,
-        level: Level,
-        values: Sequence[Value] | None = None,
-        positive: Value = 1,
-        samples: Samples | None = None,
-        off_scale: Collection[str] = (),
-    ) -> Ratings:
-        """Build from long records; raises RatingError naming the record at fault. See ``records.build``."""
-        from calibration.statistics.core.records import build
-
-        return build(
-            records, level=level, values=values, positive=positive, samples=samples, off_scale=off_scale
-        )
-
-    @staticmethod
     def from_matrix(
         values: npt.ArrayLike,
         *,
@@ -212,14 +161,3 @@ def codes(labels: Sequence[object] | npt.NDArray[np.generic]) -> Ints:
     seen: dict[object, int] = {}
     listed = labels.tolist() if isinstance(labels, np.ndarray) else labels
     return np.fromiter((seen.setdefault(x, len(seen)) for x in listed), dtype=np.int64, count=len(labels))
-
-
-def as_number(value: Value) -> float | None:
-    """Return a finite number, or None for what is not one ("nan", "inf" and "1_000" are not numbers)."""
-    if value is None or (isinstance(value, str) and "_" in value):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.statistics.core.base import Statistic, Verdict
-from calibration.statistics.core.data import Floats
+from calibration.statistics.core.features import Draw
 from calibration.statistics.core.intervals import Bounds, bounds_of, cluster_flags
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.core.result import Counts, Result
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.types import Floats
 
 EMPTY: Floats = np.empty(0)
 

@@ -1,4 +1,4 @@
-"""The additive features that statistics read, in one table."""
+"""The additive features that statistics read, in one table, and a sample under weights, which totals them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from calibration.statistics.core.data import Floats
 from calibration.statistics.core.samples import Additive, Sample, additive, tabulated
-from calibration.statistics.icc import anova
+from calibration.statistics.core.types import Floats
+
+BLOCK = 20_000  # items worked on at a time by `anova`: each has a matrix of raters x raters
 
 
 def joint(sample: Sample) -> Additive:
@@ -135,6 +136,39 @@ def spread(sample: Sample) -> Additive:
     return additive(sample.units, sample.resampling.n_units, rows)
 
 
+def anova(sample: Sample) -> Additive:
+    """Sums that the variance components need.
+
+    Per unit: items, ratings, sum of ratings-per-item squared, sum of values, of squares within items and of
+    squared item means; then per rater the ratings and their sum; then the normal equations of the raters
+    after items are removed: a vector and a matrix.
+    """
+    centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
+    n_units = sample.resampling.n_units
+    width = 6 + 3 * sample.n_raters + sample.n_raters**2
+    sums = np.zeros((n_units, width))
+    for start in range(0, sample.n_items, BLOCK):
+        rows = _anova_rows((sample.values[start : start + BLOCK] - centre) / scale)
+        sums += additive(sample.units[start : start + BLOCK], n_units, rows).sums
+    return Additive(sums, np.arange(width), (width,))
+
+
+def _anova_rows(z: Floats) -> Floats:
+    """Return an item's terms per row, for values moved to mean 0 and unit spread."""
+    given = (~np.isnan(z)).astype(np.float64)
+    filled = np.where(given > 0, z, 0.0)
+    n = given.sum(axis=1)
+    mean = filled.sum(axis=1) / n
+    away = np.where(given > 0, filled - mean[:, None], 0.0)
+    matrix = (
+        given[:, :, None] * np.eye(given.shape[1]) - given[:, :, None] * given[:, None, :] / n[:, None, None]
+    )
+    return np.column_stack(
+        [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
+        + [given, filled, away, matrix.reshape(len(n), -1)]
+    )
+
+
 def _standard(values: Floats) -> Floats:
     if not values.size:
         return values
@@ -145,3 +179,21 @@ FEATURES: dict[str, Callable[[Sample], Additive]] = {
     f.__name__: f
     for f in (joint, moments, equality, agreement, coincidence, shares, equal_counts, spread, anova)
 }
+
+
+class Draw:
+    """A sample under rows of weights; totals of a feature are computed once."""
+
+    def __init__(self, sample: Sample, weights: Floats) -> None:
+        self.sample = sample
+        self.weights = weights
+        self._totals: dict[str, Floats] = {}
+
+    def totals(self, feature: str) -> Floats:
+        """Return the weighted totals of a feature, rows x its shape."""
+        if feature not in self._totals:
+            known = self.sample.features
+            if feature not in known:
+                known[feature] = FEATURES[feature](self.sample)
+            self._totals[feature] = known[feature].totals(self.weights)
+        return self._totals[feature]

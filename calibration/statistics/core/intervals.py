@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from calibration.statistics.core.data import Floats
 from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.types import Floats
 
 FEW_CLUSTERS = 50
 MODERATE_CLUSTERS = 150

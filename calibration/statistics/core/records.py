@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.data import (
+from calibration.statistics.core.data import Ratings, codes
+from calibration.statistics.core.scales import Scale, scale_of
+from calibration.statistics.core.types import (
     LEVELS,
     OFF_SCALE_KINDS,
     ORDERED,
@@ -19,17 +21,14 @@ from calibration.statistics.core.data import (
     Ints,
     Level,
     RatingError,
-    Ratings,
     Record,
     Samples,
     Value,
     as_number,
-    codes,
 )
-from calibration.statistics.core.scales import Scale, scale_of
 
 
-def build(
+def ratings_from_records(
     records: Iterable[Record],
     *,
     level: Level,
@@ -38,7 +37,10 @@ def build(
     samples: Samples | None = None,
     off_scale: Collection[str] = (),
 ) -> Ratings:
-    """Return the ratings of long records; see ``Collector.ratings`` for the options and what is refused."""
+    """Return the ratings of long records; raises RatingError naming the record at fault.
+
+    See ``Collector.ratings`` for the options and for what is refused.
+    """
     collector = Collector()
     for record in records:
         collector.add(record)

@@ -13,7 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.types import Floats, Ints
 
 Interval = Literal["percentile", "bca"]
 Scheme = Literal["clusters", "items", "systems", "crossed"]

@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from calibration.statistics.core.data import Floats, Ints, Ratings
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Resampling
+from calibration.statistics.core.types import Floats, Ints
 
 MAX_TABLE = 2500  # cells of a joint table; above, ranks are kept per item
 
@@ -144,26 +145,6 @@ class Sample:
     def name(self, position: int) -> str:
         """Name of the rater at a position of the sample."""
         return self.ratings.raters[self.columns[position]]
-
-
-class Draw:
-    """A sample under rows of weights; totals of a feature are computed once."""
-
-    def __init__(self, sample: Sample, weights: Floats) -> None:
-        self.sample = sample
-        self.weights = weights
-        self._totals: dict[str, Floats] = {}
-
-    def totals(self, feature: str) -> Floats:
-        """Return the weighted totals of a feature, rows x its shape."""
-        from calibration.statistics.core.features import FEATURES
-
-        if feature not in self._totals:
-            known = self.sample.features
-            if feature not in known:
-                known[feature] = FEATURES[feature](self.sample)
-            self._totals[feature] = known[feature].totals(self.weights)
-        return self._totals[feature]
 
 
 def _is_constant(values: Floats) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from calibration.statistics.core.data import Level, RatingError, Value, as_number
+from calibration.statistics.core.types import Level, RatingError, Value, as_number
 
 
 @dataclass(frozen=True)

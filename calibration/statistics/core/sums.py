@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.statistics.core.data import Floats, Ints, codes
+from calibration.statistics.core.data import codes
 from calibration.statistics.core.engine import interval_of
 from calibration.statistics.core.intervals import cluster_flags
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import additive
+from calibration.statistics.core.types import Floats, Ints
 
 Labels = Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 

@@ -23,14 +23,14 @@ from judges.metrics import (
     split_keys,
 )
 from judges.scoring.averages import Averages
-from judges.scoring.groups import expand
+from judges.scoring.groups import expand, groups
 from judges.scoring.mpceval_files import count, read
 from judges.scoring.scoring import Line, lines
 
 _HUB = [key for key, metric in METRICS.items() if "language_model" in metric.needs]
 KEYS_HELP = (
     "metric keys, comma-separated, each with an optional variant and parameters "
-    "(hmp@reference:epsilon=0.01), or a group: local, global, baselines, all. Known: " + " ".join(METRICS)
+    "(hmp@reference:epsilon=0.01), or a group: " + ", ".join(groups()) + ". Known: " + " ".join(METRICS)
 )
 
 EPILOG = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = float | int | bool | str
 Direction = Literal["higher", "lower", "nearer_half", "descriptive"]
-Aspect = Literal["speaker", "content", "speaker_content", "reference", "quality"]
+About = Literal["", "turn", "agenda", "speaker"]
 Need = Literal[
     "speakers",
     "profile",
@@ -39,6 +39,42 @@ DESCRIPTIVE: Direction = "descriptive"
 
 PAPER = "paper"
 REFERENCE = "reference"
+
+
+class Aspect(str):
+    """What a metric is about: a key, and the heading that metrics of this aspect are listed under."""
+
+    heading: str
+
+    def __new__(cls, key: str, heading: str) -> Aspect:
+        """Return the key, with its heading."""
+        aspect = super().__new__(cls, key)
+        aspect.heading = heading
+        return aspect
+
+    def __getnewargs__(self) -> tuple[str, str]:
+        """Return what a copy is made of."""
+        return str(self), self.heading
+
+
+SPEAKER = Aspect("speaker", "Speaker")
+CONTENT = Aspect("content", "Content")
+SPEAKER_CONTENT = Aspect("speaker_content", "Speaker and content")
+AGAINST_REFERENCE = Aspect("reference", "Against a reference")
+QUALITY = Aspect("quality", "Learned quality")
+
+BASELINES = "baselines"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """How a detail of a score is told: the words before it, and what its values name.
+
+    `about` is "turn" for positions in the scene, "agenda" and "speaker" for ids, "" for what needs no name.
+    """
+
+    words: str
+    about: About = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +170,8 @@ class Metric:
     `high` bound the values (None: unbounded). `fit`, where there is one, learns from the dialogues of a
     corpus what `compute` then finds as `tools.fitted`; `fit_when` says for which settings that is needed
     (None: for all). `texts` are what it will embed, so that a caller can embed many conversations' texts in
-    one go.
+    one go. `causes` word the details of its scores, by name. `group` is the name under which
+    it can be asked for with others: `local` for a turn, `global` for a conversation, unless one is given.
     """
 
     key: str
@@ -151,6 +188,12 @@ class Metric:
     fit: Fit | None = None
     fit_when: Callable[[Settings], bool] | None = None
     texts: Texts | None = None
+    causes: Mapping[str, Cause] = field(default_factory=dict)
+    group: str = ""
+
+    def __post_init__(self) -> None:
+        """Put a metric without a group of its own with the others of its kind of item."""
+        object.__setattr__(self, "group", self.group or {"turn": "local"}.get(self.kind, "global"))
 
     @property
     def default_variant(self) -> str:
