@@ -16,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from config.setup.common import PROJECT, PYTHON, VENV, SetupError, say
+from config.setup.formatter import formatter
 from config.setup.packages import OLDEST, install, right_python
 from config.setup.system import install_test_programs
 
@@ -57,11 +58,13 @@ def test() -> None:
 def check() -> None:
     """Run every check, then say which failed."""
     failed = []
-    for name, command in CHECKS:
+    commands = [(name, [str(PYTHON), *arguments]) for name, arguments in CHECKS]
+    prettier = formatter()
+    if prettier:
+        commands.append(("style and script format", [*prettier, "--check", "static"]))
+    for name, command in commands:
         started = time.monotonic()
-        done = subprocess.run(
-            [str(PYTHON), *command], cwd=PROJECT, check=False, capture_output=True, text=True
-        )
+        done = subprocess.run(command, cwd=PROJECT, check=False, capture_output=True, text=True)
         say(f"{'ok    ' if done.returncode == 0 else 'FAILED'} {name} ({time.monotonic() - started:.1f} s)")
         if done.returncode:
             failed.append(name)

@@ -33,9 +33,7 @@ DRAFT_LIMIT = 1_000_000
 WITHDRAWN = "withdrawn in a revision"
 CLIENT_LIMIT = 64
 CONFLICT = "Another tab or device saved other answers to this task. Choose which to keep."
-DIFFERENT = (
-    "Other answers to this task were submitted already, and they stand. To replace them, revise the task."
-)
+DIFFERENT = "Other answers to this task were submitted already and stand. To replace them, revise the task."
 VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
 LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900

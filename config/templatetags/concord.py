@@ -1,10 +1,11 @@
-"""Template filters shared by all pages."""
+"""Template filters and frames shared by all pages."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text import direction, language
@@ -72,3 +73,18 @@ def language_tag(name: Any) -> str:
 def starts_with(text: Any, beginning: Any) -> bool:
     """Whether an address begins with another: is this page in that room?"""
     return bool(beginning) and str(text).startswith(str(beginning))
+
+
+@register.simple_block_tag
+def tableframe(
+    content: SafeString, *, label: str = "", labelled_by: str = "", card: bool = False, extra: str = ""
+) -> SafeString:
+    """Frame a table: it scrolls sideways by itself, by keyboard too, and has a name for those who listen."""
+    names = {"label": label, "labelled_by": labelled_by, "card": card, "extra": extra}
+    return render_to_string("_components/tableframe.html", {"content": content, **names})
+
+
+@register.simple_block_tag
+def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
+    """Frame a dialog with its heading, closed until something opens it."""
+    return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})

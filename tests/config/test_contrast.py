@@ -34,6 +34,17 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def without_block(sheet: str, opening: str) -> str:
+    """Return the sheet without each block that `opening` begins, up to the brace that closes it."""
+    while opening in sheet:
+        start = sheet.index(opening)
+        end = sheet.index("{", start) + 1
+        while sheet.count("{", start, end) > sheet.count("}", start, end):
+            end += 1
+        sheet = sheet[:start] + sheet[end:]
+    return sheet
+
+
 def test_the_ratio_is_that_of_the_standard() -> None:
     assert contrast("#ffffff", "#000000") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
@@ -53,10 +64,9 @@ def test_the_edge_of_a_field_and_the_ring_of_focus_can_be_seen(edge: str, ground
 
 
 def test_motion_is_for_those_who_have_not_asked_for_less() -> None:
-    outside = re.sub(r"@media \(prefers-reduced-motion: no-preference\) \{.*?\} \}", "", STYLES.read_text())
     for sheet in STYLES.parent.glob("*.css"):
-        text = outside if sheet == STYLES else sheet.read_text()
-        assert not re.search(r"\b(transition|animation)\b", text), sheet.name
+        outside = without_block(sheet.read_text(), "@media (prefers-reduced-motion: no-preference)")
+        assert not re.search(r"\b(transition|animation)\b", outside), sheet.name
 
 
 def test_every_colour_is_a_token() -> None:

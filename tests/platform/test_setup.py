@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from config.setup import lock, packages, system
+from config.setup import formatter, lock, packages, system
 from config.setup.common import SetupError
 from config.setup.progress import Progress
 from tests.platform.running import PROJECT
@@ -158,3 +159,48 @@ def test_an_unknown_target_is_told_in_one_line():
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stdout == "Unknown target fly: choose one of demo, up, test, check, seed, bench.\n"
+
+
+def test_without_node_the_check_of_style_sheets_is_left_out_and_said(monkeypatch, capsys):
+    monkeypatch.setattr(formatter.shutil, "which", lambda name: None)
+    monkeypatch.setattr(formatter, "apt_install", lambda names, what: pytest.fail("nobody asked for Node"))
+    monkeypatch.delenv("CI", raising=False)
+    assert formatter.formatter() is None
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1
+    assert "install nodejs and npm" in line
+    assert "left out" in line
+
+
+def test_where_no_check_may_be_left_out_node_is_installed_or_it_fails(monkeypatch):
+    asked = []
+    monkeypatch.setattr(formatter.shutil, "which", lambda name: None)
+    monkeypatch.setattr(formatter, "apt_install", lambda names, what: asked.append(names))
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(SetupError, match="install nodejs and npm"):
+        formatter.formatter()
+    assert asked == [["nodejs", "npm"]]
+
+
+def test_the_formatter_is_installed_once_for_a_version_of_the_lock(tmp_path, monkeypatch):
+    calls = []
+    place = tmp_path / "node_modules" / "prettier"
+    place.mkdir(parents=True)
+    (tmp_path / "package-lock.json").write_text(json.dumps({"packages": {formatter.NAME: {"version": "2"}}}))
+
+    def npm(command, **options):
+        calls.append(command[1])
+        (place / "package.json").write_text('{"version": "2"}')
+        return subprocess.CompletedProcess(command, 0, b"")
+
+    monkeypatch.setattr(formatter, "PROJECT", tmp_path)
+    monkeypatch.setattr(formatter.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(formatter.subprocess, "run", npm)
+    assert [formatter.formatter(), formatter.formatter()] == [["/bin/node", str(formatter.COMMAND)]] * 2
+    assert calls == ["ci"]
+
+
+def test_the_formatters_lock_has_a_hash_for_everything_and_names_no_registry():
+    packages = json.loads((PROJECT / "package-lock.json").read_text())["packages"]
+    assert [name for name, entry in packages.items() if name and "integrity" not in entry] == []
+    assert [name for name, entry in packages.items() if "resolved" in entry] == []

@@ -13,7 +13,12 @@ export const client = Array.from(crypto.getRandomValues(new Uint32Array(4)), (pa
   part.toString(36),
 ).join("-");
 
-export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+// Waits, or goes on at once when the connection is back.
+export const pause = (ms) =>
+  new Promise((done) => {
+    setTimeout(done, ms);
+    window.addEventListener("online", done, { once: true });
+  });
 
 // Nothing is lost, and the same may be sent again: after `wait` milliseconds where the server said when.
 export class Unreachable extends Error {
