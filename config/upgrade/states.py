@@ -37,8 +37,8 @@ def is_earlier(applied: Iterable[tuple[str, str]]) -> bool:
         return True
     if unknown := sorted(ours - own - chain):
         raise UpgradeError(
-            f"This release does not know the migration {'.'.join(unknown[0])}: it is of a later release, or of "
-            "an unpublished one. Use the release that made it, or a later one."
+            f"This release does not know the migration {'.'.join(unknown[0])}: it is of a later or of "
+            "an unpublished release. Use the release that made it, or a later one."
         )
     one, other = sorted(ours - own)[0], sorted(ours - chain)[0]
     raise UpgradeError(
