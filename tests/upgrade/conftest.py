@@ -24,7 +24,7 @@ def published(django_db_blocker) -> Iterator[str]:
             executor = ChainExecutor(connection)
             others = [node for node in executor.loader.graph.leaf_nodes() if node[0] in OTHERS]
             executor.migrate([*others, *PUBLISHED])
-            previous.fill(ChainExecutor(connection).loader.project_state(PUBLISHED).apps)
+            previous.fill(executor.loader.project_state([*others, *PUBLISHED]).apps)
         yield name
 
 

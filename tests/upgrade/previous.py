@@ -42,6 +42,8 @@ def _people(made: SimpleNamespace) -> None:
     with connection.cursor() as cursor:
         cursor.execute(AUTHTOKEN)
         cursor.execute("INSERT INTO authtoken_token VALUES (%s, now(), %s)", [TOKEN, made.user_ben.pk])
+    known = _add(made, "contenttypes.ContentType", app_label="judges", model="run")
+    _add(made, "auth.Permission", content_type=known, codename="add_run", name="Can add run")
     _add(made, "annotation.Event", verb="open campaign", subject="pilot", detail={"n": 1}, by=made.user_ben)
 
 

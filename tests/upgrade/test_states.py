@@ -34,11 +34,12 @@ def test_a_second_upgrade_does_nothing(old) -> None:
     assert rows() == before
 
 
+@pytest.mark.slow
 def test_a_database_at_any_point_of_the_chain_is_upgraded(old) -> None:
     plan = after_publication()
-    assert len(plan) == 17
+    assert len(plan) == 15
     ends = {}
-    for reached in [*plan, *PUBLISHED]:
+    for reached in [PUBLISHED[0], *plan[:: max(1, len(plan) // 4)], plan[-1]]:
         with transaction.atomic():
             ChainExecutor(connection).migrate([reached])
             assert upgrade(connection)
@@ -96,5 +97,5 @@ def test_other_apps_do_not_matter_to_what_a_state_is() -> None:
     assert not is_earlier([("auth", "0012_x"), ("elsewhere", "0001_initial")])
     assert not is_earlier(INITIAL[:3])
     assert is_earlier([*PUBLISHED, ("authtoken", "0001_initial")])
-    with pytest.raises(UpgradeError, match="does not know the migration jobs.0009_x"):
+    with pytest.raises(UpgradeError, match=r"does not know the migration jobs\.0009_x"):
         is_earlier([*INITIAL, ("jobs", "0009_x")])
