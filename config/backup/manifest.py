@@ -12,6 +12,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from config.backup.programs import BackupError
+from config.upgrade.chain import APPS
+from config.upgrade.states import UpgradeError, is_earlier
 
 DUMP, MANIFEST = "database.dump", "manifest.json"
 FORMAT = 1
@@ -54,19 +56,18 @@ def applied() -> list[list[str]]:
 
 
 def check_migrations(found: Manifest) -> None:
-    """BackupError where the backup has a migration that this release does not know."""
-    loader = MigrationLoader(None)
-    known = set(loader.disk_migrations or {})
-    replaced = {pair for migration in (loader.disk_migrations or {}).values() for pair in migration.replaces}
-    apps = {app for app, _ in known}
-    unknown = [
-        f"{app}.{name}"
-        for app, name in found.migrations
-        if app in apps and (app, name) not in known | replaced
-    ]
+    """BackupError where a migration of the backup is neither of this release nor of an earlier one."""
+    applied = {(app, name) for app, name in found.migrations}
+    try:
+        is_earlier(applied)
+    except UpgradeError as error:
+        raise BackupError(f"The backup cannot be restored. {error}") from None
+    known = set(MigrationLoader(None).disk_migrations or {})
+    apps = {app for app, _ in known} - set(APPS)
+    unknown = sorted(pair for pair in applied - known if pair[0] in apps)
     if unknown:
         raise BackupError(
-            f"The backup is of another release: this one does not know {unknown[0]}. "
+            f"The backup is of another release: this one does not know {'.'.join(unknown[0])}. "
             "Restore it with the release that made it, or with a later one."
         )
 

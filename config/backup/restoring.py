@@ -31,8 +31,8 @@ COMMENT ON SCHEMA public IS 'standard public schema';
 def restore(path: Path, *, replace: bool = False) -> Manifest:
     """Fill the database from a backup. Everything or, with BackupError, nothing of it is restored.
 
-    A database that holds something is refused unless `replace`; then what it holds is gone. Migrations of
-    this release that the backup lacks are applied afterwards.
+    A database that holds something is refused unless `replace`; then what it holds is gone. A backup of an
+    earlier release is upgraded afterwards; where that fails, or is cut off, `migrate` does it later.
     """
     _check_stopped()
     manifest = read_manifest(path)

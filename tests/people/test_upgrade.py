@@ -14,7 +14,7 @@ from annotation.models import ApiToken, UserName
 from tests import factories
 
 pytestmark = pytest.mark.django_db
-MIGRATION = import_module("annotation.migrations.0006_people_data")
+MIGRATION = import_module("config.upgrade.migrations.annotation.0006_people_data")
 
 
 def test_twins_from_before_keep_their_accounts_and_can_sign_in() -> None:
