@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.models import OneTimeLink
 from annotation.pages.people_forms import EnterForm, NewPasswordForm, SignInForm, refused
-from annotation.people import links, sign_in
+from annotation.people import links, roles, sign_in
 from annotation.people.errors import LinkRefused, PeopleError
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -27,6 +27,10 @@ class SignIn(LoginView):
 
     template_name = "accounts/sign_in.html"
     authentication_form = SignInForm
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Say where the first link is, while there is no administrator."""
+        return super().get_context_data(**kwargs) | {"nobody_manages": not roles.has_administrator()}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Take a try, unless it comes too early."""

@@ -6,6 +6,7 @@ from django.urls import reverse
 from annotation.campaigns import actions as campaigns
 from annotation.models import Assignment, Campaign
 from annotation.people import accounts
+from annotation.work import actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,19 @@ def test_people_join_and_leave_and_guidelines_change(client, researcher, corpus)
     assert campaign.guidelines.order_by("-version").first().text == "Be kind.\nBe brief."
     client.post(reverse("campaign-members", args=[campaign.pk]), {"remove": [ana.pk]})
     assert not campaign.members.exists()
+
+
+def test_a_campaign_whose_ratings_are_all_in_says_so_and_leads_to_its_report(client, researcher, corpus):
+    ana = factories.user("ana")
+    campaign = factories.campaign(corpus, by=researcher, annotators=[ana])
+    address, said = reverse("campaign", args=[campaign.pk]), "All ratings are in"
+    assert said not in client.get(address).content.decode()
+    hold = labelling.start(by=ana, campaign=campaign.pk)[1]
+    answers = {str(corpus.items.get(kind="turn", turn__text="one").public): {"overall": 4}}
+    labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
+    page = client.get(address).content.decode()
+    assert said in page
+    assert f'<a href="{reverse("campaign-report", args=[campaign.pk])}">report' in page
 
 
 def test_a_wrong_step_is_told_on_the_page(client, researcher, corpus):

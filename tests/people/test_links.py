@@ -35,6 +35,13 @@ def test_the_first_visitor_with_the_link_becomes_the_administrator() -> None:
     assert roles.role_of(User.objects.get(username="ada")) == "administrator"
 
 
+def test_while_nobody_manages_it_the_sign_in_page_says_where_the_first_link_is() -> None:
+    hint = "Nobody manages this Concord yet"
+    assert hint in Client().get("/sign-in/").content.decode()
+    factories.user("boss", administrator=True)
+    assert hint not in Client().get("/sign-in/").content.decode()
+
+
 def test_the_first_link_works_once_and_only_while_nobody_is_administrator() -> None:
     token = first().token
     assert Client().post(f"/link/{token}/", NEW).status_code == 302

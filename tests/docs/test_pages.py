@@ -1,0 +1,50 @@
+"""The pages of docs/ are listed, and lead to each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+def anchors(page: Path) -> list[str]:
+    """Return the names under which a page's headings can be linked to."""
+    headings = HEADING.findall(page.read_text(encoding="utf-8"))
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        if link.startswith(("http:", "https:", "mailto:")):
+            continue
+        path, _, part = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.is_file() or (part and part not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    pages = [page.name for page in DOCS.glob("*.md") if page.name != "index.md"]
+    pages += [f"{page.parent.name}/index.md" for page in DOCS.glob("*/index.md")]
+    assert [page for page in sorted(pages) if f"({page})" not in index] == []
+
+
+def test_every_command_is_on_a_page() -> None:
+    commands = [
+        file.stem
+        for floor in ("annotation", "judges", "calibration", "jobs", "config", "demo")
+        for file in (ROOT / floor / "management" / "commands").glob("[!_]*.py")
+    ]
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [name for name in sorted(commands) if not re.search(rf"manage\.py {name}\b", text)] == []
