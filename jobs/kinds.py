@@ -23,6 +23,7 @@ JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 KINDS: dict[str, str] = {
     "report": "calibration.studies.job",
     "deletion": "annotation.deletion.job",
+    "import": "annotation.importing.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -39,7 +40,10 @@ RUN_KINDS: dict[str, str] = {
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
-SWEEPS: tuple[str, ...] = ("annotation.work.leases:return_expired",)
+SWEEPS: tuple[str, ...] = (
+    "annotation.work.leases:return_expired",
+    "annotation.importing.uploads:clear",
+)
 """What else workers put in order every few seconds: `module:function` without arguments."""
 
 

@@ -24,13 +24,15 @@ from annotation.corpora import reading as browsing
 from annotation.corpora import splits
 from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
-from annotation.importing import ImportProblem, ImportResult, import_path
+from annotation.importing import ImportProblem, ImportResult, import_path, uploads
 from annotation.models import Corpus, Dialogue, Item, Split, Turn
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
 from jobs.models import Job
 
 OVERHEAD = 2**20
+AT_ONCE = 4 * 2**20
+"""A file of at most so many bytes is imported while the program waits, in a second or two."""
 
 
 def load(name: str) -> Corpus:
@@ -72,12 +74,14 @@ class Corpora(generics.ListAPIView[Corpus]):
         responses={
             201: serializers.ImportAnswer,
             200: serializers.ImportAnswer,
+            202: serializers.JobAnswer,
         },
     )
     def post(self, request: Request) -> Response:
         """Import a file: 201 where something is new, 200 where all of it was there already.
 
-        A file that is refused is told by `file`, `line`, `field` and `reason`.
+        A file over 4 MiB is left to a worker: 202 with the id of a job, whose `result` will be the same
+        answer. A file that is refused is told by `file`, `line`, `field` and `reason`.
         """
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD:
@@ -86,18 +90,29 @@ class Corpora(generics.ListAPIView[Corpus]):
             )
         asked = serializers.ImportRequest(data=request.data)
         asked.is_valid(raise_exception=True)
+        if asked.validated_data["file"].size > AT_ONCE:
+            return Response(_job(request, **asked.validated_data), status=status.HTTP_202_ACCEPTED)
         try:
             result = _import(request, **asked.validated_data)
         except ImportProblem as problem:
             return Response(problem.as_dict(), status=status.HTTP_400_BAD_REQUEST)
-        answer = {**result.as_dict(), "unchanged": result.unchanged, "notes": result.notes}
-        return Response(answer, status=status.HTTP_201_CREATED if result.created else status.HTTP_200_OK)
+        return Response(
+            result.as_answer(), status=status.HTTP_201_CREATED if result.created else status.HTTP_200_OK
+        )
+
+
+def _job(
+    request: Request, *, file: UploadedFile[Any], name: str, into: str, **rest: Any
+) -> dict[str, int | None]:
+    """Leave a file to a worker; return the id of the job."""
+    upload = uploads.receive(by=_user(request), file=file, corpus_name=into or name, into=bool(into), **rest)
+    return {"job": upload.job_id}
 
 
 def _import(
-    request: Request, *, file: UploadedFile[Any], name: str, into: str, format: str, **rest: str
+    request: Request, *, file: UploadedFile[Any], name: str, into: str, format: str, **rest: Any
 ) -> ImportResult:
-    """Import an uploaded file; it is on disk for as long as that takes."""
+    """Import a small file at once; it is on disk for as long as that takes."""
     with tempfile.NamedTemporaryFile(prefix="concord-import-") as stored:
         for chunk in file.chunks():
             stored.write(chunk)
@@ -109,7 +124,7 @@ def _import(
             corpus=into or name,
             into=bool(into),
             by=_user(request),
-            **rest,  # type: ignore[arg-type]
+            **rest,
         )
 
 

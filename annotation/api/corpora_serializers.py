@@ -153,6 +153,12 @@ class ImportAnswer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField())
 
 
+class JobAnswer(serializers.Serializer[Any]):
+    """The job that does it."""
+
+    job = serializers.IntegerField()
+
+
 class DeletionRequest(serializers.Serializer[Any]):
     """A deletion, confirmed by the corpus's name."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 COUNTS = ("dialogues", "turns", "continuations", "items", "labels", "missing")
 
@@ -34,6 +35,10 @@ class ImportResult:
     def as_dict(self) -> dict[str, str | int | bool]:
         """Return what `import_corpus` prints last."""
         return {"corpus": self.corpus, **self.counts(), "created": self.created}
+
+    def as_answer(self) -> dict[str, Any]:
+        """Return what the API answers and an upload keeps: with `unchanged` and `notes`."""
+        return {**self.as_dict(), "unchanged": self.unchanged, "notes": self.notes}
 
     @classmethod
     def repeated(cls, corpus: str, counts: Mapping[str, int]) -> ImportResult:

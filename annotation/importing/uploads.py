@@ -1,35 +1,29 @@
-"""Imports of uploaded files: the file is stored, a row tells how far its import is, a thread does it.
-
-The import itself is one transaction; progress is written through a connection of its own, so that others see
-it. An import that was cut off (the process died) leaves nothing behind but its row and file, and can be
-resumed.
-"""
+"""Files that wait to be imported: received, kept until their import has ended, and cleared away."""
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from annotation.importing import ImportProblem, ImportResult, import_path
-from annotation.importing.engine import Progress
 from annotation.models import Upload
+from jobs import actions
+from jobs.errors import JobError
+from jobs.models import Job
 
-STALE = timedelta(minutes=2)
-EVERY = 0.5
-INTERRUPTED = "the import was interrupted and left nothing behind: import the file again"
-logger = logging.getLogger(__name__)
+KIND = "import"
+KEPT = timedelta(days=7)
+"""For so long the file of a cancelled or failed import is kept, so that it can be done again."""
+UNKNOWN_FOR = 3600.0
+"""A file that belongs to no import goes after so many seconds: a younger one may be just coming in."""
 
 
 def folder() -> Path:
@@ -46,97 +40,58 @@ def stored_file(upload: Upload) -> Path:
 
 @transaction.atomic
 def receive(*, by: User, file: UploadedFile[Any], **fields: Any) -> Upload:
-    """Store an uploaded file with what is to be done with it (`format`, `corpus_name`, `into`, ...)."""
+    """Store a file with what is to be done with it (`format`, `corpus_name`, ...), and start its import."""
     name = (file.name or "upload")[:300]
     upload = Upload.objects.create(by=by, file_name=name, total_bytes=file.size or 0, **fields)
     with stored_file(upload).open("wb") as stored:
         for chunk in file.chunks():
             stored.write(chunk)
+    subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
+    upload.job = actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)
+    upload.save(update_fields=["job"])
     return upload
 
 
-def start(*, upload: Upload) -> None:
-    """Import in a thread of this process, once the row is committed; it ends with the process, resumably."""
-    worker = threading.Thread(target=_work_and_close, args=(upload.pk,), daemon=True)
-    transaction.on_commit(worker.start)
+def can_be_repeated(upload: Upload) -> bool:
+    """Whether an import was cancelled or failed by no fault of its file, which is still here."""
+    return upload.state in (Job.State.CANCELLED, Job.State.FAILED) and stored_file(upload).exists()
 
 
-def is_stale(upload: Upload) -> bool:
-    """Whether an import has given no sign of life for so long that it must have been cut off."""
-    unfinished = upload.state in (Upload.State.WAITING, Upload.State.RUNNING)
-    return unfinished and timezone.now() - upload.beat > STALE
+def repeat(*, upload: Upload, by: User) -> Upload:
+    """Queue an import again that was cancelled or failed. Raises JobError where that cannot be."""
+    if upload.job is None or not can_be_repeated(upload):
+        raise JobError("this import cannot be done again: send the file again")
+    actions.retry(job=upload.job, by=by)
+    return upload
 
 
-def resume(*, upload: Upload) -> None:
-    """Import an upload that was cut off; safe where it still runs, because imports know their content."""
-    Upload.objects.filter(pk=upload.pk, state=Upload.State.RUNNING).update(
-        state=Upload.State.WAITING, beat=timezone.now()
-    )
-    start(upload=upload)
+def cancel(*, upload: Upload, by: User) -> None:
+    """Cancel an import: it keeps nothing of the file."""
+    if upload.job is not None:
+        actions.cancel(job=upload.job, by=by)
 
 
-def _work_and_close(key: int) -> None:
+def discard(upload: Upload) -> None:
+    """Remove the stored file of an import that has ended."""
+    stored_file(upload).unlink(missing_ok=True)
+
+
+def clear() -> int:
+    """Remove stored files that nobody needs any more; return how many. Workers call it every few seconds."""
+    files = [file for file in folder().iterdir() if file.name.isdecimal() and _is_old(file)]
+    if not files:
+        return 0
+    waiting = Q(job__state__in=actions.ACTIVE) | Q(job__finished_at__gt=timezone.now() - KEPT)
+    open_ended = Upload.objects.filter(waiting, result__isnull=True, problems__isnull=True)
+    needed = set(open_ended.values_list("pk", flat=True))
+    gone = [file for file in files if int(file.name) not in needed]
+    for file in gone:
+        file.unlink(missing_ok=True)
+    return len(gone)
+
+
+def _is_old(file: Path) -> bool:
     try:
-        work(key)
-    finally:
-        connection.close()
-
-
-def work(key: int) -> None:
-    """Import a waiting upload; does nothing where another has taken it."""
-    waiting = Upload.objects.filter(pk=key, state=Upload.State.WAITING)
-    if not waiting.update(state=Upload.State.RUNNING, beat=timezone.now()):
-        return
-    upload = Upload.objects.select_related("by").get(pk=key)
-    upload.state = Upload.State.REFUSED
-    upload.problem = {"file": upload.file_name, "line": None, "field": "", "reason": INTERRUPTED}
-    try:
-        result = _import(upload)
-        upload.state, upload.problem = Upload.State.DONE, None
-        upload.result = {**result.as_dict(), "unchanged": result.unchanged, "notes": result.notes}
-        upload.done_bytes = upload.total_bytes
-    except ImportProblem as problem:
-        upload.problem = problem.as_dict()
-    finally:
-        upload.save(update_fields=["state", "problem", "result", "done_bytes"])
-        stored_file(upload).unlink(missing_ok=True)
-
-
-def _import(upload: Upload) -> ImportResult:
-    with _progress(upload.pk) as progress:
-        return import_path(
-            path=stored_file(upload),
-            format=upload.format,
-            corpus=upload.corpus_name,
-            into=upload.into,
-            by=upload.by,
-            scheme=upload.scheme,
-            source=upload.source,
-            licence=upload.licence,
-            name=upload.file_name,
-            progress=progress,
-        )
-
-
-@contextmanager
-def _progress(key: int) -> Iterator[Progress]:
-    """Write progress to the row at most twice a second, outside the import's transaction."""
-    outside = connection.copy()
-    last = 0.0
-
-    def note(done: int, total: int, result: ImportResult) -> None:
-        nonlocal last
-        if monotonic() - last < EVERY and done < total:
-            return
-        last = monotonic()
-        with outside.cursor() as cursor:
-            cursor.execute(
-                "UPDATE annotation_upload SET done_bytes = %s, total_bytes = %s, dialogues = %s, beat = now()"
-                " WHERE id = %s",
-                [done, total, result.dialogues, key],
-            )
-
-    try:
-        yield note
-    finally:
-        outside.close()
+        return time.time() - file.stat().st_mtime > UNKNOWN_FOR
+    except FileNotFoundError:  # another worker cleared it away
+        return False

@@ -18,6 +18,7 @@ from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
 from annotation.models import Corpus, Upload, turn_numbers
 from config.permissions import administrator_only, researcher_only
+from jobs import actions as jobs
 from jobs.models import Job
 
 ROOM = {"active_room": "corpora"}
@@ -40,7 +41,7 @@ def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: all corpora, and imports of theirs that have not ended."""
     page = Paginator(Corpus.objects.order_by("name"), SHOWN).get_page(request.GET.get("page"))
     counted = browsing.counts(list(page))
-    under_way = Upload.objects.filter(by=_user(request), state__in=["waiting", "running"])
+    under_way = Upload.objects.filter(by=_user(request), job__state__in=jobs.ACTIVE)
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
     return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way, **ROOM})
 

@@ -8,6 +8,7 @@ urlpatterns = [
     path("corpora/", corpora.corpora, name="corpora"),
     path("corpora/import/new/", uploads.import_corpus, name="import-corpus"),
     path("corpora/import/<int:pk>/", uploads.upload, name="upload"),
+    path("corpora/import/<int:pk>/cancel/", uploads.cancel_upload, name="cancel-upload"),
     path("corpora/import/<int:pk>/resume/", uploads.resume_upload, name="resume-upload"),
     path("corpora/dialogue/<int:pk>/", dialogues.dialogue, name="dialogue"),
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),

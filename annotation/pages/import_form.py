@@ -95,4 +95,5 @@ class ImportForm(forms.Form):
             "scheme": data["scheme"],
             "source": data["source"],
             "licence": data["licence"],
+            "sha256": data["sha256"].strip().lower(),
         }

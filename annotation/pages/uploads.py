@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,6 +15,7 @@ from annotation.importing import uploads
 from annotation.models import Upload
 from annotation.pages.import_form import ImportForm
 from config.permissions import is_administrator, researcher_only
+from jobs.errors import JobError
 
 ROOM = {"active_room": "corpora"}
 FORM_OVERHEAD = 2**20
@@ -41,10 +43,7 @@ def _import(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form(request, form, status=422)
-    assert isinstance(request.user, User)
-    upload = uploads.receive(by=request.user, **form.arguments())
-    uploads.start(upload=upload)
-    return redirect("upload", upload.pk)
+    return redirect("upload", uploads.receive(by=_user(request), **form.arguments()).pk)
 
 
 def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
@@ -54,9 +53,9 @@ def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResp
 
 def _load(request: HttpRequest, pk: int) -> Upload:
     """Return an upload that the viewer may see, or 404: their own, or any for an administrator."""
-    found = (
-        Upload.objects.all() if is_administrator(request.user) else Upload.objects.filter(by=request.user.pk)
-    )
+    found = Upload.objects.select_related("job")
+    if not is_administrator(request.user):
+        found = found.filter(by=request.user.pk)
     return get_object_or_404(found, pk=pk)
 
 
@@ -65,16 +64,30 @@ def _load(request: HttpRequest, pk: int) -> Upload:
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far the import of a file of theirs is."""
     found = _load(request, pk)
-    context = {"upload": found, "stale": uploads.is_stale(found), **ROOM}
+    context = {"upload": found, "job": found.job, "repeatable": uploads.can_be_repeated(found), **ROOM}
     fragment = request.headers.get("HX-Request")
     return render(request, "corpora/_upload.html" if fragment else "corpora/upload.html", context)
 
 
 @require_POST
 @researcher_only
-def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: import a file of theirs again whose import was cut off."""
-    found = _load(request, pk)
-    if uploads.is_stale(found):
-        uploads.resume(upload=found)
+def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: cancel the import of a file of theirs."""
+    uploads.cancel(upload=_load(request, pk), by=_user(request))
     return redirect("upload", pk)
+
+
+@require_POST
+@researcher_only
+def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: import a file of theirs again whose import was cancelled or failed."""
+    try:
+        uploads.repeat(upload=_load(request, pk), by=_user(request))
+    except JobError as error:
+        messages.error(request, f"Not imported again: {error}.")
+    return redirect("upload", pk)
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from django.test import Client
 
-    from annotation.models import Corpus
+    from annotation.models import Corpus, Upload
 
 
 @pytest.fixture
@@ -49,9 +49,25 @@ def administrator(client: Client, db: None) -> Client:
     return client
 
 
+def work_off() -> None:
+    """Do the jobs that wait, as a worker does."""
+    from jobs.queue import jobs
+    from jobs.queue.heartbeat import Heart
+
+    with Heart("jobs") as heart:
+        jobs.work("jobs", seconds=20, heart=heart)
+
+
 @pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uploads are imported in the request instead of in a thread."""
+def at_once(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
+    """A worker has imported an upload before its page is shown."""
     from annotation.importing import uploads
 
-    monkeypatch.setattr(uploads, "start", lambda *, upload: uploads.work(upload.pk))
+    receive = uploads.receive
+
+    def received(**fields: Any) -> Upload:
+        upload = receive(**fields)
+        work_off()
+        return upload
+
+    monkeypatch.setattr(uploads, "receive", received)

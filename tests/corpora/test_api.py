@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from annotation.models import Corpus, Dialogue
 from annotation.people import tokens
 from tests import factories
+from tests.corpora.conftest import work_off
 from tests.importing.helpers import label, line
 
 pytestmark = pytest.mark.django_db
@@ -115,3 +116,15 @@ def test_only_an_administrator_deletes_and_only_by_name(corpus: Corpus) -> None:
     done = boss.delete("/api/v1/corpora/c/", confirmed, format="json")
     assert (done.status_code, done.json()["deleted"]["annotation_dialogue"]) == (200, 3)
     assert not Corpus.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_larger_file_is_left_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.api.corpora.AT_ONCE", 10)
+    client = api(researcher=True)
+    answer = send(client, line(labels=[label()]), name="new", licence="CC0")
+    assert answer.status_code == 202
+    work_off()
+    job = client.get(f"/api/v1/jobs/{answer.json()['job']}/").json()
+    assert (job["state"], job["result"]["labels"], job["result"]["created"]) == ("done", 1, True)
+    assert Corpus.objects.get(name="new").licence == "CC0"

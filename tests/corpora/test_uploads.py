@@ -1,10 +1,10 @@
-"""Imports of uploads: progress that others see, endings, and what was cut off."""
+"""Imports of uploads: jobs with progress that others see, endings, and whatever happens to a worker."""
 
 from __future__ import annotations
 
 import json
+import os
 import threading
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,9 +16,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.importing import batches, uploads
-from annotation.models import Corpus, Upload
+from annotation.importing import job as importing
+from annotation.models import Corpus, Dialogue, Import, Upload
+from jobs import actions
+from jobs.models import Job
+from jobs.queue import jobs, progress
 from tests import factories
+from tests.corpora.conftest import work_off
 from tests.importing.helpers import line
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def received(*lines: object, **fields: object) -> Upload:
@@ -28,63 +35,89 @@ def received(*lines: object, **fields: object) -> Upload:
     return uploads.receive(file=file, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.django_db
+def now(upload: Upload) -> Upload:
+    return Upload.objects.select_related("job", "by").get(pk=upload.pk)
+
+
+def page_of(client: Client, upload: Upload) -> str:
+    client.force_login(upload.by)
+    return client.get(reverse("upload", args=[upload.pk])).content.decode()
+
+
 def test_the_stored_file_is_private_and_goes_when_the_import_ends() -> None:
     upload = received(line())
     path = uploads.stored_file(upload)
     assert path.exists()
     assert uploads.folder().stat().st_mode & 0o077 == 0
-    uploads.work(upload.pk)
+    work_off()
     assert not path.exists()
 
 
-@pytest.mark.django_db
 def test_an_upload_is_imported_once_however_often_it_is_taken() -> None:
     upload = received(line())
-    for _ in range(2):
-        uploads.work(upload.pk)
-    upload.refresh_from_db()
+    work_off()
+    Job.objects.update(state="queued")  # as if its worker was lost right after the commit
+    work_off()
+    upload = now(upload)
     assert (upload.state, upload.result["created"]) == ("done", True)
+    assert (Job.objects.get().result, Import.objects.count()) == (upload.result, 1)
 
 
-@pytest.mark.django_db
-def test_a_programming_error_leaves_a_row_that_says_so_and_is_not_hidden(
-    monkeypatch: pytest.MonkeyPatch,
+def test_two_workers_on_the_same_upload_import_it_once() -> None:
+    upload = received(line())
+    job = Job.objects.get()
+
+    def work() -> None:
+        importing.run(job, lambda *_: None)  # type: ignore[arg-type]
+        connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (now(upload).result["created"], Import.objects.count()) == (True, 1)
+
+
+def test_a_programming_error_fails_the_job_which_says_so_and_can_be_done_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(**_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(uploads, "import_path", broken)
     upload = received(line())
-    with pytest.raises(ZeroDivisionError):
-        uploads.work(upload.pk)
-    upload.refresh_from_db()
-    assert (upload.state, upload.problem["reason"]) == ("refused", uploads.INTERRUPTED)
+    with monkeypatch.context() as patched:
+        patched.setattr(importing, "import_path", broken)
+        work_off()
+    assert now(upload).state == "failed"
+    assert "the server&#x27;s log says more" in page_of(client, upload)
+    client.post(reverse("resume-upload", args=[upload.pk]))
+    work_off()
+    assert now(upload).state == "done"
 
 
-@pytest.mark.django_db(transaction=True)
 def test_progress_is_seen_while_the_import_is_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
-    monkeypatch.setattr(uploads, "EVERY", 0)
-    upload = received(line("a"), line("b"))
-    seen: list[tuple[int, bool]] = []
+    monkeypatch.setattr(progress, "EVERY", 0)
+    received(line("a"), line("b"))
+    seen: list[tuple[str, bool]] = []
     original = batches._size
 
     def watched(dialogue: object) -> tuple[int, int]:
-        seen.append(_from_outside(upload.pk))
+        seen.append(_from_outside())
         return original(dialogue)  # type: ignore[arg-type]
 
     monkeypatch.setattr(batches, "_size", watched)
-    uploads.work(upload.pk)
-    assert seen == [(0, False), (1, False)]
+    work_off()
+    assert seen == [("", False), ("1 dialogues", False)]
 
 
-def _from_outside(key: int) -> tuple[int, bool]:
-    """Return how many dialogues another connection reads of, and whether it sees a corpus."""
-    found: list[tuple[int, bool]] = []
+def _from_outside() -> tuple[str, bool]:
+    """Return what another connection reads of the progress, and whether it sees a corpus."""
+    found: list[tuple[str, bool]] = []
 
     def look() -> None:
-        found.append((Upload.objects.get(pk=key).dialogues, Corpus.objects.exists()))
+        found.append((Job.objects.get().note, Corpus.objects.exists()))
         connection.close()
 
     thread = threading.Thread(target=look)
@@ -93,50 +126,100 @@ def _from_outside(key: int) -> tuple[int, bool]:
     return found[0]
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_page_starts_an_import_that_goes_on_in_a_thread(client: Client) -> None:
+def test_a_page_leaves_the_import_to_a_worker_and_shows_how_far_it_is(client: Client) -> None:
     client.force_login(factories.user(researcher=True))
     content = SimpleUploadedFile("f.jsonl", (json.dumps(line()) + "\n").encode())
-    client.post(reverse("import-corpus"), {"file": content, "format": "jsonl", "name": "c"})
+    sent = {"file": content, "format": "jsonl", "name": "c"}
+    assert "Waiting for a worker" in client.post(reverse("import-corpus"), sent, follow=True).content.decode()
     upload = Upload.objects.get()
-    deadline = time.monotonic() + 20
-    while upload.state not in ("done", "refused") and time.monotonic() < deadline:
-        time.sleep(0.05)
-        upload.refresh_from_db()
-    assert upload.state == "done"
-    assert "Open the corpus" in client.get(reverse("upload", args=[upload.pk])).content.decode()
+    assert "f.jsonl" in client.get(reverse("corpora")).content.decode()
+    Job.objects.update(
+        state="running", lease_expires=timezone.now(), done=40, total=80, note="7 dialogues", worker="w"
+    )
+    shown = page_of(client, upload)
+    assert "50% read" in shown
+    assert "7 dialogues" in shown
+    jobs.sweep()
+    work_off()
+    assert "Open the corpus" in page_of(client, upload)
 
 
-@pytest.mark.django_db
-def test_an_import_that_was_cut_off_is_offered_again_and_left_nothing(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_is_cancelled_and_done_again_by_who_sent_it(client: Client) -> None:
     upload = received(line())
-    Upload.objects.update(state="running", beat=timezone.now() - timedelta(hours=1))
+    client.force_login(factories.user(researcher=True))
+    assert client.post(reverse("cancel-upload", args=[upload.pk])).status_code == 404
     client.force_login(upload.by)
-    assert "cut off" in client.get(reverse("upload", args=[upload.pk])).content.decode()
+    client.post(reverse("cancel-upload", args=[upload.pk]))
+    work_off()
+    assert "was cancelled, and left nothing behind" in page_of(client, upload)
     assert not Corpus.objects.exists()
-    monkeypatch.setattr(uploads, "start", lambda *, upload: uploads.work(upload.pk))
     client.post(reverse("resume-upload", args=[upload.pk]))
+    work_off()
     assert Corpus.objects.get().dialogues.count() == 1
 
 
-@pytest.mark.django_db
-def test_an_import_that_is_alive_is_not_started_again(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(progress, "EVERY", 0)
+    upload = received(line("a"), line("b"))
+    original = batches._size
+
+    def cancelled(dialogue: object) -> tuple[int, int]:
+        thread = threading.Thread(target=_cancel)
+        thread.start()
+        thread.join()
+        return original(dialogue)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batches, "_size", cancelled)
+    work_off()
+    assert (now(upload).state, Dialogue.objects.count(), Corpus.objects.count()) == ("cancelled", 0, 0)
+
+
+def _cancel() -> None:
+    actions.cancel(job=Job.objects.get(), by=None)
+    connection.close()
+
+
+def test_an_import_that_is_alive_is_not_started_again(client: Client) -> None:
     upload = received(line())
-    monkeypatch.setattr(uploads, "start", lambda *, upload: pytest.fail("started again"))
     client.force_login(upload.by)
     client.post(reverse("resume-upload", args=[upload.pk]))
-    assert "read" in client.get(reverse("upload", args=[upload.pk])).content.decode()
+    assert Job.objects.get().state == "queued"
+    assert "Not imported again" in page_of(client, upload)
 
 
-@pytest.mark.django_db
+def test_a_person_who_is_no_researcher_any_more_imports_nothing() -> None:
+    upload = received(line())
+    upload.by.groups.clear()
+    work_off()
+    assert (now(upload).state, Corpus.objects.count()) == ("failed", 0)
+
+
+def test_a_refused_file_is_told_by_the_job_too() -> None:
+    received(line(), "no dialogue")
+    work_off()
+    job = Job.objects.get()
+    assert job.error == "f.jsonl, line 2: must be an object, not a text"
+    assert job.result["problems"][0]["line"] == 2
+
+
+def test_files_that_nobody_needs_any_more_are_cleared_away() -> None:
+    waiting, cancelled, old = received(line()), received(line()), received(line())
+    for upload in (cancelled, old):
+        uploads.cancel(upload=upload, by=upload.by)
+    Job.objects.filter(upload=old).update(finished_at=timezone.now() - timedelta(days=8))
+    unknown = uploads.folder() / "987654321"
+    unknown.write_text("x")
+    for file in (*map(uploads.stored_file, (waiting, cancelled, old)), unknown):
+        os.utime(file, (0, 0))
+    assert uploads.clear() == 2
+    assert [uploads.stored_file(one).exists() for one in (waiting, cancelled, old)] == [True, True, False]
+
+
 def test_an_uploaded_meeting_is_called_by_its_own_name(tmp_path: Path) -> None:
     meeting = {"meeting_transcripts": [{"speaker": "A", "content": "Hi"}], "topic_list": []}
     file = SimpleUploadedFile("Bed003.json", json.dumps(meeting).encode())
     person = factories.user(researcher=True)
-    upload = uploads.receive(by=person, file=file, format="qmsum", corpus_name="c")
-    uploads.work(upload.pk)
+    uploads.receive(by=person, file=file, format="qmsum", corpus_name="c")
+    work_off()
     assert Corpus.objects.get().dialogues.get().key == "Bed003"

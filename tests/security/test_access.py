@@ -26,7 +26,7 @@ MEMBERS = _names(
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
 )
 RESEARCHERS = _names(
-    "corpora corpus dialogue import-corpus upload resume-upload draw-split",
+    "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-dialogue",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
     "submissions api-submissions api-submission",
