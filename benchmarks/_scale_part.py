@@ -1,7 +1,7 @@
 """One heavy step of the benchmark `scale` in a process of its own, so that its memory is its own.
 
-`python -m benchmarks._scale_part import PATH`, `... jobs`, `... gold NAME`, `... export NAME`: each prints one
-JSON object with its seconds, the CPU seconds of the process, and its memory above what Django itself takes (MB).
+`python -m benchmarks._scale_part import PATH`, `... jobs` and `... export` each print one JSON object with
+the seconds, the CPU seconds of the process, and its memory above what Django itself takes (MB).
 """
 
 from __future__ import annotations
@@ -53,12 +53,14 @@ def _jobs(_about: str, *, prepare: bool) -> dict[str, Any]:
         for kind in KINDS:
             kind_of(kind)
         return {}
+    done = []
     while (job := jobs.claim(worker="benchmark")) is not None:
         jobs.do(job, worker="benchmark")
         job.refresh_from_db()
         if job.state != Job.State.DONE:
             raise RuntimeError(f"{job}: {job.error}")
-    return {}
+        done.append(job.kind)
+    return {"jobs": done}
 
 
 def _export(_about: str, *, prepare: bool) -> dict[str, Any]:

@@ -23,6 +23,9 @@ JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 KINDS: dict[str, str] = {
     "report": "calibration.studies.job",
     "deletion": "annotation.deletion.job",
+    "opening": "annotation.campaigns.job",
+    "gold": "calibration.gold.job",
+    "starting": "judges.rating.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
