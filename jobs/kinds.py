@@ -24,6 +24,9 @@ KINDS: dict[str, str] = {
     "report": "calibration.studies.job",
     "deletion": "annotation.deletion.job",
     "import": "annotation.importing.job",
+    "opening": "annotation.campaigns.job",
+    "gold": "calibration.gold.job",
+    "starting": "judges.rating.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 

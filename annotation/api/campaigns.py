@@ -21,12 +21,14 @@ from annotation.api.work_serializers import (
     StateSerializer,
 )
 from annotation.campaigns import actions as campaigns
+from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
 from annotation.models import Campaign
 from config.pagination import Pages, paged
 from config.permissions import IsResearcher
+from jobs.models import Job
 
-VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
+VERBS = {"open": opening.open_campaign, "pause": campaigns.pause, "close": campaigns.close}
 
 
 def _user(request: Request) -> User:
@@ -86,10 +88,12 @@ def campaign(request: Request, campaign: int) -> Response:
 @permission_classes([IsResearcher])
 @answered
 def change_state(request: Request, campaign: int) -> Response:
-    """Researchers: open, pause or close a campaign."""
+    """Researchers: open, pause or close a campaign. 202 with the id of a job where opening takes a while."""
     given = StateSerializer(data=request.data)
     given.is_valid(raise_exception=True)
-    VERBS[given.validated_data["verb"]](by=_user(request), campaign=_load(campaign))
+    changed = VERBS[given.validated_data["verb"]](by=_user(request), campaign=_load(campaign))
+    if isinstance(changed, Job):
+        return Response({"job": changed.pk}, status=202)
     return Response(CampaignSerializer(_load(campaign)).data)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,6 +18,7 @@ from config.models import Event
 
 MOST_RATERS = 100
 State = Campaign.State
+Progress = Callable[[int, int], None]
 
 
 @transaction.atomic
@@ -76,15 +77,16 @@ def create(
 
 
 @transaction.atomic
-def open(*, by: User, campaign: Campaign) -> int:
+def open(*, by: User, campaign: Campaign, progress: Progress | None = None) -> int:
     """Open a campaign for work, making the tasks that it lacks; return how many were made.
 
-    From draft, paused or closed. Raises CampaignRefused where there is nothing to rate.
+    From draft, paused or closed. `progress` is told (done, total) as it goes and may raise to stop.
+    Raises CampaignRefused where there is nothing to rate.
     """
     campaign = _locked(campaign)
     if campaign.state == State.OPEN:
         raise CampaignRefused("The campaign is open already.")
-    made = campaign_tasks.make(campaign)
+    made = campaign_tasks.make(campaign, progress)
     if not campaign.tasks.exists():
         raise CampaignRefused("Nothing of the chosen part of the corpus can be rated with this scheme.")
     _change(by, campaign, State.OPEN, tasks=made)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db import connection
 
 from annotation.models import Campaign, SchemeVersion
 
+RANK = """, row_number() OVER (
+         ORDER BY md5(%(seed)s || ':' || d.key || '/' || c.key), d.key, c.key, i.position) AS rank"""
+
 WANTED = """
-SELECT c.id AS continuation_id, i.id AS item_id, row_number() OVER (
-         ORDER BY md5(%(seed)s || ':' || d.key || '/' || c.key), d.key, c.key, i.position) AS rank
+SELECT c.id AS continuation_id, i.id AS item_id<rank>
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN LATERAL (
@@ -28,6 +31,8 @@ SELECT c.id AS continuation_id, i.id AS item_id, row_number() OVER (
                     AND t.continuation_id = c.id AND t.item_id IS NOT DISTINCT FROM i.id)
 """
 
+WANTED_IN_ORDER = WANTED.replace("<rank>", RANK)
+
 MAKE_TASKS = """
 INSERT INTO annotation_task (campaign_id, continuation_id, item_id, position)
 SELECT %(campaign)s, wanted.continuation_id, wanted.item_id, wanted.rank - 1 + coalesce(
@@ -35,7 +40,9 @@ SELECT %(campaign)s, wanted.continuation_id, wanted.item_id, wanted.rank - 1 + c
   FROM ({}) AS wanted
 """
 
-COUNT_WANTED = "SELECT count(*) FROM ({}) AS wanted"
+COUNT_WANTED = "SELECT count(*) FROM (SELECT 1 FROM ({}) AS wanted LIMIT %(most)s) AS counted"
+MOST_COUNTED = 10_000
+"""Tasks that a campaign would get are counted no further than this, so that its page stays quick."""
 
 MAKE_SLOTS = """
 INSERT INTO annotation_slot (task_id, number, campaign_id, position, taken)
@@ -46,26 +53,35 @@ SELECT t.id, n, t.campaign_id, t.position, false
 """
 
 
-def make(campaign: Campaign) -> int:
+def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None) -> int:
     """Make the tasks that a campaign lacks, each with its slots, in an order drawn from its seed.
 
     The order shuffles continuations and keeps the turns of one together, first to last; it depends on the
     seed and on the ids in the files alone. Tasks that exist stay as they are, so a corpus that grew gives
-    the campaign more tasks at its end. Returns how many tasks are new.
+    the campaign more tasks at its end. Returns how many tasks are new. `progress` is told of its two steps.
     """
     values = _values(campaign)
+    progress = progress or _untold
+    progress(0, 2)
     with connection.cursor() as cursor:
-        cursor.execute(MAKE_TASKS.format(WANTED), values)
+        cursor.execute(MAKE_TASKS.format(WANTED_IN_ORDER), values)
         made = cursor.rowcount
+        progress(1, 2)
         cursor.execute(MAKE_SLOTS, values)
+    progress(2, 2)
     return int(made)
 
 
 def count(campaign: Campaign) -> int:
-    """Return how many new tasks `make` would make."""
+    """Return how many new tasks `make` would make, at most MOST_COUNTED."""
+    unordered = WANTED.replace("<rank>", "")
     with connection.cursor() as cursor:
-        cursor.execute(COUNT_WANTED.format(WANTED), _values(campaign))
+        cursor.execute(COUNT_WANTED.format(unordered), _values(campaign) | {"most": MOST_COUNTED})
         return int(cursor.fetchone()[0])
+
+
+def _untold(_done: int, _total: int) -> None:
+    """Tell nobody."""
 
 
 def _values(campaign: Campaign) -> dict[str, Any]:

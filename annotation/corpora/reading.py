@@ -18,6 +18,7 @@ from annotation.text.views import DEFAULT, METADATA, PARTS
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
+MOST_LABELS = 50_000
 MOST_SHOWN = 160
 BEGINNING = 3
 KEYS = """
@@ -51,7 +52,16 @@ def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
 
 def label_count(corpus: Corpus) -> int:
     """Return how many live labels there are about a corpus."""
-    return Label.objects.filter(item__corpus=corpus, superseded_at__isnull=True).count()
+    return _live(corpus).count()
+
+
+def label_count_capped(corpus: Corpus) -> int:
+    """Return how many live labels there are, at most MOST_LABELS: a page counts no further."""
+    return _live(corpus).order_by()[:MOST_LABELS].count()
+
+
+def _live(corpus: Corpus) -> QuerySet[Label]:
+    return Label.objects.filter(item__corpus=corpus, superseded_at__isnull=True)
 
 
 def systems(corpus: Corpus) -> QuerySet[System]:

@@ -14,6 +14,9 @@ from annotation.campaigns import (
     actions as campaigns,
 )
 from annotation.campaigns import (
+    job as opening,
+)
+from annotation.campaigns import (
     progress as campaign_progress,
 )
 from annotation.campaigns import (
@@ -27,8 +30,9 @@ from annotation.text import views
 from config.ids import row_id
 from config.models import Event
 from config.permissions import researcher_only
+from jobs.models import Job
 
-VERBS = {"open": campaigns.open, "pause": campaigns.pause, "close": campaigns.close}
+VERBS = {"open": opening.open_campaign, "pause": campaigns.pause, "close": campaigns.close}
 MOST_REMARKS = 50
 
 
@@ -93,6 +97,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     context = {
         "campaign": found,
         "counts": campaign_progress.counts(found),
+        "most_counted": campaign_tasks.MOST_COUNTED,
         "to_make": campaign_tasks.count(found) if found.state != Campaign.State.OPEN else 0,
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
@@ -115,7 +120,9 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
         messages.error(request, "Choose open, pause or close.")
     else:
         try:
-            verb(by=_user(request), campaign=_load(campaign))
+            if isinstance(verb(by=_user(request), campaign=_load(campaign)), Job):
+                messages.info(request, "The campaign is being opened: see the list below.")
+                return redirect("jobs")
         except CampaignRefused as error:
             messages.error(request, str(error))
     return redirect("campaign", campaign)

@@ -57,7 +57,8 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "corpus": found,
         "counts": browsing.counts([found])[found.pk],
-        "labels": browsing.label_count(found),
+        "labels": browsing.label_count_capped(found),
+        "most_labels": browsing.MOST_LABELS,
         "systems": browsing.systems(found),
         "imports": found.imports.select_related("created_by"),
         "splits": _splits(found),

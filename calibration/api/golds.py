@@ -18,11 +18,12 @@ from calibration.api.exports import DOWNLOAD, FORM, PART, taken_by
 from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
-from calibration.gold.making import make
+from calibration.gold.job import gold_or_job
 from calibration.gold.rules import GoldRuleError
 from calibration.models import Gold
 from calibration.pages.access import gold_of
 from config.pagination import Pages, paged
+from jobs.models import Job
 
 
 @extend_schema(methods=["GET"], responses=GoldSerializer(many=True))
@@ -30,7 +31,7 @@ from config.pagination import Pages, paged
 @paged
 @api_view(["GET", "POST"])
 def golds(request: Request) -> Response:
-    """List gold derivations, newest first, or make one."""
+    """List gold derivations, newest first, or make one: 202 with the id of a job where that takes a while."""
     if request.method == "GET":
         pager = Pages()
         found = Gold.objects.select_related("scheme_version__scheme")
@@ -38,10 +39,13 @@ def golds(request: Request) -> Response:
         return pager.get_paginated_response(GoldSerializer(page, many=True).data)
     given = NewGoldSerializer(data=request.data)
     given.is_valid(raise_exception=True)
-    return Response(GoldSerializer(_made(request, given.validated_data)).data, status=status.HTTP_201_CREATED)
+    made = _made(request, given.validated_data)
+    if isinstance(made, Job):
+        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
+    return Response(GoldSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
-def _made(request: Request, data: dict[str, Any]) -> Gold:
+def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
     user: Any = request.user
     key, number = data["scheme"].rsplit("@", 1)
     version = (
@@ -52,7 +56,7 @@ def _made(request: Request, data: dict[str, Any]) -> Gold:
     if version is None:
         raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
     try:
-        return make(
+        return gold_or_job(
             corpus=data["corpus"],
             campaign=data.get("campaign"),
             scheme_version=version,

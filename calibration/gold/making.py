@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from calibration.statistics import Ratings
 from calibration.statistics.gold import Gold as Chosen
 
 BATCH = 5_000
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,13 @@ def make(
     options: Mapping[str, Any] | None = None,
     raters: Sequence[str] = (),
     by: User | None,
+    progress: Progress | None = None,
 ) -> Gold:
     """Choose gold labels for all items of a scheme's questions that have an answer.
 
     `raters` names whose answers count; by default all people. The same inputs and rule return the gold that
-    was made of them before. Raises GoldRuleError, in one line, where nothing can be chosen.
+    was made of them before. `progress` is told (questions done, in all) and may raise to stop.
+    Raises GoldRuleError, in one line, where nothing can be chosen.
     """
     chosen_rule = RULES.get(rule)
     if chosen_rule is None:
@@ -77,9 +81,19 @@ def make(
         return found
     gold = Gold.objects.create(**same, rule=rule, options=kept, created_by=by)
     items = _item_ids(source.scope, scheme_version)
-    for data in fitting:
-        GoldLabel.objects.bulk_create(_labels(gold, data, chosen_rule, checked, items), batch_size=BATCH)
+    for number, data in enumerate(fitting):
+        if progress:
+            progress(number, len(fitting))
+        _keep(_labels(gold, data, chosen_rule, checked, items))
+    if progress:
+        progress(len(fitting), len(fitting))
     return gold
+
+
+def _keep(labels: Iterator[GoldLabel]) -> None:
+    """Write labels, a batch at a time: they are never all in memory."""
+    while batch := list(islice(labels, BATCH)):
+        GoldLabel.objects.bulk_create(batch)
 
 
 def read(corpus: Corpus, campaign: Campaign | None, version: SchemeVersion, raters: Sequence[str]) -> Source:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -17,7 +18,7 @@ from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
-from calibration.gold.making import make
+from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES, TIES, GoldRuleError
 from calibration.models import Gold
 from calibration.pages.access import WHOSE, gold_of, place_of
@@ -25,6 +26,7 @@ from calibration.pages.exports import taken_by
 from calibration.reading.census import Census, census
 from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
+from jobs.models import Job
 
 ROOM = {"active_room": "golds"}
 
@@ -99,6 +101,9 @@ def new(request: HttpRequest) -> HttpResponse:
     counted = census(scope_of(corpus, campaign))
     form = GoldForm(request.POST or None, counted=counted)
     if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
+        if isinstance(gold, Job):
+            messages.info(request, "The gold labels are being made: see the list below.")
+            return redirect("jobs")
         return redirect("gold", gold.pk)
     context = ROOM | {
         "form": form,
@@ -110,11 +115,13 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, "calibration/new_gold.html", context, status=422 if form.errors else 200)
 
 
-def _made(request: HttpRequest, form: GoldForm, corpus: Corpus, campaign: Campaign | None) -> Gold | None:
+def _made(
+    request: HttpRequest, form: GoldForm, corpus: Corpus, campaign: Campaign | None
+) -> Gold | Job | None:
     user: Any = request.user
     chosen = form.cleaned_data
     try:
-        return make(
+        return gold_or_job(
             corpus=corpus,
             campaign=campaign,
             scheme_version=form.version(),

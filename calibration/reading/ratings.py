@@ -58,9 +58,13 @@ class SubjectData:
 
 
 def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None = None) -> dict[int, Place]:
-    """Return where the corpus's items of some kinds are, by item id; only those in `clusters` where given."""
+    """Return where the items of some kinds that have labels are, by item id; in `clusters` where given.
+
+    Items without a label are left out: of a large corpus they are nearly all, and nobody asks for them.
+    """
+    labelled = scope.labels().order_by().values("item_id")
     rows = (
-        Item.objects.filter(corpus=scope.corpus, kind__in=set(kinds))
+        Item.objects.filter(corpus=scope.corpus, kind__in=set(kinds), pk__in=labelled)
         .annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
         .annotate(item_cluster=ITEM_PARTS["cluster"])
         .values_list("pk", "dialogue_key", "continuation_key", "position", "item_cluster", "system_name")

@@ -19,7 +19,7 @@ from config.permissions import IsAdministrator, IsResearcher
 from jobs import runs
 from jobs.endpoints import actions as endpoints
 from jobs.errors import JobError
-from jobs.models import Call, Endpoint, Run
+from jobs.models import Call, Endpoint, Job, Run
 from judges.api.serializers import (
     CallSerializer,
     EndpointSerializer,
@@ -32,11 +32,10 @@ from judges.api.serializers import (
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
-from judges.rating import actions as rating
+from judges.rating import job as starting
 from judges.rating.availability import Availability, availability
 from judges.rating.estimates import Estimate, estimate
 from judges.rating.lookup import corpus_named, endpoint_named, scope_of
-from judges.rating.metric_plans import metric_plan
 from judges.rating.plans import Judge
 from judges.rating.selection import Scope
 
@@ -55,13 +54,18 @@ class Runs(generics.ListAPIView[Run]):
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer})
     def post(self, request: Request) -> Response:
-        """Start a run, or resume the one of the same judge or metric and the same selection."""
+        """Start a run, or resume the one of the same judge or metric and the same selection.
+
+        202 with the id of a job where starting takes a while; the job's result names the run.
+        """
         wanted = NewRunSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         try:
             run = _start(_user(request), wanted.validated_data)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
+        if isinstance(run, Job):
+            return Response({"job": run.pk}, status=status.HTTP_202_ACCEPTED)
         return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
 
 
@@ -91,11 +95,11 @@ def _estimate(data: dict[str, Any]) -> Estimate:
     return found
 
 
-def _start(by: User, data: dict[str, Any]) -> Run:
+def _start(by: User, data: dict[str, Any]) -> Run | Job:
     scope = _scope(data)
     if data["metric"]:
-        return rating.start(by=by, plan=metric_plan(data["metric"], scope.corpus), scope=scope)
-    return rating.start(by=by, plan=_judge(data).plan(scope.campaign), scope=scope)
+        return starting.start_metrics(by=by, keys=[data["metric"]], scope=scope)[0]
+    return starting.start_judge(by=by, judge=_judge(data), scope=scope)
 
 
 def _judge(data: dict[str, Any]) -> Judge:

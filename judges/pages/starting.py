@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,12 +14,12 @@ from config.ids import row_id
 from config.permissions import researcher_only
 from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
+from jobs.models import Job, Run
 from judges.pages.forms import JudgeForm, MetricForm
 from judges.pages.runs import ROOM, user_of
-from judges.rating import actions as rating
+from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
-from judges.rating.metric_plans import metric_plans
 
 Target = tuple[Corpus, Campaign | None]
 
@@ -58,12 +60,11 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
         asked = None if "confirmed" in request.POST else estimate(form.chosen(), form.scope())
         if asked is not None:
             return _confirm(request, form, asked)
-        plan = form.chosen().plan(form.campaign)
-        run = rating.start(by=user_of(request), plan=plan, scope=form.scope())
+        started = starting.start_judge(by=user_of(request), judge=form.chosen(), scope=form.scope())
     except JobError as error:
         form.add_error(None, str(error))
         return None
-    return redirect("run", run.pk)
+    return _started(request, [started])
 
 
 def _confirm(request: HttpRequest, form: JudgeForm, asked: Estimate) -> HttpResponse:
@@ -79,12 +80,20 @@ def _confirm(request: HttpRequest, form: JudgeForm, asked: Estimate) -> HttpResp
 
 def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
     try:
-        plans = metric_plans(form.chosen(), form.corpus)
-        started = [rating.start(by=user_of(request), plan=plan, scope=form.scope()) for plan in plans]
+        started = starting.start_metrics(by=user_of(request), keys=form.chosen(), scope=form.scope())
     except JobError as error:
         form.add_error(None, str(error))
         return None
-    return redirect("run", started[0].pk) if len(started) == 1 else redirect("runs")
+    return _started(request, started)
+
+
+def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse:
+    """Lead to what was started: a run, the runs, or the jobs that start them."""
+    first = started[0]
+    if isinstance(first, Job):
+        messages.info(request, "What it covers is being listed: see below. Then its run is among the runs.")
+        return redirect("jobs")
+    return redirect("run", first.pk) if len(started) == 1 else redirect("runs")
 
 
 def _target(request: HttpRequest) -> Target | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -18,14 +18,16 @@ from judges.rating.plans import MOST_SAMPLES, WHOLE, Plan
 from judges.rating.selection import Scope
 
 _BATCH = 5000
+Progress = Callable[[int, int], None]
 
 
 @transaction.atomic
-def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
+def start(*, by: User | None, plan: Plan, scope: Scope, progress: Progress | None = None) -> Run:
     """Start a run, or resume the one of the same rater and scope; return it.
 
     Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
-    done is never done again; failed calls of this run stay failed until `retry_failed`.
+    done is never done again; failed calls of this run stay failed until `retry_failed`. `progress` is told
+    (calls made, calls in all) as it goes and may raise to stop.
     """
     if not 1 <= scope.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
@@ -48,7 +50,7 @@ def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
         },
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
-    _create_calls(run, plan, scope)
+    _create_calls(run, plan, scope, progress)
     calls = calls_of_scope(plan, scope)
     if not calls.exists():
         raise JudgeError("There is nothing to judge in this selection.")
@@ -60,8 +62,9 @@ def start(*, by: User | None, plan: Plan, scope: Scope) -> Run:
     return run
 
 
-def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
+def _create_calls(run: Run, plan: Plan, scope: Scope, progress: Progress | None) -> None:
     batch: list[Call] = []
+    made, total = 0, _target_count(plan, scope) * scope.samples if progress else 0
     for continuation, item in targets(plan, scope):
         batch += [
             Call(run=run, rater=run.rater, continuation_id=continuation, item_id=item, sample=sample)
@@ -69,7 +72,9 @@ def _create_calls(run: Run, plan: Plan, scope: Scope) -> None:
         ]
         if len(batch) >= _BATCH:
             Call.objects.bulk_create(batch, ignore_conflicts=True)
-            batch = []
+            made, batch = made + len(batch), []
+            if progress:
+                progress(made, total)
     Call.objects.bulk_create(batch, ignore_conflicts=True)
 
 
@@ -82,6 +87,12 @@ def targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
     wanted = selection.continuations(scope).filter(items__kind__in=plan.item_kinds).distinct().order_by("pk")
     for pk in wanted.values_list("pk", flat=True).iterator(_BATCH):
         yield pk, None
+
+
+def _target_count(plan: Plan, scope: Scope) -> int:
+    if plan.covers == "turn":
+        return selection.items(scope, "turn").count()
+    return selection.continuations(scope).filter(items__kind=plan.item_kind).distinct().count()
 
 
 def calls_of_scope(plan: Plan, scope: Scope) -> QuerySet[Call]:

@@ -33,6 +33,12 @@ def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[Plan]:
     return [_plan(instrument, hashed) for instrument in map(_named, keys)]
 
 
+def check_keys(keys: Iterable[str]) -> None:
+    """Raise JudgeError for a key that there is no metric of. The corpus is not looked at."""
+    for key in keys:
+        _named(key)
+
+
 def metric_plan(key: str, corpus: Corpus) -> Plan:
     """Return the plan of one metric."""
     return metric_plans([key], corpus)[0]

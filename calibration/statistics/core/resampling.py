@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.types import Floats, Ints
@@ -20,7 +21,8 @@ Interval = Literal["percentile", "bca"]
 Scheme = Literal["clusters", "items", "systems", "crossed"]
 CHUNK = 2_000_000  # weights held at a time
 MOST_FOR_BCA = 20_000
-KEEP = 8_000_000  # weights kept between statistics
+KEEP = 8_000_000  # weights kept between statistics, ready to be multiplied
+KEEP_SMALL = 250_000_000  # weights kept as whole numbers of one byte, where there are more of them
 
 
 @dataclass(frozen=True)
@@ -66,23 +68,25 @@ class Resampling:
     units: Ints
     n_units: int
     axes: tuple[Ints, Ints] | None = None
-    _kept: list[Floats] = field(default_factory=list, repr=False)
+    _kept: list[npt.NDArray[np.number]] = field(default_factory=list, repr=False)
 
     def chunks(self) -> Iterator[Floats]:
         """Yield weights (rows x units) until the plan's resamples are drawn; the same each time."""
         if self._kept:
-            yield from self._kept
+            yield from (kept.astype(np.float64, copy=False) for kept in self._kept)
             return
         if self.n_units == 0:
             return
-        keep = self.plan.resamples * self.n_units <= KEEP
+        size = self.plan.resamples * self.n_units
+        kept: list[npt.NDArray[np.number]] = []
         rng = np.random.default_rng(self.plan.seed)
         rows = max(1, CHUNK // self.n_units)
         for start in range(0, self.plan.resamples, rows):
             weights = self._draw(rng, min(rows, self.plan.resamples - start))
-            if keep:
-                self._kept.append(weights)
+            if size <= KEEP_SMALL:
+                kept.append(weights if size <= KEEP else _small(weights))
             yield weights
+        self._kept = kept
 
     def _draw(self, rng: np.random.Generator, rows: int) -> Floats:
         if self.axes is None:
@@ -109,6 +113,11 @@ class Resampling:
             weights = np.ones((stop - start, self.n_units))
             weights[np.arange(stop - start), np.arange(start, stop)] = 0.0
             yield weights
+
+
+def _small(weights: Floats) -> npt.NDArray[np.number]:
+    """Return weights, whole numbers all, in the fewest bytes that hold them: drawing again costs more."""
+    return weights.astype(np.min_scalar_type(int(weights.max(initial=0))))
 
 
 def drawn_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:

@@ -1,0 +1,78 @@
+"""Making gold from many labels: a job, so that nobody waits in a request."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.models import Campaign, Corpus, SchemeVersion
+from calibration.gold.making import make
+from calibration.gold.rules import RULES, GoldRuleError
+from calibration.models import Gold
+from calibration.reading.scope import scope_of
+from jobs import actions
+from jobs.errors import JobRefused
+from jobs.kinds import JobKind
+from jobs.models import Job
+from jobs.queue.progress import Progress
+
+KIND = "gold"
+AT_ONCE = 10_000
+"""Gold of a scope of at most this many labels is made while the page waits, in a second or two."""
+
+
+def gold_or_job(
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    scheme_version: SchemeVersion,
+    rule: str,
+    options: Mapping[str, Any],
+    raters: Sequence[str],
+    by: User | None,
+) -> Gold | Job:
+    """Make gold of few labels at once; start a job for many. Raises GoldRuleError for a rule's mistakes."""
+    how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
+    if not scope_of(corpus, campaign).labels()[AT_ONCE : AT_ONCE + 1].exists():
+        return make(corpus=corpus, campaign=campaign, scheme_version=scheme_version, by=by, **how)
+    if rule not in RULES:
+        raise GoldRuleError(f"there is no rule {rule!r}; there are {', '.join(RULES)}")
+    RULES[rule].checked(how["options"])
+    params = how | {
+        "corpus": corpus.pk,
+        "campaign": campaign.pk if campaign else None,
+        "scheme_version": scheme_version.pk,
+    }
+    digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
+    name = campaign.name if campaign else corpus.name
+    return actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Make the gold that a job describes; its result is {gold: id}. The same inputs give the same gold."""
+    told = dict(job.params)
+    corpus = Corpus.objects.filter(pk=told.pop("corpus")).first()
+    number = told.pop("campaign")
+    campaign = Campaign.objects.select_related("corpus").filter(pk=number).first()
+    version = SchemeVersion.objects.select_related("scheme").filter(pk=told.pop("scheme_version")).first()
+    if corpus is None or version is None or (number and campaign is None):
+        raise JobRefused("what it was to be made from was deleted")
+    try:
+        gold = make(
+            corpus=corpus,
+            campaign=campaign,
+            scheme_version=version,
+            by=job.created_by,
+            progress=progress,
+            **told,
+        )
+    except GoldRuleError as error:
+        raise JobRefused(str(error)) from error
+    return {"gold": gold.pk}
+
+
+JOB = JobKind(KIND, "Gold labels", run)

@@ -1,0 +1,106 @@
+"""Starting runs over a large corpus: a job, so that nobody waits in a request while their calls are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.corpora import reading as browsing
+from annotation.models import Campaign, Corpus, Split
+from jobs import actions
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind
+from jobs.models import Endpoint, Job, Run
+from jobs.queue.progress import Progress
+from judges.errors import JudgeError
+from judges.rating import actions as rating
+from judges.rating.metric_plans import check_keys, metric_plan, metric_plans
+from judges.rating.plans import MOST_SAMPLES, Judge, Plan
+from judges.rating.selection import Scope
+
+KIND = "starting"
+AT_ONCE = 20_000
+"""Runs over a corpus of at most this many items are started while the page waits, in a few seconds."""
+
+
+def start_judge(*, by: User | None, judge: Judge, scope: Scope) -> Run | Job:
+    """Start a judge over a small corpus and return its run; start a job for a larger one.
+
+    Raises JobError for what does not fit together, before any job is started.
+    """
+    plan = judge.plan(scope.campaign)
+    if _is_small(scope.corpus):
+        return rating.start(by=by, plan=plan, scope=scope)
+    if not 1 <= scope.samples <= MOST_SAMPLES:
+        raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    told = asdict(judge) | {"endpoint": judge.endpoint.pk if judge.endpoint else None}
+    about = f"rater {plan.rater.pk}, {plan.rater.name}"
+    return _job(by, about, scope, {"judge": told | {"shows": list(judge.shows)}})
+
+
+def start_metrics(*, by: User | None, keys: Sequence[str], scope: Scope) -> list[Run] | list[Job]:
+    """Start metrics over a small corpus and return their runs; start a job for each over a larger one.
+
+    Raises JudgeError for a key that there is none of, before any job is started.
+    """
+    if _is_small(scope.corpus):
+        plans = metric_plans(keys, scope.corpus)
+        return [rating.start(by=by, plan=plan, scope=scope) for plan in plans]
+    check_keys(keys)
+    return [_job(by, key, scope, {"metric": key}) for key in keys]
+
+
+def _is_small(corpus: Corpus) -> bool:
+    return browsing.counts([corpus])[corpus.pk]["items"] <= AT_ONCE
+
+
+def _job(by: User | None, about: str, scope: Scope, what: Mapping[str, Any]) -> Job:
+    subject = f"{about[:180]} over {scope.corpus.name}, selection {scope.digest()[:8]}"
+    return actions.start(kind=KIND, subject=subject, params={**what, "scope": scope.as_json()}, by=by)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Start the run that a job names, or resume it where an earlier attempt had started it.
+
+    All calls are made in one transaction, so one whose worker was lost leaves none. Its result is {run: id}.
+    """
+    scope = _scope(job.params["scope"])
+    try:
+        started = rating.start(
+            by=job.created_by, plan=_plan(job.params, scope), scope=scope, progress=progress
+        )
+    except JobRefused:
+        raise
+    except JobError as error:
+        raise JobRefused(str(error)) from error
+    return {"run": started.pk}
+
+
+def _scope(told: Mapping[str, Any]) -> Scope:
+    """Return the selection that `Scope.as_json` wrote."""
+    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
+    campaigns = Campaign.objects.select_related("corpus", "scheme_version__scheme")
+    campaign = campaigns.filter(pk=told["campaign"]).first()
+    split = Split.objects.filter(pk=told.get("split")).first()
+    if corpus is None or (told["campaign"] and campaign is None) or (told.get("split") and split is None):
+        raise JobRefused("what it was to go over was deleted")
+    systems = tuple(told["systems"])
+    return Scope(
+        corpus, campaign, systems, told["include_self"], told["samples"], split, told.get("part", "")
+    )
+
+
+def _plan(params: Mapping[str, Any], scope: Scope) -> Plan:
+    if "metric" in params:
+        return metric_plan(params["metric"], scope.corpus)
+    told = dict(params["judge"])
+    endpoint = Endpoint.objects.filter(pk=told["endpoint"], active=True).first()
+    if told["endpoint"] and endpoint is None:
+        raise JobRefused("its endpoint was taken away")
+    return Judge(**told | {"endpoint": endpoint, "shows": tuple(told["shows"])}).plan(scope.campaign)
+
+
+JOB = JobKind(KIND, "Start of a run", run)

@@ -1,0 +1,81 @@
+"""What a page or a report does for one corpus does not grow with what it does not show."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.campaigns import actions as campaigns
+from annotation.campaigns import tasks
+from annotation.corpora import reading
+from annotation.models import Item
+from calibration.reading.ratings import places
+from calibration.reading.scope import of_corpus
+from jobs.models import Run
+from judges.rating.plans import Judge
+from tests import factories
+from tests.calibration.world import world
+from tests.judges.helpers import begin
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_report_reads_where_labelled_items_are_and_no_others() -> None:
+    built = world(dialogues=2, turns=4)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    built.say("ann", "quality", [1.0, 2.0, 3.0])
+    found = places(of_corpus(built.corpus), {"turn"})
+    labelled = Item.objects.filter(labels__isnull=False).distinct()
+    assert set(found) == set(labelled.values_list("pk", flat=True))
+    assert len(found) == 3 < Item.objects.filter(corpus=built.corpus, kind="turn").count()
+
+
+def test_tasks_to_be_made_are_counted_no_further_than_a_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, by = factories.corpus("talks"), factories.user(researcher=True)
+    factories.dialogue(corpus, "d", turns=6)
+    campaign = campaigns.create(by=by, name="Pilot", corpus=corpus, scheme="comperdial_turn")
+    assert tasks.count(campaign) == 6
+    monkeypatch.setattr(tasks, "MOST_COUNTED", 4)
+    assert tasks.count(campaign) == 4
+
+
+def test_the_page_of_a_campaign_says_where_it_stopped_counting(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, by = factories.corpus("talks"), factories.user(researcher=True)
+    factories.dialogue(corpus, "d", turns=6)
+    campaign = campaigns.create(by=by, name="Pilot", corpus=corpus, scheme="comperdial_turn")
+    client.force_login(by)
+    monkeypatch.setattr(tasks, "MOST_COUNTED", 4)
+    assert "at least 4 tasks" in client.get(reverse("campaign", args=[campaign.pk])).content.decode()
+
+
+def test_the_page_of_a_corpus_says_where_it_stopped_counting(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = world(dialogues=1, turns=4)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    built.say("ann", "quality", [1.0, 2.0, 3.0])
+    client.force_login(factories.user(researcher=True))
+    monkeypatch.setattr(reading, "MOST_LABELS", 2)
+    page = client.get(reverse("corpus", args=[built.corpus.name])).content.decode()
+    assert "at least 2" in " ".join(page.split())
+    assert reading.label_count(built.corpus) == 3
+
+
+def test_the_list_of_runs_counts_the_calls_of_those_it_shows_in_one_query(client: Client) -> None:
+    corpus = factories.corpus("talks")
+    factories.dialogue(corpus, "d", turns=3)
+    run = begin(corpus, Judge("rules_baseline"))
+    Run.objects.filter(pk=run.pk).update(state="done")
+    run.calls.update(state="done")
+    client.force_login(factories.user(researcher=True))
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(reverse("runs")).content.decode()
+    assert "1 of 1" in page
+    counting = [query["sql"] for query in asked if "jobs_call" in query["sql"]]
+    assert len(counting) == 1
+    assert f'"run_id" IN ({run.pk})' in counting[0]
