@@ -7,8 +7,8 @@ PROBLEMS = "UPDATE annotation_upload SET problems = jsonb_build_array(problem), 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0007_delete_event'),
-        ('jobs', '0002_runs'),
+        ('annotation', '0002_sql_invariants'),
+        ('jobs', '0001_tables'),
     ]
 
     operations = [
