@@ -56,5 +56,5 @@ class ItemKind:
         return Place(parts[0], parts[1], int(parts[2]))
 
     def name(self, number: int | None) -> str:
-        """Return what a page calls one, such as `turn 3`; `number` counts from 1, None where it has none."""
-        return f"{self.singular} {number}" if self.has_turn else f"the whole {self.singular}"
+        """Return what one is called, such as `turn 3`; `number` counts from 1, None where it has none."""
+        return f"{self.singular} {number}" if self.has_turn else f"the {self.singular}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, Max, Min, Q, QuerySet, StdDev
 
+from annotation.kinds import KINDS
 from annotation.models import Corpus, Label, Rater
 from annotation.records import HUMAN
 from judges.metrics import METRICS, Metric
@@ -36,7 +37,6 @@ ENDS = {
     "descriptive": {"highest": HIGH, "lowest": LOW},
 }
 """The marks of a column, and at which end of it each stands; MPCEval's tables mark the same ends."""
-KINDS = {"turn": "Turns", "dialogue": "Conversations"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Panel:
     @property
     def title(self) -> str:
         """The panel's heading."""
-        return f"{KINDS[self.kind]}: {ASPECTS[self.aspect].lower()}"
+        return f"{KINDS[self.kind].heading}: {ASPECTS[self.aspect].lower()}"
 
     @property
     def systems(self) -> tuple[Row, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import BooleanField, F, Func
 
+from annotation.kinds import KINDS
 from annotation.models import Continuation, Corpus
 from annotation.records import SELF
 from judges.metrics import DEFAULT_MODEL, METRICS, Metric
@@ -33,7 +34,6 @@ GROUPS = {
     "reference": "Against a reference",
     "quality": "Learned quality",
 }
-KINDS = {"turn": "Turns", "dialogue": "Conversations"}
 _HAS_PROFILE = Func(
     F("participants"),
     function="jsonb_path_exists",
@@ -57,7 +57,7 @@ class Availability:
     @property
     def group(self) -> str:
         """The heading under which it is listed: kind of item, then aspect."""
-        return f"{KINDS[self.metric.kind]}: {GROUPS[self.metric.aspect].lower()}"
+        return f"{KINDS[self.metric.kind].heading}: {GROUPS[self.metric.aspect].lower()}"
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from annotation.kinds import KINDS
 from annotation.records import SELF, Dialogue
 from judges.metrics import METRICS
 from judges.metrics.kit.base import Metric
@@ -37,7 +38,7 @@ def group_of(metric: Metric) -> str:
     """Return the group that a metric belongs to."""
     if metric.aspect in ("reference", "quality"):
         return "baselines"
-    return "local" if metric.kind == "turn" else "global"
+    return "local" if KINDS[metric.kind].has_turn else "global"
 
 
 def scenes(dialogues: Iterable[Dialogue], *, own: bool = False) -> Iterator[Scene]:
