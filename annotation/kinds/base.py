@@ -50,7 +50,7 @@ class ItemKind:
     def read(self, parts: Sequence[str]) -> Place | None:
         """Return the place that the unquoted parts of a key name; None where they are no key of this kind."""
         if not self.has_turn:
-            return Place(*parts) if len(parts) == 2 else None
+            return Place(parts[0], parts[1]) if len(parts) == 2 else None
         if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()):
             return None
         return Place(parts[0], parts[1], int(parts[2]))
