@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 Act = Literal["message", "reaction", "silence", "join", "leave"]
 Mode = Literal["rollout", "static"]
-ItemKind = Literal["turn", "dialogue"]
 RaterKind = Literal["human", "judge", "metric", "key"]
 
 SELF = "self"

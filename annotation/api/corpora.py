@@ -209,7 +209,7 @@ class Items(generics.ListAPIView[Item]):
 
     @extend_schema(parameters=_query("kind", "dialogue", "system"))
     def get(self, request: Request, *args: Any, **options: Any) -> Response:
-        """List items by `kind` (turn or dialogue), `dialogue` and `system`."""
+        """List items by `kind` (such as turn or dialogue), `dialogue` and `system`."""
         return super().get(request, *args, **options)
 
     def get_queryset(self) -> QuerySet[Item]:

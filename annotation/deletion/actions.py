@@ -12,6 +12,7 @@ from django.db import transaction
 from annotation.deletion.purging import Progress, StillUsed, purge
 from annotation.importing.engine import lock_corpus
 from annotation.importing.own_scheme import own_key
+from annotation.kinds import KINDS
 from annotation.models import Corpus, Scheme
 from config.models import Event
 from config.permissions import is_administrator
@@ -35,7 +36,7 @@ def delete_corpus(
     check(by, confirmation, corpus.name)
     lock_corpus(corpus.name)
     gone = purge([Corpus.objects.filter(pk=corpus.pk)], progress)
-    for kind in ("turn", "dialogue"):
+    for kind in KINDS:
         _delete_own_scheme(own_key(corpus, kind))
     Event.objects.create(by=by, verb="delete corpus", subject=corpus.name, detail=gone)
     return gone

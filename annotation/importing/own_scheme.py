@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from annotation.kinds import KINDS
 from annotation.models import Corpus, Question, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
@@ -50,8 +51,8 @@ def _version(corpus: Corpus, kind: str, asked: Sequence[Asked]) -> SchemeVersion
         definition=SchemeDefinition(
             key=key,
             version=1,
-            title=f"Imported questions of {corpus.name} ({kind}s)",
-            item_kind="turn" if kind == "turn" else "dialogue",
+            title=f"Imported questions of {corpus.name} ({KINDS[kind].plural})",
+            item_kind=kind,
             unit="item",
             introduction="Questions as they were named in imported files.",
             questions=tuple(questions.values()),

@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
 from annotation.formats import FORMATS, ImportProblem
+from annotation.importing import sql
 from annotation.importing.own_scheme import OWN, own_questions
 from annotation.models import Campaign, Corpus, Label, Question, Scheme
 from annotation.scheme_versions import store as scheme_store
@@ -22,12 +23,12 @@ from annotation.schemes import SCHEMES
 ELSEWHERE = ("corpus:", "metric:")
 """How schemes are called whose questions a corpus may take for its own: they come with other data."""
 
-ASKED = """
-SELECT CASE WHEN position IS NULL THEN 'dialogue' ELSE 'turn' END AS kind, question, scheme, min(line),
+ASKED = f"""
+SELECT {sql.KIND.format("position")} AS kind, question, scheme, min(line),
        bool_or(number IS NOT NULL AND text IS NULL), bool_or(number IS NULL AND text IS NOT NULL),
        max(level), max(values::text)
   FROM import_label GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-"""
+"""  # noqa: S608  (keys of ours)
 
 
 @dataclass(frozen=True, slots=True)

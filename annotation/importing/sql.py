@@ -1,5 +1,12 @@
 """The statements that place a file's labels. Tables named `import_...` live as long as the transaction."""
 
+from __future__ import annotations
+
+from annotation.kinds import kind_at
+
+KIND = f"CASE WHEN {{}} IS NULL THEN '{kind_at(None).key}' ELSE '{kind_at(0).key}' END"
+"""The kind of item that a label is about, by the column that holds its turn's position."""
+
 UNPLACED = """
 SELECT l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
   FROM import_label l
@@ -15,7 +22,7 @@ PLACED_COLUMNS = """(
   sample integer, number float8, text text, missing text, explanation text, "values" jsonb)
 """
 
-PLACE = """
+PLACE = f"""
 INSERT INTO import_placed
 SELECT l.n, l.line, l.field, coalesce(one.id, whole.id), q.id, r.n, l.occasion, l.sample,
        CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN l.text END,
@@ -26,11 +33,11 @@ SELECT l.n, l.line, l.field, coalesce(one.id, whole.id), q.id, r.n, l.occasion, 
   LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
   LEFT JOIN annotation_item one ON one.turn_id = t.id
   LEFT JOIN annotation_item whole
-    ON whole.continuation_id = c.id AND whole.kind = 'dialogue' AND l.position IS NULL
+    ON whole.continuation_id = c.id AND whole.kind = '{kind_at(None).key}' AND l.position IS NULL
   JOIN import_question q ON q.key = l.question AND q.scheme = l.scheme
-   AND q.kind = CASE WHEN l.position IS NULL THEN 'dialogue' ELSE 'turn' END
+   AND q.kind = {KIND.format("l.position")}
   JOIN import_rater r ON r.kind = l.rater_kind AND r.name = l.rater_name
-"""
+"""  # noqa: S608  (keys of ours)
 
 OFF_SCALE = """
 SELECT p.line, p.field, l.number, l.text, p.question_id

@@ -14,6 +14,7 @@ from annotation.importing.copying import copy_rows, fresh_table, reserve_ids
 from annotation.importing.existing import Existing, additions
 from annotation.importing.result import ImportResult
 from annotation.importing.rows import agenda_json, participants_json, turn_row
+from annotation.kinds import KINDS
 from annotation.models import Corpus, Import, System
 from annotation.records import Continuation, Dialogue
 
@@ -38,15 +39,19 @@ TURN_TYPES = ["int8", "int4", "text", "text", "bool", "int4", "jsonb"]
 Placed = tuple[int, Continuation]
 """The id of a dialogue in the database, and a continuation to be added to it."""
 
-ITEMS = """
+OF_CONTINUATIONS = """
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
-SELECT %(corpus)s, 'dialogue', id, NULL FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS c (id, n) ORDER BY n
+SELECT %(corpus)s, %(kind)s, id, NULL FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS c (id, n) ORDER BY n
 """
-TURN_ITEMS = """
+OF_TURNS = """
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
-SELECT %(corpus)s, 'turn', continuation_id, id FROM annotation_turn
+SELECT %(corpus)s, %(kind)s, continuation_id, id FROM annotation_turn
  WHERE continuation_id = ANY(%(ids)s) AND NOT given ORDER BY continuation_id, position
 """
+
+
+MADE = sorted((kind for kind in KINDS.values() if kind.imported), key=lambda kind: kind.has_turn)
+"""The kinds of items that an import makes, those of continuations first."""
 
 
 @dataclass(slots=True)
@@ -134,8 +139,9 @@ class Writer:
         parts = [part for _, part in placed]
         copy_rows("annotation_turn", TURN_COLUMNS, TURN_TYPES, _turn_rows(ids, parts))
         with connection.cursor() as cursor:
-            cursor.execute(ITEMS, {"corpus": self.corpus.pk, "ids": ids})
-            cursor.execute(TURN_ITEMS, {"corpus": self.corpus.pk, "ids": ids})
+            for kind in MADE:
+                made = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
+                cursor.execute(made, {"corpus": self.corpus.pk, "ids": ids, "kind": kind.key})
             self.result.items += len(ids) + cursor.rowcount
         self.result.continuations += len(ids)
         self.result.turns += sum(len(part.turns) for part in parts)

@@ -50,11 +50,11 @@ class ItemKind:
     def read(self, parts: Sequence[str]) -> Place | None:
         """Return the place that the unquoted parts of a key name; None where they are no key of this kind."""
         if not self.has_turn:
-            return Place(*parts) if len(parts) == 2 else None
+            return Place(parts[0], parts[1]) if len(parts) == 2 else None
         if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()):
             return None
         return Place(parts[0], parts[1], int(parts[2]))
 
     def name(self, number: int | None) -> str:
-        """Return what a page calls one, such as `turn 3`; `number` counts from 1, None where it has none."""
-        return f"{self.singular} {number}" if self.has_turn else f"the whole {self.singular}"
+        """Return what one is called, such as `turn 3`; `number` counts from 1, None where it has none."""
+        return f"{self.singular} {number}" if self.has_turn else f"the {self.singular}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Cast, Random
 from django.utils.functional import cached_property
 
+from annotation.kinds import KINDS
 from annotation.models.turn_numbers import numbers_of
 from annotation.text.item_keys import item_key
 
@@ -152,18 +156,16 @@ class Turn(models.Model):
 
 
 class Item(models.Model):
-    """What is rated: a turn that is not given, or a whole continuation.
+    """What is rated: of a kind (`annotation.kinds`) that says whether it has a turn.
 
     A trigger refuses an item whose turn is given, or belongs to another continuation or corpus. Annotators
     know an item by `public`, a random number: ids follow the order of imports, and so they follow systems.
     """
 
-    class Kind(models.TextChoices):
-        TURN = "turn"
-        DIALOGUE = "dialogue"
-
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="items")
-    kind = models.CharField(max_length=10, choices=Kind)
+    kind = models.CharField(
+        max_length=10, choices=[(key, kind.singular.capitalize()) for key, kind in KINDS.items()]
+    )
     continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="items")
     turn = models.OneToOneField(Turn, null=True, on_delete=models.CASCADE, related_name="item")
     public = models.BigIntegerField(
@@ -173,11 +175,17 @@ class Item(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind="turn", turn__isnull=False) | Q(kind="dialogue", turn__isnull=True),
+                condition=reduce(
+                    or_, (Q(kind=key, turn__isnull=not kind.has_turn) for key, kind in KINDS.items())
+                ),
                 name="item_kind_fits_turn",
             ),
-            models.UniqueConstraint(
-                fields=["continuation"], condition=Q(kind="dialogue"), name="item_dialogue_once"
+            *(
+                models.UniqueConstraint(
+                    fields=["continuation"], condition=Q(kind=key), name=f"item_{key}_once"
+                )
+                for key, kind in KINDS.items()
+                if not kind.has_turn
             ),
         ]
 

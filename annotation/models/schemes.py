@@ -7,6 +7,8 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from annotation.kinds import KINDS
+
 
 class Scheme(models.Model):
     """A named set of questions with versions. Built-in ones mirror `annotation.schemes.SCHEMES`."""
@@ -33,7 +35,7 @@ class SchemeVersion(models.Model):
 
     scheme = models.ForeignKey(Scheme, on_delete=models.CASCADE, related_name="versions")
     version = models.PositiveIntegerField(default=1)
-    item_kind = models.CharField(max_length=10, choices=[("turn", "turn"), ("dialogue", "dialogue")])
+    item_kind = models.CharField(max_length=10, choices=[(key, key) for key in KINDS])
     unit = models.CharField(max_length=20, choices=Unit, default=Unit.ITEM)
     introduction = models.TextField(blank=True)
     content_hash = models.CharField(max_length=64)
@@ -44,7 +46,7 @@ class SchemeVersion(models.Model):
         ordering = ["scheme", "version"]
         constraints = [
             models.UniqueConstraint(fields=["scheme", "version"], name="scheme_version_once"),
-            models.CheckConstraint(condition=Q(item_kind__in=["turn", "dialogue"]), name="scheme_kind_known"),
+            models.CheckConstraint(condition=Q(item_kind__in=list(KINDS)), name="scheme_kind_known"),
         ]
 
     def __str__(self) -> str:

@@ -38,7 +38,9 @@ class QuestionDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SchemeDefinition:
-    """A version of a scheme. `unit` says what one task shows: an item, or all items of a continuation.
+    """A version of a scheme, about items of one kind (`annotation.kinds`).
+
+    `unit` says what one task shows: an item, or all items of a continuation.
 
     With `about_open`, what is known of the speakers and the dialogue stands open beside the first task.
     """
@@ -46,7 +48,7 @@ class SchemeDefinition:
     key: str
     version: int
     title: str
-    item_kind: Literal["turn", "dialogue"]
+    item_kind: str
     unit: Literal["item", "continuation"]
     introduction: str
     questions: tuple[QuestionDefinition, ...]

@@ -5,21 +5,23 @@ Ids are free text, so `/` and `%` inside an id are written `%2F` and `%25`: a ke
 
 from __future__ import annotations
 
+from annotation.kinds import KINDS, Place, kind_at
+
 
 def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
     """Return the key of an item. `turn` is 0-based, None for the dialogue item."""
-    parts = [_quote(dialogue), _quote(continuation)]
-    return "/".join(parts if turn is None else [*parts, str(turn)])
+    place = Place(dialogue, continuation, turn)
+    return "/".join(map(_quote, kind_at(turn).written(place)))
 
 
 def parse_item_key(key: str) -> tuple[str, str, int | None]:
     """Return (dialogue, continuation, turn) of a key; raise ValueError where it is none."""
-    parts = key.split("/")
-    if len(parts) == 2:
-        return _unquote(parts[0]), _unquote(parts[1]), None
-    if len(parts) == 3 and parts[2].isascii() and parts[2].isdigit():
-        return _unquote(parts[0]), _unquote(parts[1]), int(parts[2])
-    raise ValueError(f"{key!r} is no item key: expected dialogue/continuation or dialogue/continuation/turn")
+    parts = [_unquote(part) for part in key.split("/")]
+    for kind in KINDS.values():
+        if place := kind.read(parts):
+            return place.dialogue, place.continuation, place.turn
+    forms = " or ".join(sorted({kind.key_form for kind in KINDS.values()}, key=len))
+    raise ValueError(f"{key!r} is no item key: expected {forms}")
 
 
 def _quote(part: str) -> str:

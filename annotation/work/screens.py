@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
+from annotation.kinds import KINDS
 from annotation.models import prepared
 from annotation.text import transcription_marks as marks
 from annotation.text.context import Context, Entry, Person, context
@@ -77,10 +78,12 @@ class Head(NamedTuple):
     whole: bool
 
 
-HEAD = """
+WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
+
+HEAD = f"""
 SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
-       coalesce(i.kind = 'dialogue', false)
+       coalesce(i.kind IN ({WHOLE}), false)
   FROM annotation_task t
   JOIN annotation_campaign k ON k.id = t.campaign_id
   JOIN annotation_continuation c ON c.id = t.continuation_id
@@ -88,7 +91,7 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
   LEFT JOIN annotation_item i ON i.id = t.item_id
   LEFT JOIN annotation_turn u ON u.id = i.turn_id
  WHERE t.id = %s
-"""
+"""  # noqa: S608  (keys of ours)
 
 TURNS = """
 SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, Max, Min, Q, QuerySet, StdDev
 
+from annotation.kinds import KINDS
 from annotation.models import Corpus, Label, Rater
 from annotation.records import HUMAN
 from judges.metrics import METRICS, Aspect, Metric, aspects
@@ -29,7 +30,6 @@ ENDS = {
     "descriptive": {"highest": HIGH, "lowest": LOW},
 }
 """The marks of a column, and at which end of it each stands; MPCEval's tables mark the same ends."""
-KINDS = {"turn": "Turns", "dialogue": "Conversations"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Panel:
     @property
     def title(self) -> str:
         """The panel's heading."""
-        return f"{KINDS[self.kind]}: {self.aspect.heading.lower()}"
+        return f"{KINDS[self.kind].heading}: {self.aspect.heading.lower()}"
 
     @property
     def systems(self) -> tuple[Row, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from annotation.kinds import KINDS
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.definitions import Definition
 from calibration.reading.subjects import METRIC, TEXT, Subject
@@ -50,7 +51,7 @@ def _reason(question: QuestionInfo, raters: Sequence[RaterInfo], definition: Def
         return "this study does not ask it"
     others = [rater.name for rater in raters if rater.kind != METRIC]
     if not others:
-        about = f"{question.item_kind}s"
+        about = KINDS[question.item_kind].plural
         return f"metrics are compared with people alone, who answered no question in order about {about}"
     if len(others) < len(raters):
         return (

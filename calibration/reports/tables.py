@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from annotation.kinds import KINDS as ITEM_KINDS
 from calibration.disagreements.measure import PEOPLE
 from calibration.reports.figures import (
     HUMAN,
@@ -227,9 +228,8 @@ def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigur
         title = question.title
         if len(same) > 1:
             kinds = {q.data["item_kind"] for q in same}
-            about = (
-                f"{question.data['item_kind']}s" if len(kinds) == len(same) else question.data["scheme_title"]
-            )
+            plural = ITEM_KINDS[question.data["item_kind"]].plural
+            about = plural if len(kinds) == len(same) else question.data["scheme_title"]
             title = f"{title} ({about})"
         out.append((title, question))
     return out

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.kinds import KINDS
+
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-UNITS = {"turn": ("turn", "turns"), "dialogue": ("dialogue", "dialogues")}
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -43,7 +44,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 def units(kind: str, count: int, *, pooled: bool = False) -> str:
     """Return what the items of a kind are called, with their number."""
-    one, many = UNITS[kind]
+    one, many = KINDS[kind].singular, KINDS[kind].plural
     return counted(
         count, f"answer about {one}s" if pooled else one, f"answers about {many}" if pooled else many
     )

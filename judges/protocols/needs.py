@@ -58,11 +58,6 @@ class Need:
         return reasons[0] if reasons and (self.missing == "whole" or len(reasons) == len(known)) else ""
 
 
-def place_name(turn: int | None) -> str:
-    """Return what a place is called in a reason: turns are counted from 1 within the continuation."""
-    return "the dialogue" if turn is None else f"turn {turn + 1}"
-
-
 def _majority(present: Sequence[Value], place: str, rater: str) -> Known:
     most = Counter(present).most_common(2)
     if not most:

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import BooleanField, F, Func
 
+from annotation.kinds import KINDS
 from annotation.models import Continuation, Corpus
 from annotation.records import SELF
 from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects
@@ -26,7 +27,6 @@ NEEDS = {
     "artifact": "what the conversation was to produce",
     "words": "words",
 }
-KINDS = {"turn": "Turns", "dialogue": "Conversations"}
 _HAS_PROFILE = Func(
     F("participants"),
     function="jsonb_path_exists",
@@ -50,7 +50,7 @@ class Availability:
     @property
     def group(self) -> str:
         """The heading under which it is listed: kind of item, then aspect."""
-        return f"{KINDS[self.metric.kind]}: {self.metric.aspect.heading.lower()}"
+        return f"{KINDS[self.metric.kind].heading}: {self.metric.aspect.heading.lower()}"
 
     @property
     def rank(self) -> tuple[int, int]:

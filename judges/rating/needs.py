@@ -16,7 +16,7 @@ from annotation.models.labels import live_labels
 from judges.errors import JudgeError
 from judges.material.loading import Material
 from judges.protocols import Known, Need, Protocol
-from judges.protocols.needs import Given, Value, place_name
+from judges.protocols.needs import Given, Value
 
 UNMET = "a need was not met: nothing was asked"
 """The flag of calls that went without an answer for it; they are tried again when their run is resumed."""
@@ -61,15 +61,15 @@ def given(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) ->
     for need in protocol.needs:
         rater = Rater.objects.get(fingerprint=bound[need.role]["rater"])
         question = _at_version(bound[need.role]["question"])
-        has_turn = KINDS[question.version.item_kind].has_turn
+        kind = KINDS[question.version.item_kind]
         places = {
-            pk: {turn: item for turn, item in one.items.items() if (turn is not None) == has_turn}
+            pk: {turn: item for turn, item in one.items.items() if (turn is not None) == kind.has_turn}
             for pk, one in material.items()
         }
         answers = _answers(rater, question, [item for of in places.values() for item in of.values()])
         for pk, of in places.items():
             found[pk][need.role] = {
-                turn: need.known(answers[item], place_name(turn), rater.name)
+                turn: need.known(answers[item], kind.name(None if turn is None else turn + 1), rater.name)
                 for turn, item in sorted(of.items(), key=lambda pair: -1 if pair[0] is None else pair[0])
             }
     return dict(found)

@@ -10,6 +10,7 @@ from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.cocoeval_overall import SCHEME as OVERALL
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
 from judges.protocols import Asking, Case, Need, Prompt, Reading, Unparseable, Verdict
+from judges.protocols.base import Covers
 from tests.fake_llm import FakeLLM
 
 STAGES = ("attend", "speak", "address")
@@ -49,7 +50,7 @@ class Whole(Asking):
 
     key = "whole"
     title = "Two scores of a dialogue"
-    covers = "dialogue"
+    covers: ClassVar[Covers] = "dialogue"
     answers: ClassVar[Any] = {key: (OVERALL, key) for key in (question.key for question in OVERALL.questions)}
     refused: ClassVar[str] = ""
 

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from annotation.kinds import KINDS
+
 if TYPE_CHECKING:
-    from annotation.records import Dialogue, ItemKind
+    from annotation.records import Dialogue
     from judges.metrics.kit.scene import Scene
     from judges.metrics.kit.tools import Tools
 
@@ -176,7 +178,7 @@ class Metric:
 
     key: str
     title: str
-    kind: ItemKind
+    kind: str
     aspect: Aspect
     compute: Compute
     low: float | None
@@ -207,7 +209,7 @@ class Metric:
 
     def all_parameters(self) -> dict[str, Parameter]:
         """Return its own parameters and the one that all metrics of its kind share."""
-        shared = {"window": WINDOW} if self.kind == "turn" else {"history": HISTORY}
+        shared = {"window": WINDOW} if KINDS[self.kind].has_turn else {"history": HISTORY}
         return {**shared, **self.parameters}
 
     def defaults(self, variant: str) -> dict[str, Value]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
 from typing import Any, TypeVar
 
-from annotation.records import EVENTS, SELF, Continuation, Dialogue, ItemKind, Participant, Turn
+from annotation.kinds import KINDS
+from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
 
 T = TypeVar("T")
 
@@ -34,9 +35,9 @@ class Scene:
             self._memo[name] = make()
         return self._memo[name]
 
-    def items(self, kind: ItemKind) -> list[int | None]:
+    def items(self, kind: str) -> list[int | None]:
         """Return the items of a kind: the indexes of turns that are not given, or [None]."""
-        if kind == "dialogue":
+        if not KINDS[kind].has_turn:
             return [None]
         return [index for index, turn in enumerate(self.continuation.turns) if not turn.given]
 

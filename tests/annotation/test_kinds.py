@@ -1,0 +1,115 @@
+"""Every kind of item of the table, and that what stands elsewhere about kinds follows it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+
+from annotation.importing.own_scheme import own_key
+from annotation.kinds import KINDS, ItemKind, Place, kind_at
+from annotation.models import Item, SchemeVersion
+from annotation.schemes import SCHEMES
+from annotation.text.item_keys import item_key, parse_item_key
+from calibration.reports.wording import units
+from judges.metrics import METRICS
+from judges.protocols import PROTOCOLS
+from judges.rating.plans import WHOLE
+from tests import factories
+
+HOSTILE = ("d", "a/b", "100%", "%2F", "//", " ", "ünï/%25")
+ALL = pytest.mark.parametrize("key", KINDS)
+
+
+@ALL
+def test_a_kind_is_listed_under_its_own_key_and_fits_its_column(key: str) -> None:
+    kind = KINDS[key]
+    assert kind.key == key
+    assert re.fullmatch(r"[a-z]{1,10}", key), "the column of kinds has ten characters; SQL quotes keys as is"
+
+
+@ALL
+def test_a_kind_says_what_its_items_are_called(key: str) -> None:
+    kind = KINDS[key]
+    assert kind.singular
+    assert kind.plural != kind.singular
+    assert kind.heading == kind.heading.capitalize()
+    assert kind.name(3 if kind.has_turn else None).startswith(("the ", kind.singular))
+
+
+@ALL
+@pytest.mark.parametrize("dialogue", HOSTILE)
+@pytest.mark.parametrize("continuation", HOSTILE)
+def test_a_key_is_read_as_it_was_written(key: str, dialogue: str, continuation: str) -> None:
+    kind = KINDS[key]
+    place = Place(dialogue, continuation, 7 if kind.has_turn else None)
+    assert kind.read(kind.written(place)) == place
+    assert parse_item_key(item_key(dialogue, continuation, place.turn)) == (
+        place.dialogue,
+        place.continuation,
+        place.turn,
+    )
+    assert kind.key_form.count("/") == len(kind.written(place)) - 1
+
+
+def test_an_import_makes_one_kind_of_item_of_a_turn_and_one_of_a_continuation() -> None:
+    made = Counter(kind.points_at for kind in KINDS.values() if kind.imported)
+    assert made == {"turn": 1, "continuation": 1}, "a turn has at most one item"
+    assert (kind_at(0).key, kind_at(None).key) == ("turn", "dialogue")
+
+
+def test_what_is_no_key_is_refused_with_the_forms_there_are() -> None:
+    told = "expected dialogue/continuation or dialogue/continuation/turn"
+    for text in ("d", "d/c/x", "d/c/-1", "d/c/1/2", "d/c/²", ""):
+        with pytest.raises(ValueError, match=told):
+            parse_item_key(text)
+
+
+def test_whatever_is_about_items_is_about_a_kind_of_the_table() -> None:
+    assert {scheme.item_kind for scheme in SCHEMES.values()} <= KINDS.keys()
+    assert {metric.kind for metric in METRICS.values()} <= KINDS.keys()
+    for protocol in PROTOCOLS.values():
+        assert protocol.covers == WHOLE or protocol.item_kinds() == (protocol.covers,)
+        assert set(protocol.item_kinds()) <= KINDS.keys()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "name", ["item_kind_fits_turn", "scheme_kind_known"], ids=["items", "scheme versions"]
+)
+def test_the_database_knows_the_kinds_of_the_table_and_no_other(name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = %s", [name])
+        (definition,) = cursor.fetchone()
+    assert set(re.findall(r"'(\w+)'", definition)) == KINDS.keys()
+
+
+@pytest.mark.django_db
+def test_the_models_offer_the_kinds_of_the_table() -> None:
+    for model, field in ((Item, "kind"), (SchemeVersion, "item_kind")):
+        assert [key for key, _ in model._meta.get_field(field).choices or ()] == list(KINDS)
+
+
+@pytest.mark.django_db
+def test_a_campaign_about_all_items_of_a_continuation_takes_those_of_its_kind() -> None:
+    from annotation.campaigns.tasks import count
+
+    corpus = factories.corpus()
+    factories.dialogue(corpus, turns=3)
+    made = factories.campaign(corpus, "cocoeval_behaviours", opened=False)
+    assert count(made) == 1
+    assert own_key(corpus, "turn") == f"corpus:{corpus.name}:turn"
+
+
+def test_a_later_kind_is_one_line_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys, headings and sentences ask the table; nothing else has to learn of it."""
+    decision = replace(KINDS["turn"], key="decision", singular="decision", plural="decisions", imported=False)
+    monkeypatch.setitem(KINDS, "decision", decision)
+    assert units("decision", 2) == "2 decisions"
+    assert parse_item_key("d/c/4") == ("d", "c", 4)
+    assert kind_at(4).key == "turn"
+    assert isinstance(decision, ItemKind)
+    assert decision.name(4) == "decision 4"
