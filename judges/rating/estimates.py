@@ -23,7 +23,7 @@ from judges.protocols.budget import TooLong, within
 from judges.rating import actions as rating
 from judges.rating import selection
 from judges.rating.plans import Judge, Plan
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 
 LOOKED_AT = 40
 """Prompts that are made to estimate the length of all."""
@@ -67,7 +67,7 @@ class Estimate:
         )
 
 
-def estimate(judge: Judge, scope: Scope) -> Estimate | None:
+def estimate(judge: Judge, scope: Selection) -> Estimate | None:
     """Return what a run would take; None for a judge that asks nobody. Raises JudgeError as starting does.
 
     Nothing is kept: neither the rater nor the scheme that a start would make.
@@ -78,7 +78,7 @@ def estimate(judge: Judge, scope: Scope) -> Estimate | None:
     return found
 
 
-def _estimate(plan: Plan, judge: Judge, scope: Scope) -> Estimate | None:
+def _estimate(plan: Plan, judge: Judge, scope: Selection) -> Estimate | None:
     protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
     if endpoint is None or not isinstance(protocol, Asking):
         return None
