@@ -13,14 +13,14 @@ from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError
 from judges.rating import selection
-from judges.rating.plans import MOST_SAMPLES, Plan
+from judges.rating.plans import MOST_SAMPLES, RaterPlan
 from judges.rating.selection import Selection
 
 _BATCH = 5000
 
 
 @transaction.atomic
-def start(*, by: User | None, plan: Plan, scope: Selection) -> Run:
+def start(*, by: User | None, plan: RaterPlan, scope: Selection) -> Run:
     """Start a run, or resume the one of the same rater and scope; return it.
 
     Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
@@ -59,7 +59,7 @@ def start(*, by: User | None, plan: Plan, scope: Selection) -> Run:
     return run
 
 
-def _create_calls(run: Run, plan: Plan, scope: Selection) -> None:
+def _create_calls(run: Run, plan: RaterPlan, scope: Selection) -> None:
     batch: list[Call] = []
     for continuation, item in targets(plan, scope):
         batch += [
@@ -72,7 +72,7 @@ def _create_calls(run: Run, plan: Plan, scope: Selection) -> None:
     Call.objects.bulk_create(batch, ignore_conflicts=True)
 
 
-def targets(plan: Plan, scope: Selection) -> Iterator[tuple[int, int | None]]:
+def targets(plan: RaterPlan, scope: Selection) -> Iterator[tuple[int, int | None]]:
     """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
     if plan.covers == "turn":
         rows = selection.items(scope, "turn").order_by("continuation_id", F("turn__position"))
@@ -83,7 +83,7 @@ def targets(plan: Plan, scope: Selection) -> Iterator[tuple[int, int | None]]:
         yield pk, None
 
 
-def calls_of_scope(plan: Plan, scope: Selection) -> QuerySet[Call]:
+def calls_of_scope(plan: RaterPlan, scope: Selection) -> QuerySet[Call]:
     """Return the calls of a plan's rater over a scope, whichever run holds them."""
     calls = Call.objects.filter(rater=plan.rater, sample__lt=scope.samples)
     if plan.covers == "turn":

@@ -22,7 +22,7 @@ from judges.protocols import PROTOCOLS, Asking, Case
 from judges.protocols.budget import TooLong, within
 from judges.rating import actions as rating
 from judges.rating import selection
-from judges.rating.plans import Judge, Plan
+from judges.rating.plans import Judge, RaterPlan
 from judges.rating.selection import Selection
 
 LOOKED_AT = 40
@@ -78,7 +78,7 @@ def estimate(judge: Judge, scope: Selection) -> Estimate | None:
     return found
 
 
-def _estimate(plan: Plan, judge: Judge, scope: Selection) -> Estimate | None:
+def _estimate(plan: RaterPlan, judge: Judge, scope: Selection) -> Estimate | None:
     protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
     if endpoint is None or not isinstance(protocol, Asking):
         return None
@@ -132,7 +132,7 @@ def _lengths(
     return len(lengths) / len(chosen), sum(lengths) / len(lengths)
 
 
-def _written(plan: Plan, protocol: Asking) -> float:
+def _written(plan: RaterPlan, protocol: Asking) -> float:
     """Return the tokens of a reply: the mean of this judge's earlier ones, else the protocol's own guess."""
     seen = Call.objects.filter(rater=plan.rater, state=Call.State.DONE).aggregate(mean=Avg("tokens_out"))
     return float(seen["mean"] or protocol.reply_tokens)

@@ -20,7 +20,7 @@ LEAST_BUDGET = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RaterPlan:
     """What a run needs to know of its rater: `covers` says what one call is about, `kind` names its run."""
 
     rater: Rater
@@ -49,7 +49,7 @@ class Judge:
     shows: tuple[str, ...] = ()
     budget: int | None = None
 
-    def plan(self, campaign: Campaign | None = None) -> Plan:
+    def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
         protocol = self._protocol()
         variant = self.variant or protocol.variants[0]
@@ -69,7 +69,7 @@ class Judge:
             name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
         }
         main = next(iter(protocol.answers.values()))[0].key
-        return Plan(rater, Run.Queue.CALLS, protocol.covers, questions, versions[main], endpoint)
+        return RaterPlan(rater, Run.Queue.CALLS, protocol.covers, questions, versions[main], endpoint)
 
     def _protocol(self) -> Protocol:
         if self.protocol not in PROTOCOLS:
