@@ -111,10 +111,10 @@ def _ours(number: int) -> float:
     from jobs.queue.heartbeat import Heart
     from judges.rating import actions as rating
     from judges.rating.plans import Judge
-    from judges.rating.selection import Scope
+    from judges.rating.selection import Selection
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), temperature=number / 10)
-    run = rating.start(by=None, plan=judge.plan(), scope=Scope(Corpus.objects.get()))
+    run = rating.start(by=None, plan=judge.plan(), scope=Selection(Corpus.objects.get()))
     begun = time.perf_counter()
     with Heart("calls") as heart:
         counts = work("calls", seconds=600, heart=heart)

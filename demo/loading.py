@@ -29,7 +29,7 @@ from jobs.models import Run
 from jobs.queue.heartbeat import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 
 SOURCE = "Written for Concord's demo; ratings by simulated raters"
 LICENCE = "GPL-3.0-or-later"
@@ -155,7 +155,7 @@ def judge(*, by: User) -> Run:
     one is, the two share it, and this waits for its part.
     """
     corpus = Corpus.objects.get(name=CORPORA[0].name)
-    run = rating.start(by=by, plan=Judge(JUDGE).plan(), scope=Scope(corpus))
+    run = rating.start(by=by, plan=Judge(JUDGE).plan(), scope=Selection(corpus))
     if run.state in runs.ACTIVE:
         _finish(run)
     return run

@@ -131,6 +131,10 @@ class ImportRequest(serializers.Serializer[Any]):
         required=False, default="", max_length=64, help_text="of the file's bytes; other content is refused"
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["format"].choices = list(FORMATS)  # type: ignore[attr-defined]
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Exactly one corpus is named."""
         if bool(attrs["name"]) == bool(attrs["into"]):

@@ -26,7 +26,7 @@ class ImportForm(forms.Form):
 
     file = forms.FileField()
     format = forms.ChoiceField(
-        choices=[(key, format.title) for key, format in FORMATS.items()], initial="jsonl"
+        choices=lambda: [(key, format.title) for key, format in FORMATS.items()], initial="jsonl"
     )
     name = forms.RegexField(
         NAME,

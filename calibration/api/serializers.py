@@ -99,9 +99,13 @@ class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
-    rule = serializers.ChoiceField(choices=list(RULES))
+    rule = serializers.ChoiceField(choices=[])
     options = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
     raters = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rule"].choices = list(RULES)  # type: ignore[attr-defined]
 
 
 class GoldSerializer(serializers.ModelSerializer[Gold]):

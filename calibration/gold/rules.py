@@ -27,6 +27,7 @@ class GoldRuleError(ValueError):
 class Rule:
     """A rule: its key and title, the levels it applies to (and in words), its options, and its choice.
 
+    An option maps the values it may have to their meaning; the first is taken where none is named.
     `samples` says which of a rater's repeated answers count: for a majority the first, as a mean may fall
     between the values.
     """
@@ -35,7 +36,7 @@ class Rule:
     title: str
     levels: frozenset[str]
     needs: str
-    options: Mapping[str, tuple[str, ...]]
+    options: Mapping[str, Mapping[str, str]]
     choose: Callable[[Ratings, Mapping[str, Any]], Chosen]
     explanation: str
     samples: Samples | None = None
@@ -47,7 +48,7 @@ class Rule:
         for name, value in given.items():
             if value not in self.options[name]:
                 raise GoldRuleError(f"{name} is {' or '.join(self.options[name])}, not {value!r}")
-        return {name: given.get(name, allowed[0]) for name, allowed in self.options.items()}
+        return {name: given.get(name, next(iter(allowed))) for name, allowed in self.options.items()}
 
 
 RULES: dict[str, Rule] = {
@@ -58,7 +59,7 @@ RULES: dict[str, Rule] = {
             "Majority",
             ORDERED | {"binary", "nominal"},
             "a question with values",
-            {"ties": tuple(TIES)},
+            {"ties": TIES},
             lambda ratings, options: choosing.majority(ratings, ties=options["ties"]),
             "the answer that most raters gave. Support is its share of the item’s answers.",
             samples="first",
@@ -83,3 +84,17 @@ RULES: dict[str, Rule] = {
         ),
     )
 }
+
+
+def known_options() -> dict[str, dict[str, str]]:
+    """Return every option of the rules, with the meaning of its values; one name is one option."""
+    known: dict[str, dict[str, str]] = {}
+    for rule in RULES.values():
+        for name, values in rule.options.items():
+            known.setdefault(name, {}).update(values)
+    return known
+
+
+def rules_with(option: str) -> list[str]:
+    """Return the titles of the rules that have an option."""
+    return [rule.title for rule in RULES.values() if option in rule.options]

@@ -19,7 +19,7 @@ from annotation.pages.choosing import choose
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.job import gold_or_job
-from calibration.gold.rules import RULES, TIES, GoldRuleError
+from calibration.gold.rules import RULES, GoldRuleError, known_options, rules_with
 from calibration.models import Gold
 from calibration.pages.access import WHOSE, gold_of, place_of
 from calibration.pages.exports import taken_by
@@ -54,11 +54,10 @@ class GoldForm(forms.Form):
 
     scheme = forms.ChoiceField(label="Questions of")
     rule = forms.ChoiceField(
-        choices=[(rule.key, f"{rule.title}: {rule.explanation}") for rule in RULES.values()],
+        choices=lambda: [(rule.key, f"{rule.title}: {rule.explanation}") for rule in RULES.values()],
         widget=forms.RadioSelect,
         initial="majority",
     )
-    ties = forms.ChoiceField(choices=list(TIES.items()), label="Ties, for a majority", initial="none")
     raters = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all people."
     )
@@ -79,6 +78,14 @@ class GoldForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
+        for name, values in known_options().items():
+            whose = " or ".join(title.lower() for title in rules_with(name))
+            label = f"{name.capitalize()}, for a {whose}"
+            self.fields[name] = forms.ChoiceField(choices=list(values.items()), label=label, required=False)
+
+    def rule_options(self) -> list[forms.BoundField]:
+        """Return the fields of the rules' options."""
+        return [self[name] for name in known_options()]
 
     def version(self) -> SchemeVersion:
         """Return the scheme version chosen."""
@@ -87,7 +94,8 @@ class GoldForm(forms.Form):
 
     def options(self) -> dict[str, str]:
         """Return the options of the rule chosen."""
-        return {"ties": self.cleaned_data["ties"]} if self.cleaned_data["rule"] == "majority" else {}
+        own = RULES[self.cleaned_data["rule"]].options
+        return {name: self.cleaned_data[name] for name in own if self.cleaned_data[name]}
 
 
 @researcher_only

@@ -9,7 +9,7 @@ from django import forms
 from calibration.reading.census import Census
 from calibration.reading.definitions import DEFAULT_STATISTICS
 from calibration.reading.scale_maps import MapError, ScaleMap
-from calibration.reports.tables import SHOWN
+from calibration.reports.tables import shown
 from calibration.statistics import STATISTICS
 
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
@@ -73,7 +73,7 @@ class StudyForm(forms.Form):
         self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
         self._choices(
             "statistics",
-            [(key, EXTRA[key] if key in EXTRA else STATISTICS[key].title) for key in SHOWN],
+            [(key, EXTRA[key] if key in EXTRA else STATISTICS[key].title) for key in shown()],
         )
         self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
 

@@ -12,13 +12,13 @@ from annotation.text.csv_cells import guarded
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
-    TITLES,
     Entry,
     QuestionFigures,
     crowd,
     figures,
     in_order,
     ok,
+    worded,
 )
 from calibration.reports.tables import label
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd
@@ -96,7 +96,7 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
     return Chart(
         statistic,
         f"Judge with {who.many}, beside {among(who)}",
-        f"{TITLES[statistic]}, {level}",
+        f"{worded(statistic).name}, {level}",
         tuple(points),
     )
 
@@ -110,7 +110,7 @@ def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Char
     ]
     if not points:
         return None
-    axis = f"{TITLES['krippendorff_alpha']}, {level}"
+    axis = f"{worded('krippendorff_alpha').name}, {level}"
     return Chart("krippendorff_alpha", f"How far {who.many} agree", axis, tuple(points))
 
 
@@ -126,7 +126,7 @@ def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> 
     if not points:
         return None
     own = crowd(q for _, q in questions).own
-    axis = f"{TITLES['spearman']} with the {own} mean, {level}"
+    axis = f"{worded('spearman').name} with the {own} mean, {level}"
     return Chart("spearman", f"Who follows the {own} mean", axis, tuple(points))
 
 

@@ -7,28 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibration.reports.wording import Crowd, crowd_of
+from calibration.statistics import STATISTICS
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.core.base import InReports
 
 Entry = dict[str, Any]
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
-SYMBOLS = {
-    "percent_agreement": "",
-    "cohen_kappa": "κ",
-    "cohen_kappa_quadratic": "κ",
-    "mcc": "MCC",
-    "spearman": "ρ",
-    "krippendorff_alpha": "α",
-}
-TITLES = {
-    "percent_agreement": "Percent agreement",
-    "cohen_kappa": "Cohen’s kappa",
-    "cohen_kappa_quadratic": "Cohen’s kappa, quadratic weights",
-    "cohen_kappa_linear": "Cohen’s kappa, linear weights",
-    "mcc": "MCC",
-    "spearman": "Spearman’s rank correlation",
-    "krippendorff_alpha": "Krippendorff’s alpha",
-}
+
+
+def worded(statistic: str) -> InReports:
+    """Return how reports word a statistic; its key where no report was made to show it."""
+    known = STATISTICS.get(statistic)
+    return (known and known.in_reports) or InReports(statistic, statistic)
 
 
 @dataclass(frozen=True)

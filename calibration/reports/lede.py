@@ -10,8 +10,6 @@ from calibration.reports.figures import (
     HUMAN,
     JUDGE,
     METRIC,
-    SYMBOLS,
-    TITLES,
     Entry,
     QuestionFigures,
     crowd,
@@ -20,6 +18,7 @@ from calibration.reports.figures import (
     lead,
     ok,
     replaced,
+    worded,
 )
 from calibration.reports.wording import in_words, interval, listed, number, signed, units
 from calibration.statistics.one_more import verdict
@@ -99,8 +98,8 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
         statistic = question.headline
         entry = question.with_people(statistic, judge)
         if entry is not None and ok(entry):
-            text = f"{TITLES[statistic]} on {question.title}, {_units(question, entry)}. "
-            return _answer(title, entry, SYMBOLS[statistic], text + _beside(question, statistic, judge))
+            text = f"{worded(statistic).name} on {question.title}, {_units(question, entry)}. "
+            return _answer(title, entry, worded(statistic).symbol, text + _beside(question, statistic, judge))
         entry = question.with_mean(judge)
         if entry is not None and ok(entry):
             return _answer(title, entry, "ρ", _rank_sentence(question, judge, entry))

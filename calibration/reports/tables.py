@@ -13,7 +13,6 @@ from calibration.reports.figures import (
     HUMAN,
     JUDGE,
     METRIC,
-    TITLES,
     Entry,
     QuestionFigures,
     crowd,
@@ -21,28 +20,26 @@ from calibration.reports.figures import (
     in_order,
     ok,
     replaced,
+    worded,
 )
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.analysis import ALT_TEST, MEAN_OF_PEOPLE
 
-SHORT = {
-    "percent_agreement": "Agreement",
-    "cohen_kappa": "κ",
-    "cohen_kappa_quadratic": "κ, quadratic",
-    "cohen_kappa_linear": "κ, linear",
-    "mcc": "MCC",
-    "spearman": "ρ",
-    "krippendorff_alpha": "α",
+OTHERS = {
     "with_mean": "ρ, mean",
     "gap": "Gap",
     "alt_test_winning_rate": "ω",
     "alt_test_advantage": "Advantage",
 }
-SHOWN = tuple(key for key in SHORT if key in STATISTICS) + ALT_TEST
-"""The statistics that a report shows in a table, and so the ones that a form may offer."""
+"""Headings of columns that are no statistic of the table."""
 CATEGORIES = ("binary", "nominal")
 KINDS = (HUMAN, JUDGE, METRIC, "key")
+
+
+def shown() -> tuple[str, ...]:
+    """Return the statistics that a report shows in a table, and so the ones that a form may offer."""
+    return (*(key for key, statistic in STATISTICS.items() if statistic.in_reports), *ALT_TEST)
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,8 @@ def agreement(result: dict[str, Any]) -> list[Table]:
         "Agreement on scales": [p for p in questions if p[1].data["level"] not in CATEGORIES],
     }
     chosen = result["definition"]["statistics"]
-    asked = [name for name in chosen if name in SHORT and name not in ALT_TEST]
+    offered = shown()
+    asked = [name for name in chosen if name in offered and name not in ALT_TEST]
     found = [_table(title, members, [*asked, "gap", "with_mean"]) for title, members in families.items()]
     found.append(_replacement(questions))
     return [table for table in found if table.rows]
@@ -111,7 +109,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             cells = [_noted(entry, notes), _noted(question.advantage(judge), notes)]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
-    return Table("Alternative annotator test", [(key, SHORT[key]) for key in ALT_TEST], rows, notes)
+    return Table("Alternative annotator test", [(key, OTHERS[key]) for key in ALT_TEST], rows, notes)
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
@@ -122,8 +120,9 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     for row in rows:
         row.cells[:] = [_noted(row.cells[i], notes) for i in used]
     who = crowd(question for _, question in questions)
-    headings = SHORT | {"with_mean": f"ρ, {who.own} mean"}
-    return Table(title, [(columns[i], headings[columns[i]]) for i in used], rows, notes)
+    others = OTHERS | {"with_mean": f"ρ, {who.own} mean"}
+    headings = [(key, others.get(key) or worded(key).heading) for key in columns]
+    return Table(title, [headings[i] for i in used], rows, notes)
 
 
 def _noted(entry: Entry | None, notes: list[str]) -> Entry | None:
@@ -146,7 +145,7 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
             who = f"{judge} with {question.crowd.many}"
             found.append(_row(title, question, who, cells, behind(question, judge, PEOPLE)))
     if not question.people and len(question.names(JUDGE)) > 1:
-        cells = [question.among(column, JUDGE) if column in TITLES else None for column in columns]
+        cells = [question.among(column, JUDGE) if column in STATISTICS else None for column in columns]
         found.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
     return [_first(row) if n == 0 else row for n, row in enumerate(found)]
 
@@ -168,7 +167,7 @@ def _row(title: str, question: QuestionFigures, who: str, cells: list[Entry | No
 
 
 def _people_cell(question: QuestionFigures, column: str) -> Entry | None:
-    return question.among(column) if column in TITLES else None
+    return question.among(column) if column in STATISTICS else None
 
 
 def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Entry | None:
@@ -217,7 +216,7 @@ def _matrix(title: str, question: QuestionFigures, names: list[str]) -> Matrix:
         )
         for i, a in enumerate(names)
     ]
-    return Matrix(title, TITLES[statistic], names, rows[:-1])
+    return Matrix(title, worded(statistic).name, names, rows[:-1])
 
 
 def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibration.statistics.core.base import (
+    InReports,
     Statistic,
     Verdict,
     constant_flag,
@@ -100,4 +101,5 @@ ALPHA = Statistic(
     exchangeable=True,
     checks=(no_variation, too_many_values, constant_flag, prevalence, few_of_either),
     source="Krippendorff (2011)",
+    in_reports=InReports("Krippendorff’s alpha", "α", "α"),
 )

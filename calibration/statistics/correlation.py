@@ -10,6 +10,7 @@ import numpy as np
 
 from calibration.statistics.core.base import (
     CORRELATION_LEVELS,
+    InReports,
     Statistic,
     Verdict,
     as_numbers,
@@ -96,6 +97,7 @@ CORRELATION: tuple[Statistic, ...] = (
         levels=CORRELATION_LEVELS,
         needs_scale=False,
         checks=(three_items, constant_undefined),
+        in_reports=InReports("Spearman’s rank correlation", "ρ", "ρ"),
     ),
     Statistic(
         key="kendall_tau_b",

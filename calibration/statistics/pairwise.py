@@ -14,6 +14,7 @@ import numpy as np
 
 from calibration.statistics.core.base import (
     CATEGORIES,
+    InReports,
     Statistic,
     Verdict,
     constant_flag,
@@ -69,6 +70,11 @@ def _kappa(weights: Weights) -> Statistic:
         levels=frozenset({"binary", "nominal", "ordinal", "interval", "ratio"}) if not suffix else _ORDERED,
         checks=(no_variation, constant_flag, prevalence, few_of_either),
         source="Cohen (1960)" if not suffix else "Cohen (1968)",
+        in_reports=InReports(
+            "Cohen’s kappa" if not suffix else f"Cohen’s kappa, {weights} weights",
+            "κ" if not suffix else f"κ, {weights}",
+            "κ",
+        ),
     )
 
 
@@ -147,6 +153,7 @@ PERCENT = Statistic(
     exchangeable=True,
     bounds=(0.0, 1.0),
     checks=(constant_flag,),
+    in_reports=InReports("Percent agreement", "Agreement"),
 )
 
 PAIRWISE: tuple[Statistic, ...] = (
@@ -168,5 +175,6 @@ PAIRWISE: tuple[Statistic, ...] = (
         levels=CATEGORIES,
         checks=(constant_undefined, prevalence, few_of_either),
         source="Matthews (1975), Gorodkin (2004)",
+        in_reports=InReports("MCC", "MCC", "MCC"),
     ),
 )

@@ -35,9 +35,9 @@ from judges.protocols import PROTOCOLS
 from judges.rating import job as starting
 from judges.rating.availability import Availability, availability
 from judges.rating.estimates import Estimate, estimate
-from judges.rating.lookup import corpus_named, endpoint_named, scope_of
+from judges.rating.lookup import corpus_named, endpoint_named, selection_of
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 
 
 def _user(request: Request) -> User:
@@ -109,8 +109,8 @@ def _judge(data: dict[str, Any]) -> Judge:
     return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
 
 
-def _scope(data: dict[str, Any]) -> Scope:
-    return scope_of(
+def _scope(data: dict[str, Any]) -> Selection:
+    return selection_of(
         corpus=data["corpus"],
         campaign=data["campaign"],
         systems=data["systems"],

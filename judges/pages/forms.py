@@ -17,7 +17,7 @@ from judges.rating.availability import Availability, availability
 from judges.rating.lookup import split_for
 from judges.rating.needs import machines
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 
 
 def judge_choices() -> list[tuple[str, str]]:
@@ -64,14 +64,14 @@ class ScopeForm(forms.Form):
         if not corpus.splits.exists():
             del self.fields["part"]
 
-    def scope(self) -> Scope:
+    def scope(self) -> Selection:
         """Return the chosen scope."""
         data = self.cleaned_data
         samples = data.get("samples") or 1
         part = data.get("part", "")
         split = split_for(self.corpus, part)
         systems = tuple(data["systems"])
-        return Scope(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
+        return Selection(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
 
 
 class JudgeForm(ScopeForm):

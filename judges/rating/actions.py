@@ -14,15 +14,15 @@ from jobs.models import Call, Run
 from judges.errors import JudgeError
 from judges.rating import selection
 from judges.rating.needs import UNMET
-from judges.rating.plans import MOST_SAMPLES, WHOLE, Plan
-from judges.rating.selection import Scope
+from judges.rating.plans import MOST_SAMPLES, WHOLE, RaterPlan
+from judges.rating.selection import Selection
 
 _BATCH = 5000
 Progress = Callable[[int, int], None]
 
 
 @transaction.atomic
-def start(*, by: User | None, plan: Plan, scope: Scope, progress: Progress | None = None) -> Run:
+def start(*, by: User | None, plan: RaterPlan, scope: Selection, progress: Progress | None = None) -> Run:
     """Start a run, or resume the one of the same rater and scope; return it.
 
     Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
@@ -62,7 +62,7 @@ def start(*, by: User | None, plan: Plan, scope: Scope, progress: Progress | Non
     return run
 
 
-def _create_calls(run: Run, plan: Plan, scope: Scope, progress: Progress | None) -> None:
+def _create_calls(run: Run, plan: RaterPlan, scope: Selection, progress: Progress | None) -> None:
     batch: list[Call] = []
     made, total = 0, _target_count(plan, scope) * scope.samples if progress else 0
     for continuation, item in targets(plan, scope):
@@ -78,7 +78,7 @@ def _create_calls(run: Run, plan: Plan, scope: Scope, progress: Progress | None)
     Call.objects.bulk_create(batch, ignore_conflicts=True)
 
 
-def targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
+def targets(plan: RaterPlan, scope: Selection) -> Iterator[tuple[int, int | None]]:
     """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
     if plan.covers != WHOLE:
         rows = selection.items(scope, plan.covers).order_by("continuation_id", F("turn__position"))
@@ -89,13 +89,13 @@ def targets(plan: Plan, scope: Scope) -> Iterator[tuple[int, int | None]]:
         yield pk, None
 
 
-def _target_count(plan: Plan, scope: Scope) -> int:
-    if plan.covers == "turn":
-        return selection.items(scope, "turn").count()
-    return selection.continuations(scope).filter(items__kind=plan.item_kind).distinct().count()
+def _target_count(plan: RaterPlan, scope: Selection) -> int:
+    if plan.covers != WHOLE:
+        return selection.items(scope, plan.covers).count()
+    return selection.continuations(scope).filter(items__kind__in=plan.item_kinds).distinct().count()
 
 
-def calls_of_scope(plan: Plan, scope: Scope) -> QuerySet[Call]:
+def calls_of_scope(plan: RaterPlan, scope: Selection) -> QuerySet[Call]:
     """Return the calls of a plan's rater over a scope, whichever run holds them."""
     calls = Call.objects.filter(rater=plan.rater, sample__lt=scope.samples)
     if plan.covers != WHOLE:

@@ -22,8 +22,8 @@ from judges.protocols.budget import TooLong, within
 from judges.rating import actions as rating
 from judges.rating import needs, selection
 from judges.rating.cases import case_of
-from judges.rating.plans import Judge, Plan
-from judges.rating.selection import Scope
+from judges.rating.plans import Judge, RaterPlan
+from judges.rating.selection import Selection
 
 LOOKED_AT = 40
 """Prompts that are made to estimate the length of all."""
@@ -67,7 +67,7 @@ class Estimate:
         )
 
 
-def estimate(judge: Judge, scope: Scope) -> Estimate | None:
+def estimate(judge: Judge, scope: Selection) -> Estimate | None:
     """Return what a run would take; None for a judge that asks nobody. Raises JudgeError as starting does.
 
     Nothing is kept: neither the rater nor the scheme that a start would make.
@@ -78,7 +78,7 @@ def estimate(judge: Judge, scope: Scope) -> Estimate | None:
     return found
 
 
-def _estimate(plan: Plan, judge: Judge, scope: Scope) -> Estimate | None:
+def _estimate(plan: RaterPlan, judge: Judge, scope: Selection) -> Estimate | None:
     protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
     if endpoint is None or not isinstance(protocol, Asking):
         return None
@@ -130,7 +130,7 @@ def _lengths(
     return len(lengths) / len(chosen), sum(lengths) / len(lengths)
 
 
-def _written(plan: Plan, protocol: Asking) -> float:
+def _written(plan: RaterPlan, protocol: Asking) -> float:
     """Return the tokens of a reply: the mean of this judge's earlier ones, else the protocol's own guess."""
     seen = Call.objects.filter(rater=plan.rater, state=Call.State.DONE).aggregate(mean=Avg("tokens_out"))
     return float(seen["mean"] or protocol.reply_tokens)

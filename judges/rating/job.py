@@ -18,15 +18,15 @@ from jobs.queue.progress import Progress
 from judges.errors import JudgeError
 from judges.rating import actions as rating
 from judges.rating.metric_plans import check_keys, metric_plan, metric_plans
-from judges.rating.plans import MOST_SAMPLES, Judge, Plan
-from judges.rating.selection import Scope
+from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan
+from judges.rating.selection import Selection
 
 KIND = "starting"
 AT_ONCE = 20_000
 """Runs over a corpus of at most this many items are started while the page waits, in a few seconds."""
 
 
-def start_judge(*, by: User | None, judge: Judge, scope: Scope) -> Run | Job:
+def start_judge(*, by: User | None, judge: Judge, scope: Selection) -> Run | Job:
     """Start a judge over a small corpus and return its run; start a job for a larger one.
 
     Raises JobError for what does not fit together, before any job is started.
@@ -41,7 +41,7 @@ def start_judge(*, by: User | None, judge: Judge, scope: Scope) -> Run | Job:
     return _job(by, about, scope, {"judge": told | {"shows": list(judge.shows)}})
 
 
-def start_metrics(*, by: User | None, keys: Sequence[str], scope: Scope) -> list[Run] | list[Job]:
+def start_metrics(*, by: User | None, keys: Sequence[str], scope: Selection) -> list[Run] | list[Job]:
     """Start metrics over a small corpus and return their runs; start a job for each over a larger one.
 
     Raises JudgeError for a key that there is none of, before any job is started.
@@ -57,7 +57,7 @@ def _is_small(corpus: Corpus) -> bool:
     return browsing.counts([corpus])[corpus.pk]["items"] <= AT_ONCE
 
 
-def _job(by: User | None, about: str, scope: Scope, what: Mapping[str, Any]) -> Job:
+def _job(by: User | None, about: str, scope: Selection, what: Mapping[str, Any]) -> Job:
     subject = f"{about[:180]} over {scope.corpus.name}, selection {scope.digest()[:8]}"
     return actions.start(kind=KIND, subject=subject, params={**what, "scope": scope.as_json()}, by=by)
 
@@ -79,8 +79,8 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     return {"run": started.pk}
 
 
-def _scope(told: Mapping[str, Any]) -> Scope:
-    """Return the selection that `Scope.as_json` wrote."""
+def _scope(told: Mapping[str, Any]) -> Selection:
+    """Return the selection that `Selection.as_json` wrote."""
     corpus = Corpus.objects.filter(pk=told["corpus"]).first()
     campaigns = Campaign.objects.select_related("corpus", "scheme_version__scheme")
     campaign = campaigns.filter(pk=told["campaign"]).first()
@@ -88,12 +88,12 @@ def _scope(told: Mapping[str, Any]) -> Scope:
     if corpus is None or (told["campaign"] and campaign is None) or (told.get("split") and split is None):
         raise JobRefused("what it was to go over was deleted")
     systems = tuple(told["systems"])
-    return Scope(
+    return Selection(
         corpus, campaign, systems, told["include_self"], told["samples"], split, told.get("part", "")
     )
 
 
-def _plan(params: Mapping[str, Any], scope: Scope) -> Plan:
+def _plan(params: Mapping[str, Any], scope: Selection) -> RaterPlan:
     if "metric" in params:
         return metric_plan(params["metric"], scope.corpus)
     told = dict(params["judge"])

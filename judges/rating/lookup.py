@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from annotation.models import Campaign, Corpus, Split, System
 from jobs.models import Endpoint
 from judges.errors import JudgeError
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 
 PARTS = ("dev", "test")
 
 
-def scope_of(
+def selection_of(
     *,
     corpus: str = "",
     campaign: str = "",
@@ -20,7 +20,7 @@ def scope_of(
     include_self: bool = False,
     samples: int = 1,
     part: str = "",
-) -> Scope:
+) -> Selection:
     """Return the scope that names describe: exactly one of corpus and campaign, and systems of it.
 
     `part` is dev or test of the corpus's split, or empty for all of it.
@@ -33,7 +33,7 @@ def scope_of(
     if unknown := sorted(set(systems) - known):
         raise JudgeError(f"The corpus {found.name} has no system {', '.join(unknown)}.")
     split = split_for(found, part)
-    return Scope(found, chosen, tuple(systems), include_self, samples, split, part)
+    return Selection(found, chosen, tuple(systems), include_self, samples, split, part)
 
 
 def split_for(corpus: Corpus, part: str) -> Split | None:

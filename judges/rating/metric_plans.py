@@ -21,10 +21,10 @@ from judges.metrics import (
     content_hash,
     instrument_for,
 )
-from judges.rating.plans import WHOLE, Plan
+from judges.rating.plans import WHOLE, RaterPlan
 
 
-def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[Plan]:
+def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[RaterPlan]:
     """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for no such one.
 
     The corpus is hashed once, and only where a metric learns from it.
@@ -39,7 +39,7 @@ def check_keys(keys: Iterable[str]) -> None:
         _named(key)
 
 
-def metric_plan(key: str, corpus: Corpus) -> Plan:
+def metric_plan(key: str, corpus: Corpus) -> RaterPlan:
     """Return the plan of one metric."""
     return metric_plans([key], corpus)[0]
 
@@ -51,14 +51,14 @@ def _named(key: str) -> Instrument:
         raise JudgeError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
 
 
-def _plan(instrument: Instrument, hashed: Callable[[], str]) -> Plan:
+def _plan(instrument: Instrument, hashed: Callable[[], str]) -> RaterPlan:
     metric = instrument.metric
     if instrument.learns:
         instrument = replace(instrument, fitted_on=hashed())
     spec = instrument.spec(tools())
     rater = raters.machine(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
     version = scheme_store.store(definition=scheme_of(metric))
-    return Plan(
+    return RaterPlan(
         rater=rater,
         queue=Run.Queue.METRICS,
         covers=WHOLE,

@@ -23,7 +23,7 @@ WHOLE = "continuation"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RaterPlan:
     """What a run needs to know of its rater: `covers` says what one call is about (an item of a kind, or a
     whole continuation), `item_kinds` what its questions are about, `kind` names its run."""
 
@@ -55,7 +55,7 @@ class Judge:
     budget: int | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
 
-    def plan(self, campaign: Campaign | None = None) -> Plan:
+    def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
         protocol = self._protocol()
         variant = self.variant or protocol.variants[0]
@@ -79,7 +79,7 @@ class Judge:
             name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
         }
         main = next(iter(protocol.answers.values()))[0].key
-        return Plan(
+        return RaterPlan(
             rater=rater,
             queue=Run.Queue.CALLS,
             covers=protocol.covers,

@@ -14,7 +14,7 @@ from annotation.records import SELF
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class Selection:
     """A selection. No `systems` means all; own turns count where there is nothing else, or when asked.
 
     `part` (dev or test, of `split`) leaves out the clusters of the other part.
@@ -44,7 +44,7 @@ class Scope:
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
 
-def continuations(scope: Scope) -> QuerySet[Continuation]:
+def continuations(scope: Selection) -> QuerySet[Continuation]:
     """Return the continuations that a scope covers."""
     if scope.campaign and scope.campaign.tasks.exists():
         chosen = scope.campaign.tasks.values("continuation")
@@ -60,7 +60,7 @@ def continuations(scope: Scope) -> QuerySet[Continuation]:
     return _of_part(_of_systems(rows, systems), scope)
 
 
-def items(scope: Scope, kind: str) -> QuerySet[Item]:
+def items(scope: Selection, kind: str) -> QuerySet[Item]:
     """Return the items of one kind that a scope covers: of a campaign that shows single items, those."""
     rows = Item.objects.filter(kind=kind, continuation__in=continuations(scope))
     if scope.campaign:
@@ -74,7 +74,7 @@ def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> Query
     return rows.filter(system__name__in=systems) if systems else rows
 
 
-def _of_part(rows: QuerySet[Continuation], scope: Scope) -> QuerySet[Continuation]:
+def _of_part(rows: QuerySet[Continuation], scope: Selection) -> QuerySet[Continuation]:
     if scope.split is None:
         return rows
     clusters = scope.split.clusters.filter(part=scope.part).values("cluster")

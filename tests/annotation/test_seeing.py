@@ -15,7 +15,7 @@ from judges.protocols import PROTOCOLS, Case
 from judges.rating import actions as rating
 from judges.rating.judge_calls import JudgePreparer
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 from tests import factories
 from tests.judges.helpers import begin
 
@@ -157,7 +157,7 @@ def endpoint():
 
 def prompt_over(campaign):
     plan = Judge("cocoeval_behaviours", endpoint=endpoint()).plan(campaign)
-    [prompt] = prompts_of(rating.start(by=None, plan=plan, scope=Scope(campaign.corpus, campaign)))
+    [prompt] = prompts_of(rating.start(by=None, plan=plan, scope=Selection(campaign.corpus, campaign)))
     return prompt
 
 

@@ -11,7 +11,7 @@ from jobs.models import Endpoint, Run
 from jobs.queue.heartbeat import Heart
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 
@@ -41,7 +41,7 @@ def small_corpus(dialogues: int = 2, turns: int = 6) -> Corpus:
 
 
 def begin(corpus: Corpus, judge: Judge, **scope: Any) -> Run:
-    return rating.start(by=None, plan=judge.plan(), scope=Scope(corpus, **scope))
+    return rating.start(by=None, plan=judge.plan(), scope=Selection(corpus, **scope))
 
 
 def finish(queue: str = "calls", seconds: float = 20) -> Counts:

@@ -15,7 +15,7 @@ from jobs.models import Run
 from judges.rating.availability import availability, language_warning
 from judges.rating.estimates import estimate, tokens
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -61,7 +61,7 @@ def test_a_judge_that_asks_a_model_starts_once_it_was_seen_what_goes_where(
 def test_an_estimate_is_near_what_a_run_takes_and_keeps_nothing(fake: FakeLLM) -> None:
     corpus = small_corpus()
     judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake))
-    found = estimate(judge, Scope(corpus, samples=2))
+    found = estimate(judge, Selection(corpus, samples=2))
     assert found is not None
     assert not Rater.objects.exists()
     assert not Scheme.objects.filter(key="comperdial_turn").exists()
@@ -71,14 +71,14 @@ def test_an_estimate_is_near_what_a_run_takes_and_keeps_nothing(fake: FakeLLM) -
     asked = [message["content"] for body in fake.bodies for message in body["messages"]]
     assert found.tokens_in == pytest.approx(sum(map(tokens, asked)), rel=0.05)
     assert float(found.cost or 0) == pytest.approx((found.tokens_in + 10 * found.tokens_out) / 1e6)
-    again = estimate(judge, Scope(corpus, samples=3))
+    again = estimate(judge, Selection(corpus, samples=3))
     assert again is not None
     assert (again.calls, again.done, again.tokens_out) == (12, 24, 12 * 20)
 
 
 def test_no_cost_is_claimed_where_prices_are_unknown(fake: FakeLLM) -> None:
     judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake, price_in=None))
-    found = estimate(judge, Scope(small_corpus()))
+    found = estimate(judge, Selection(small_corpus()))
     assert found is not None
     assert found.cost is None
     assert "cost about unknown" in found.sentence()
@@ -86,7 +86,7 @@ def test_no_cost_is_claimed_where_prices_are_unknown(fake: FakeLLM) -> None:
 
 def test_what_costs_nothing_is_not_counted(fake: FakeLLM) -> None:
     judge = Judge("cpdscore_simple", "with_reference", endpoint=endpoint_of(fake))
-    found = estimate(judge, Scope(small_corpus()))
+    found = estimate(judge, Selection(small_corpus()))
     assert found is not None
     assert (found.tokens_in, found.tokens_out) == (0, 0), "no turn here has a reference"
 

@@ -12,7 +12,7 @@ from jobs.progress import progress
 from judges.errors import JudgeError
 from judges.models import CallLabel
 from judges.rating import actions as rating
-from judges.rating.lookup import scope_of
+from judges.rating.lookup import selection_of
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -108,7 +108,7 @@ def test_another_scope_of_the_same_judge_pays_only_for_what_is_new(fake: FakeLLM
 def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM) -> None:
     corpus, judge = small_corpus(dialogues=4), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     split = splits.draw(corpus=corpus, by=None)
-    run = rating.start(by=None, plan=judge.plan(), scope=scope_of(corpus=corpus.name, part="dev"))
+    run = rating.start(by=None, plan=judge.plan(), scope=selection_of(corpus=corpus.name, part="dev"))
     finish()
     dev = splits.clusters(split=split, part="dev")
     asked = run.calls.values_list("continuation__dialogue__cluster", flat=True)
@@ -125,9 +125,9 @@ def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM)
 def test_a_part_of_a_corpus_without_a_split_is_refused(fake: FakeLLM) -> None:
     corpus = small_corpus()
     with pytest.raises(JudgeError, match="has no split: draw one on its page"):
-        scope_of(corpus=corpus.name, part="dev")
+        selection_of(corpus=corpus.name, part="dev")
     with pytest.raises(JudgeError, match="There is no part 'train': a corpus is split into dev and test"):
-        scope_of(corpus=corpus.name, part="train")
+        selection_of(corpus=corpus.name, part="train")
 
 
 def test_more_samples_add_to_those_that_are_there(fake: FakeLLM) -> None:

@@ -12,7 +12,7 @@ from judges.metrics import content_hash, corpus_hash
 from judges.models import Embedding
 from judges.rating import actions as rating
 from judges.rating.metric_plans import metric_plan, metric_plans
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 from tests import factories
 from tests.judges.helpers import finish
 
@@ -25,7 +25,7 @@ def test_a_metric_labels_every_turn_and_each_text_is_embedded_once() -> None:
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]
     factories.continuation(dialogue, "c", system="x", turns=lines)
     plan = metric_plan("m_sns_avg", corpus)
-    run = rating.start(by=None, plan=plan, scope=Scope(corpus, include_self=True))
+    run = rating.start(by=None, plan=plan, scope=Selection(corpus, include_self=True))
     finish("metrics")
     run.refresh_from_db()
     assert run.state == Run.State.DONE

@@ -19,7 +19,7 @@ from judges.rating.driving import summary
 from judges.rating.estimates import estimate
 from judges.rating.needs import UNMET
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -159,9 +159,9 @@ def test_a_rater_that_never_answered_the_question_is_refused(endpoint: Endpoint)
 def test_an_estimate_counts_only_what_will_be_asked(endpoint: Endpoint) -> None:
     corpus = small_corpus(dialogues=2)
     rater = scored(corpus, endpoint)
-    met = estimate(on_top(rater, endpoint), Scope(corpus))
+    met = estimate(on_top(rater, endpoint), Selection(corpus))
     factories.continuation(corpus.dialogues.first(), "later", system="y", turns=[{"text": "a"}])
-    partly = estimate(on_top(rater, endpoint), Scope(corpus))
+    partly = estimate(on_top(rater, endpoint), Selection(corpus))
     assert met is not None
     assert partly is not None
     assert (met.calls, partly.calls) == (2, 3)

@@ -18,7 +18,7 @@ from jobs.models import Run
 from judges.rating import actions as rating
 from judges.rating.metric_plans import metric_plan
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -28,7 +28,7 @@ CHINESE = ("我们明天早上去公园散步吧", "好的，记得带上雨伞�
 
 
 def measured(corpus: Corpus, key: str = "m_sns_avg") -> Run:
-    run = rating.start(by=None, plan=metric_plan(key, corpus), scope=Scope(corpus))
+    run = rating.start(by=None, plan=metric_plan(key, corpus), scope=Selection(corpus))
     finish("metrics")
     run.refresh_from_db()
     return run

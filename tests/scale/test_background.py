@@ -23,7 +23,7 @@ from jobs.queue.heartbeat import Heart
 from judges.errors import JudgeError
 from judges.rating import job as starting
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 from tests import factories
 from tests.calibration.world import world
 
@@ -117,7 +117,7 @@ def test_a_small_campaign_is_opened_while_the_page_waits(
 
 
 def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> None:
-    scope = Scope(corpus)
+    scope = Selection(corpus)
     job = starting.start_judge(by=None, judge=RULES, scope=scope)
     assert isinstance(job, Job)
     assert starting.start_judge(by=None, judge=RULES, scope=scope) == job
@@ -129,7 +129,7 @@ def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> N
 
 
 def test_a_metric_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> None:
-    [job] = starting.start_metrics(by=None, keys=["dnr@reference"], scope=Scope(corpus))
+    [job] = starting.start_metrics(by=None, keys=["dnr@reference"], scope=Selection(corpus))
     assert isinstance(job, Job)
     ended = _work_off()
     assert (ended.state, ended.error) == ("done", "")
@@ -138,12 +138,12 @@ def test_a_metric_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> 
 
 def test_a_metric_that_there_is_none_of_is_refused_before_any_job(corpus: Corpus) -> None:
     with pytest.raises(JudgeError, match="wisdom"):
-        starting.start_metrics(by=None, keys=["wisdom"], scope=Scope(corpus))
+        starting.start_metrics(by=None, keys=["wisdom"], scope=Selection(corpus))
     assert not Job.objects.exists()
 
 
 def test_a_start_whose_worker_was_lost_makes_each_call_once(corpus: Corpus) -> None:
-    starting.start_judge(by=None, judge=RULES, scope=Scope(corpus))
+    starting.start_judge(by=None, judge=RULES, scope=Selection(corpus))
     lost = queue.claim(worker="lost")
     assert lost is not None
     starting.run(lost, lambda *_: None)  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ def test_a_start_whose_worker_was_lost_makes_each_call_once(corpus: Corpus) -> N
 
 
 def test_a_start_says_why_it_came_to_nothing(corpus: Corpus) -> None:
-    starting.start_judge(by=None, judge=RULES, scope=Scope(corpus))
+    starting.start_judge(by=None, judge=RULES, scope=Selection(corpus))
     job = Job.objects.get()
     job.params["scope"]["corpus"] = 0
     job.save()
@@ -161,7 +161,7 @@ def test_a_start_says_why_it_came_to_nothing(corpus: Corpus) -> None:
 
 
 def test_a_cancelled_start_can_be_done_again(corpus: Corpus) -> None:
-    job = starting.start_judge(by=None, judge=RULES, scope=Scope(corpus))
+    job = starting.start_judge(by=None, judge=RULES, scope=Selection(corpus))
     assert isinstance(job, Job)
     actions.cancel(job=job, by=None)
     assert _work_off().state == "cancelled"

@@ -8,8 +8,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.gold import export as gold_export
+from calibration.gold import rules
 from calibration.gold.making import make
-from calibration.gold.rules import RULES, TIES, GoldRuleError
+from calibration.gold.rules import RULES, GoldRuleError
 from calibration.management import export_options as exporting
 from calibration.management import scope_options as places
 from calibration.models import Gold
@@ -34,7 +35,10 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--rule", choices=list(RULES), default="majority", help="how to choose (majority)"
         )
-        parser.add_argument("--ties", choices=list(TIES), help="for a majority: what becomes of ties (none)")
+        for name, values in rules.known_options().items():
+            whose = " or ".join(title.lower() for title in rules.rules_with(name))
+            meant = "; ".join(f"{value}: {meaning}" for value, meaning in values.items())
+            parser.add_argument(f"--{name}", choices=list(values), help=f"for a {whose}: {meant}")
         parser.add_argument("--raters", nargs="*", default=[], help="whose answers count (all people)")
         exporting.add_arguments(parser)
 
@@ -63,7 +67,7 @@ def _made(options: dict[str, Any]) -> Gold:
             campaign=campaign,
             scheme_version=_version(corpus, campaign, options["scheme"]),
             rule=options["rule"],
-            options={"ties": options["ties"]} if options["ties"] else {},
+            options={name: options[name] for name in rules.known_options() if options[name]},
             raters=options["raters"],
             by=None,
         )

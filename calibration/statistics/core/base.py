@@ -50,6 +50,15 @@ def in_parts(compute: Callable[[Draw], Floats]) -> Callable[[Draw], Floats]:
 
 
 @dataclass(frozen=True)
+class InReports:
+    """How reports word a statistic: its name in a sentence, its column's heading and its symbol, if any."""
+
+    name: str
+    heading: str
+    symbol: str = ""
+
+
+@dataclass(frozen=True)
 class Statistic:
     """One statistic. ``compute`` returns a value per row of a draw, NaN where it is undefined.
 
@@ -57,7 +66,8 @@ class Statistic:
     order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
     all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
     ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
-    ``used`` marks the sample's items it rests on, where that is not all of them.
+    ``used`` marks the sample's items it rests on, where that is not all of them. ``in_reports`` words it in
+    the reports of studies, which show it and whose form offers it; None keeps it to `agree` and Python.
     """
 
     key: str
@@ -72,6 +82,7 @@ class Statistic:
     checks: tuple[Check, ...] = ()
     source: str = ""
     used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
+    in_reports: InReports | None = None
 
     def __post_init__(self) -> None:
         """Compute in parts where tables are large."""

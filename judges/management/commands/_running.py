@@ -13,8 +13,8 @@ from config.commands import DatabaseCommand
 from jobs import runs
 from jobs.models import Run
 from judges.rating.driving import Drive, summary
-from judges.rating.lookup import PARTS, scope_of
-from judges.rating.selection import Scope
+from judges.rating.lookup import PARTS, selection_of
+from judges.rating.selection import Selection
 
 INTERRUPTED = 130
 
@@ -42,10 +42,10 @@ class RunCommand(DatabaseCommand):
         )
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    def scope(self, options: dict[str, Any], samples: int = 1) -> Scope:
+    def scope(self, options: dict[str, Any], samples: int = 1) -> Selection:
         """Return the scope that the options name."""
         systems = [part.strip() for part in options["systems"].split(",") if part.strip()]
-        return scope_of(
+        return selection_of(
             corpus=options["corpus"],
             campaign=options["campaign"],
             systems=systems,

@@ -16,7 +16,7 @@ from judges.rating import actions as rating
 from judges.rating.estimates import estimate
 from judges.rating.lookup import endpoint_named
 from judges.rating.plans import Judge
-from judges.rating.selection import Scope
+from judges.rating.selection import Selection
 
 
 class Command(RunCommand):
@@ -78,7 +78,7 @@ class Command(RunCommand):
         self.stdout.write(json.dumps(summaries[0]))
         self.fail(summaries)
 
-    def _chosen(self, options: dict[str, Any]) -> tuple[Judge, Scope]:
+    def _chosen(self, options: dict[str, Any]) -> tuple[Judge, Selection]:
         sync_environment()
         scope = self.scope(options, options["samples"])
         judge = Judge(

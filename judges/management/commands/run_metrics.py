@@ -13,8 +13,8 @@ from judges.metrics import split_keys
 from judges.rating import actions as rating
 from judges.rating.availability import availability
 from judges.rating.metric_plans import metric_plans
-from judges.rating.plans import Plan
-from judges.rating.selection import Scope
+from judges.rating.plans import RaterPlan
+from judges.rating.selection import Selection
 
 
 class Command(RunCommand):
@@ -48,7 +48,7 @@ class Command(RunCommand):
         self.stdout.write(json.dumps({"runs": summaries}))
         self.fail(summaries)
 
-    def _warn(self, plans: list[Plan], scope: Scope) -> None:
+    def _warn(self, plans: list[RaterPlan], scope: Selection) -> None:
         """Say what will have no value here, or values that mean little."""
         looked = availability(scope.corpus)
         for plan in plans:

@@ -1,0 +1,168 @@
+"""A plug-in is one file and one line: an entry put in one table alone is found on page, command and API."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command, load_command_class
+from django.test import Client
+from django.urls import reverse
+
+from annotation.api.corpora_serializers import ImportRequest
+from annotation.formats import FORMATS
+from annotation.schemes import SCHEMES
+from calibration.gold.rules import RULES
+from calibration.profiles import causes, summary
+from calibration.reports.tables import shown
+from calibration.statistics import STATISTICS
+from calibration.statistics.core.base import InReports
+from calibration.studies import actions as studies
+from judges.metrics import METRICS, Metric, Score, Settings, Tools
+from judges.metrics.kit.base import DESCRIPTIVE, Aspect, Cause, scored
+from judges.metrics.kit.scene import Scene
+from judges.protocols import PROTOCOLS
+from judges.protocols.rules_baseline import RulesBaseline
+from tests import factories
+from tests.calibration.test_profiles import scored as given_scores
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+
+
+def loudness(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
+    """The number of exclamation marks of a turn."""
+    assert turn is not None
+    return scored(scene.target(turn).text.count("!"), loudest=scene.position(turn))
+
+
+LOUDNESS = Metric(
+    key="loudness",
+    title="Loudness of a turn",
+    kind="turn",
+    aspect=Aspect("tone", "Tone of voice"),
+    compute=loudness,
+    low=0.0,
+    high=None,
+    direction=DESCRIPTIVE,
+    causes={"loudest": Cause("shouted in", "turn")},
+    group="voices",
+)
+
+
+@pytest.fixture
+def researcher(client: Client) -> Client:
+    client.force_login(factories.user(researcher=True))
+    return client
+
+
+@pytest.fixture
+def rated() -> World:
+    built = world(dialogues=4, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3], scheme="quality")
+    for name in ("ann", "ben"):
+        built.say(name, "quality", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
+    return built
+
+
+def shown_at(client: Client, name: str, query: str = "") -> str:
+    response = client.get(reverse(name) + query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_metric_brings_its_heading_causes_and_group(
+    researcher: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(METRICS, "loudness", LOUDNESS)
+    corpus = factories.corpus()
+    given_scores(corpus, "loudness", {"model-a": [2.0]}, loudest=1)
+
+    form = shown_at(researcher, "new-run", f"?corpus={corpus.pk}")
+    assert "Loudness of a turn" in form
+    assert "tone of voice" in form
+    assert [panel.title for panel in summary.profile(corpus)] == ["Turns: tone of voice"]
+    profile = researcher.get(reverse("profile", args=[corpus.pk])).content.decode()
+    assert "Turns: tone of voice" in profile
+    made = corpus.dialogues.get().continuations.get(system__name="model-a")
+    assert causes.values(made)[1][0].causes == ("shouted in turn 2",)
+    told = {one["key"]: one for one in researcher.get(reverse("api-metrics")).json()}
+    assert told["loudness"]["aspect"] == "tone"
+
+    file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    turns = [{"speaker": "A", "text": "tea?"}, {"speaker": "B", "text": "Yes!!"}]
+    file.write_text(json.dumps({"id": "d", "turns": turns}) + "\n")
+    call_command("score", str(file), "--output", str(out), "--metrics", "voices")
+    assert [json.loads(line)["value"] for line in out.read_text().splitlines()] == [0.0, 2.0]
+
+
+def test_a_statistic_is_offered_and_shown_with_its_wording(
+    researcher: Client, monkeypatch: pytest.MonkeyPatch, rated: World
+) -> None:
+    words = InReports("Sameness of two raters", "Same", "s")
+    own = replace(STATISTICS["percent_agreement"], key="sameness", title="Sameness", in_reports=words)
+    monkeypatch.setitem(STATISTICS, "sameness", own)
+    assert "sameness" in shown()
+    assert "Sameness" in shown_at(researcher, "new-study", f"?corpus={rated.corpus.pk}")
+    study = studies.create(
+        name="s", corpus=rated.corpus, definition={"statistics": ["sameness"], "resamples": 0}, by=None
+    )
+    studies.compute(study=study, part="all", by=None)
+    page = researcher.get(reverse("report", args=[study.pk])).content.decode()
+    assert ">Same<" in page.replace("\n", "").replace(" ", "")
+
+
+def test_a_gold_rule_brings_its_options_to_form_command_and_api(
+    researcher: Client, monkeypatch: pytest.MonkeyPatch, rated: World
+) -> None:
+    own = replace(RULES["median"], key="last", title="Last word", options={"speed": {"slow": "with care"}})
+    monkeypatch.setitem(RULES, "last", own)
+    form = shown_at(researcher, "new-gold", f"?corpus={rated.corpus.pk}")
+    assert "Last word" in form
+    assert "Speed, for a last word" in form
+    assert "with care" in form
+
+    command = load_command_class("calibration", "export_gold").create_parser("manage.py", "export_gold")
+    assert command.parse_args(["--rule", "last", "--speed", "slow"]).speed == "slow"
+
+    asked = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rule": "last", "options": {"speed": "slow"}}
+    made = researcher.post(reverse("api-golds"), asked, content_type="application/json")
+    assert made.status_code == 201, made.content
+    assert made.json()["options"]["speed"] == "slow"
+
+
+def test_a_protocol_is_offered_everywhere(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Coin(RulesBaseline):
+        """Rules under another name."""
+
+        key = "coin"
+        title = "Tossed coin"
+
+    monkeypatch.setitem(PROTOCOLS, "coin", Coin())
+    assert "Tossed coin" in shown_at(researcher, "new-run", f"?corpus={factories.corpus().pk}")
+    assert "coin" in {one["key"] for one in researcher.get(reverse("api-protocols")).json()}
+    command = load_command_class("judges", "run_judge").create_parser("manage.py", "run_judge")
+    assert "coin" in next(a.choices for a in command._actions if a.dest == "protocol")
+
+
+def test_a_scheme_is_offered_to_campaigns(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(SCHEMES["fed_dialogue"], key="own_fed", title="Our own FED")
+    monkeypatch.setitem(SCHEMES, "own_fed", own)
+    corpus = factories.corpus()
+    factories.dialogue(corpus)
+    assert "Our own FED" in shown_at(researcher, "new-campaign", f"?corpus={corpus.pk}")
+    asked = {"name": "c", "corpus": corpus.name, "scheme": "own_fed"}
+    made = researcher.post(reverse("api-campaigns"), asked, content_type="application/json")
+    assert made.status_code == 201, made.content
+
+
+def test_a_format_is_offered(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FORMATS, "own", replace(FORMATS["jsonl"], key="own", title="Our own lines"))
+    page = shown_at(researcher, "import-corpus")
+    assert "Our own lines" in page
+    assert '<option value="own"' in page
+    command = load_command_class("annotation", "import_corpus").create_parser("manage.py", "import_corpus")
+    assert "own" in next(a.choices for a in command._actions if a.dest == "format")
+    assert "own" in ImportRequest().fields["format"].choices
