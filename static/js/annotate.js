@@ -122,7 +122,7 @@ async function ask(place, payload = {}) {
     load(body);
     return null;
   } catch (problem) {
-    return { error: `Not sent: ${problem.message}. Nothing is lost; try again.` };
+    return { error: `Not sent: ${problem.message}. Nothing is lost; try again.`, passes: true };
   } finally {
     sending = submitButton.disabled = false;
   }
@@ -142,7 +142,7 @@ async function submit() {
   if (refused?.kept)
     return settle({ ...refused.kept, isSubmitted: refused.code === "submitted_differently" });
   if (refused?.code === "lease_lost") return warn(refused.error, "Next task", () => ask("next/"));
-  return refused && refuse(refused.error);
+  return refused && (refused.passes ? say(refused.error, true) : refuse(refused.error));
 }
 
 async function skip(event) {
