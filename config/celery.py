@@ -1,7 +1,7 @@
 """Celery over Redis or RabbitMQ. The broker carries wake-ups; the work itself is rows in PostgreSQL.
 
-Each of these runs `celery -A config.celery`: a worker of a queue (`worker --queues calls`, `worker --queues
-metrics`), and the clock that wakes the sweeper (`beat`).
+Each of these runs `celery -A config.celery`: a worker of a queue (`worker --queues calls`, or
+`metrics`, or `jobs`), and the clock that wakes the sweeper (`beat`).
 """
 
 from __future__ import annotations

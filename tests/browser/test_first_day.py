@@ -1,0 +1,138 @@
+"""The first day: from an empty Concord to a small campaign's gold, by people who were let in by links."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+
+import pytest
+from django.db import connection
+from playwright.sync_api import expect
+
+from annotation.people import links
+from jobs.kinds import queue_of
+from jobs.queue.heartbeat import Heart
+from jobs.queue.progress import never
+from tests.browser.conftest import PHONE, ready
+from tests.factories import PASSWORD
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+RATINGS = {"ann": "5142", "ben": "4152"}
+
+
+def dialogues() -> bytes:
+    """Return two dialogues, each with a response by two systems."""
+    lines = [
+        {
+            "id": f"d{number}",
+            "turns": [{"speaker": "A", "text": "Hello!"}, {"speaker": "B", "text": "Good morning."}],
+            "continuations": [
+                {"id": system, "system": system, "turns": [{"speaker": "A", "text": f"{system} {number}"}]}
+                for system in ("model-x", "model-y")
+            ],
+        }
+        for number in range(2)
+    ]
+    return "\n".join(json.dumps(line) for line in lines).encode()
+
+
+def enter(page, address: str, name: str) -> None:
+    """Use a one-time link."""
+    page.goto(address)
+    page.get_by_label("User name").fill(name)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password again").fill(PASSWORD)
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.get_by_text("Welcome. You are signed in.")).to_be_visible()
+
+
+def invited(page, role: str) -> str:
+    """Invite somebody and return the address to be sent to them."""
+    page.get_by_role("banner").get_by_role("link", name="People").click()
+    form = page.locator("section", has_text="Invite a person")
+    form.get_by_label("Role").select_option(label=role)
+    form.get_by_role("button", name="Make the link").click()
+    return str(page.locator("pre").inner_text()).strip()
+
+
+def work_off(queue: str) -> None:
+    """Do what waits in a queue as its worker does, beside the browser."""
+
+    def run() -> None:
+        with Heart(queue) as heart:
+            queue_of(queue).work(queue, seconds=20, heart=heart, stopping=never)
+        connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+
+
+def rate(page, ratings: str) -> None:
+    page.goto("/my/")
+    page.get_by_role("link", name="Start").click()
+    for number, value in enumerate(ratings):
+        expect(page.locator("#progress-text")).to_have_text(f"{number} of {len(ratings)}")
+        page.keyboard.press(value)
+        ready(page)
+        page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+
+
+def test_from_nothing_to_gold(page_of, tmp_path) -> None:
+    page = page_of()
+    page.goto("/")
+    expect(page.get_by_text("Nobody manages this Concord yet")).to_be_visible()
+    made = links.first_administrator()
+    assert made is not None
+    enter(page, f"/link/{made.token}/", "ada")
+
+    pages = {"rei": page_of(), "ann": page_of(), "ben": page_of(viewport=PHONE, color_scheme="dark")}
+    for name, role in (("rei", "Researcher"), ("ann", "Annotator"), ("ben", "Annotator")):
+        enter(pages[name], invited(page, role), name)
+
+    page = pages["rei"]
+    page.get_by_role("link", name="Import a file").first.click()
+    page.get_by_label("File").set_input_files({"name": "d.jsonl", "mimeType": "", "buffer": dialogues()})
+    page.get_by_label("Name of the new corpus").fill("Small talk")
+    page.get_by_role("button", name="Import").click()
+    page.wait_for_url("**/corpora/import/*/")
+    work_off("jobs")
+    page.get_by_role("link", name="Open the corpus").click()
+    page.get_by_role("link", name="New campaign").click()
+    page.get_by_label("Name", exact=True).fill("First round")
+    page.get_by_label("ann", exact=True).check()
+    page.get_by_label("ben", exact=True).check()
+    page.get_by_role("button", name="Set up as a draft").click()
+    page.get_by_role("button", name="Open", exact=True).click()
+    campaign = page.url
+
+    for name, ratings in RATINGS.items():
+        rate(pages[name], ratings)
+    page.reload()
+    expect(page.get_by_text("All ratings are in")).to_be_visible()
+
+    page.get_by_role("link", name="Judges and metrics").click()
+    page.get_by_role("link", name="New run").first.click()
+    page.get_by_role("link", name="First round").click()
+    page.locator("input[value=lnr]").check()
+    page.get_by_role("button", name="Compute").click()
+    expect(page.get_by_text("of 4")).to_be_visible()
+    work_off("metrics")
+    expect(page.get_by_text("4 of 4")).to_be_visible()
+
+    page.goto(campaign)
+    page.get_by_role("link", name="report", exact=True).click()
+    expect(page.get_by_text("among two people on Overall, 4 turns")).to_be_visible()
+    expect(page.get_by_role("rowheader", name="lnr@words").first).to_be_visible()
+
+    page.goto(campaign)
+    page.locator("main").get_by_role("link", name="Gold").click()
+    page.get_by_label(re.compile("Mean:")).check()
+    page.get_by_role("button", name="Make gold labels").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    download.value.save_as(tmp_path / "gold.csv")
+    assert len((tmp_path / "gold.csv").read_text().splitlines()) == 5
