@@ -67,8 +67,8 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
          SELECT ARRAY[i.public, i.id] FROM annotation_item i WHERE i.id = t.item_id) ELSE ARRAY(
          SELECT ARRAY[i.public, i.id] FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
           WHERE i.continuation_id = t.continuation_id AND i.kind = (
-            SELECT v.item_kind FROM annotation_campaign k JOIN annotation_schemeversion v
-                ON v.id = k.scheme_version_id WHERE k.id = a.campaign_id) ORDER BY u.position) END,
+           SELECT v.item_kind FROM annotation_campaign k JOIN annotation_schemeversion v
+               ON v.id = k.scheme_version_id WHERE k.id = a.campaign_id) ORDER BY u.position) END,
        (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id)
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
  WHERE a.id = %s AND a.user_id = %s AND a.campaign_id = %s FOR UPDATE OF a
