@@ -23,7 +23,7 @@ from annotation.api.work_serializers import (
     SubmitSerializer,
 )
 from annotation.models import Assignment, CampaignMember, Guidelines
-from annotation.scheme_versions.asked import Asked, plan_of
+from annotation.scheme_versions.asked import Asked, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work.leases import Hold, Seat
 from annotation.work.progress import progress
@@ -141,7 +141,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "status": status,
         "campaign": seat.state,
         "progress": progress(seat=seat, hold=hold)._asdict(),
-        "questions": [_question(question) for question in plan_of(seat.version).questions],
+        "questions": [_question(question) for question in questionnaire_of(seat.version).questions],
         "task": task,
     }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from annotation.scheme_versions.asked import Asked, Plan
+from annotation.scheme_versions.asked import Asked, Questionnaire
 
 ROWS_AT_MOST = 7
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
@@ -40,13 +40,13 @@ class Section:
     controls: list[Control] = field(default_factory=list)
 
 
-def sections(plan: Plan) -> list[Section]:
+def sections(plan: Questionnaire) -> list[Section]:
     """Return a plan's controls: grouped questions together, every other question on its own."""
     grouped = groupby(plan.questions, key=lambda question: question.group or question.key)
     return [_section(list(questions)) for _, questions in grouped]
 
 
-def for_browser(plan: Plan) -> list[dict[str, Any]]:
+def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
     """Return what the page's script needs to know of the questions."""
     return [
         {

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
-from annotation.scheme_versions.asked import plan_of
+from annotation.scheme_versions.asked import questionnaire_of
 from annotation.schemes import SCHEMES
 from annotation.work import actions as labelling
 from annotation.work.leases import Hold, Seat
@@ -172,7 +172,7 @@ def _version(value: Any) -> int | None:
 
 
 def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
-    plan = plan_of(seat.version)
+    plan = questionnaire_of(seat.version)
     return render(
         request,
         "annotate/work.html",

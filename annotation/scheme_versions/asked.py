@@ -56,7 +56,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Questionnaire:
     """A scheme version with its questions.
 
     A text that only a tag asks for says what the tag stands for, so it is required beside it.
@@ -92,10 +92,10 @@ class Plan:
 
 
 @lru_cache(maxsize=256)
-def plan_of(version_id: int) -> Plan:
+def questionnaire_of(version_id: int) -> Questionnaire:
     """Return the plan of a scheme version: two queries the first time, none afterwards."""
     version = SchemeVersion.objects.select_related("scheme").get(pk=version_id)
-    return Plan(
+    return Questionnaire(
         version_id=version_id,
         key=version.scheme.key,
         title=version.scheme.title,

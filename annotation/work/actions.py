@@ -22,7 +22,7 @@ from annotation.errors import (
 )
 from annotation.labels import raters, recording
 from annotation.models import Assignment, Label, Rater, prepared
-from annotation.scheme_versions.asked import plan_of
+from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check
 from annotation.work.leases import Hold, Seat
@@ -205,7 +205,7 @@ def submit(
         return Outcome("already submitted", seat, _next(seat))
     seat.must_be_open()
     _must_have_seen(work, answers, comment, flagged, client, based_on)
-    given = check(plan=plan_of(seat.version), items=work.items, answers=cleaned(answers))
+    given = check(plan=questionnaire_of(seat.version), items=work.items, answers=cleaned(answers))
     if work.state == Assignment.State.SUBMITTED:
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, assigning.next_task(seat=seat))
@@ -316,7 +316,7 @@ def _work(seat: Seat, assignment: int) -> Work:
 
 def _must_be_the_same(seat: Seat, work: Work, answers: Answers, comment: str, flagged: bool) -> None:
     """A submit sent again repeats what stands; other answers must not vanish without a word."""
-    given = check(plan=plan_of(seat.version), items=work.items, answers=cleaned(answers))
+    given = check(plan=questionnaire_of(seat.version), items=work.items, answers=cleaned(answers))
     assignment = Assignment.objects.get(pk=work.assignment)
     standing = assignment.labels.filter(superseded_at__isnull=True, missing="")
     values = {

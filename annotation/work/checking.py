@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
-from annotation.scheme_versions.asked import Asked, Plan
+from annotation.scheme_versions.asked import Asked, Questionnaire
 
 Answers = Mapping[str, Mapping[str, Any]]
 """Item (its public number as a text) to question key to value; None or an empty text is no answer."""
@@ -20,7 +20,7 @@ class Given(NamedTuple):
     value: float | str
 
 
-def check(*, plan: Plan, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:
+def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:
     """Return an answer to every question that was asked of every item; untouched tags are negatives.
 
     `items` are ids, or ids by public number: then answers may name an item by either.
@@ -43,7 +43,7 @@ def check(*, plan: Plan, items: Sequence[int] | Mapping[int, int], answers: Answ
     return checked
 
 
-def _check_item(plan: Plan, item: int, answers: Mapping[str, Any], place: str) -> list[Given]:
+def _check_item(plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str) -> list[Given]:
     if not isinstance(answers, Mapping):
         raise AnswerRefused(f"{place}answers to an item must be an object of questions.")
     unknown = set(answers) - plan.by_key.keys()

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.disagreements import measure
 from calibration.disagreements.measure import PEOPLE, Comparison
-from calibration.disagreements.reading import Asked, asked
+from calibration.disagreements.reading import RatedQuestion, asked
 from calibration.models import Study
 
 
@@ -21,7 +21,7 @@ class Listing:
     the chosen place of the table (row, column), None where all differing items are listed.
     """
 
-    asked: Asked
+    asked: RatedQuestion
     compared: Comparison
     first: str
     second: str

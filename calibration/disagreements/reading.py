@@ -17,7 +17,7 @@ from calibration.studies.inputs import clusters_of, split_of
 
 
 @dataclass(frozen=True)
-class Asked:
+class RatedQuestion:
     """A question's ratings, which stored item each row is, and the stored questions that were read.
 
     Of a pooled set of tags a row is one item's one tag: `tags` gives the tag's key, empty otherwise.
@@ -31,7 +31,7 @@ class Asked:
     questions: tuple[int, ...]
 
 
-def asked(study: Study, part: str, ref: str) -> Asked:
+def asked(study: Study, part: str, ref: str) -> RatedQuestion:
     """Read a question of a study (or a pooled set, `scheme@version/all`) on a part of its split.
 
     Raises DefinitionError where the study asks no such question, RatingError for an answer off its scale.
@@ -49,7 +49,7 @@ def asked(study: Study, part: str, ref: str) -> Asked:
     ratings = data.ratings(definition.samples)
     ids = {place.key: pk for pk, place in where.items()}
     split = [key.rpartition("/") if is_pooled else (key, "", "") for key in ratings.items]
-    return Asked(
+    return RatedQuestion(
         data,
         ratings,
         scope,

@@ -13,7 +13,7 @@ from django.db.models import Q
 from annotation.corpora import dialogue_view
 from annotation.models import Item, Turn, turn_numbers
 from calibration.disagreements.measure import Comparison
-from calibration.disagreements.reading import Asked
+from calibration.disagreements.reading import RatedQuestion
 
 BEFORE = 2
 BEGINNING = 3
@@ -40,7 +40,7 @@ class Shown:
     lines: list[dialogue_view.Line] = field(default_factory=list)
 
 
-def value_name(asked: Asked, value: float) -> str:
+def value_name(asked: RatedQuestion, value: float) -> str:
     """Return an answer in words: its category, its anchor where it is yes or no, else the number."""
     question, names = asked.data.subject.question, asked.ratings.names
     if names is not None and value == int(value):
@@ -50,7 +50,9 @@ def value_name(asked: Asked, value: float) -> str:
     return f"{value:.3g}"
 
 
-def shown(asked: Asked, compared: Comparison, rows: Sequence[int], apart: Sequence[float]) -> list[Shown]:
+def shown(
+    asked: RatedQuestion, compared: Comparison, rows: Sequence[int], apart: Sequence[float]
+) -> list[Shown]:
     """Return some rows of the ratings as items with text, answers and reasons: four queries in all."""
     ids = [asked.items[row] for row in rows]
     related = ("continuation__dialogue", "continuation__system", "turn")
@@ -70,7 +72,7 @@ def shown(asked: Asked, compared: Comparison, rows: Sequence[int], apart: Sequen
 
 
 def _said(
-    asked: Asked, compared: Comparison, row: int, reasons: dict[tuple[int, str, str], str]
+    asked: RatedQuestion, compared: Comparison, row: int, reasons: dict[tuple[int, str, str], str]
 ) -> tuple[Said, ...]:
     """Return the answers to one row, highest first, with the raters who gave each."""
     by_value: dict[float, list[tuple[str, str]]] = {}
@@ -82,7 +84,7 @@ def _said(
     return tuple(Said(value_name(asked, v), tuple(by_value[v])) for v in sorted(by_value, reverse=True))
 
 
-def _reasons(asked: Asked, ids: Sequence[int]) -> dict[tuple[int, str, str], str]:
+def _reasons(asked: RatedQuestion, ids: Sequence[int]) -> dict[tuple[int, str, str], str]:
     """Return what judges (and people) wrote down, by item, tag and rater: of the first sample that has any.
 
     A rater who answers through two questions is left out: which answer the reason belongs to is not told.

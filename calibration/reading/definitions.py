@@ -51,7 +51,7 @@ class AnsweredBy:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StudyQuestion:
     """One question of a study, and which other questions answer it too."""
 
     question: str
@@ -66,7 +66,7 @@ class Asked:
 class Definition:
     """A study's definition with its defaults filled in. No `questions` means automatic."""
 
-    questions: tuple[Asked, ...] = ()
+    questions: tuple[StudyQuestion, ...] = ()
     raters: tuple[str, ...] = ()
     samples: SamplesPolicy | None = None
     statistics: tuple[str, ...] = DEFAULT_STATISTICS
@@ -113,9 +113,9 @@ def _listed(raw: Mapping[str, Any], key: str) -> list[Any]:
     return list(value)
 
 
-def _asked(entry: Any, number: int) -> Asked:
+def _asked(entry: Any, number: int) -> StudyQuestion:
     if isinstance(entry, str):
-        return Asked(entry)
+        return StudyQuestion(entry)
     if not isinstance(entry, Mapping) or not isinstance(entry.get("question"), str):
         raise DefinitionError(f"question {number}: name it as scheme@version/key")
     links = []
@@ -128,7 +128,7 @@ def _asked(entry: Any, number: int) -> Asked:
             links.append(AnsweredBy(link["question"], ScaleMap.parse(link.get("map"))))
         except MapError as error:
             raise DefinitionError(f"question {number}, answered by {link['question']}: {error}") from error
-    return Asked(entry["question"], tuple(links))
+    return StudyQuestion(entry["question"], tuple(links))
 
 
 def _samples(value: Any) -> SamplesPolicy | None:

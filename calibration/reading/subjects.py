@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.counterparts import counterpart
-from calibration.reading.definitions import Asked, Definition, DefinitionError
+from calibration.reading.definitions import Definition, DefinitionError, StudyQuestion
 from calibration.reading.scale_maps import ScaleMap
 
 TEXT = "text"
@@ -77,7 +77,7 @@ def _limited(counted: Census, names: Sequence[str]) -> Census:
     return replace(counted, counts={pair: n for pair, n in counted.counts.items() if pair[1] in keep})
 
 
-def _declared(asked: Asked, counted: Census) -> Subject:
+def _declared(asked: StudyQuestion, counted: Census) -> Subject:
     question = _found(asked.question, counted)
     if question.level == TEXT:
         raise DefinitionError(f"{asked.question} is answered in free text, which has no agreement statistics")

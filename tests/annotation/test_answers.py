@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.errors import AnswerRefused
-from annotation.scheme_versions.asked import Asked, Plan
+from annotation.scheme_versions.asked import Asked, Questionnaire
 from annotation.schemes import SCHEMES
 from annotation.work.checking import check
 from annotation.work.request_json import cleaned, parse
@@ -28,7 +28,7 @@ def plan(key):
         )
         for number, question in enumerate(scheme.questions)
     )
-    return Plan(1, key, scheme.title, "", scheme.item_kind, scheme.unit, questions)
+    return Questionnaire(1, key, scheme.title, "", scheme.item_kind, scheme.unit, questions)
 
 
 def values(key, answers, items=(7,)):
