@@ -170,7 +170,7 @@ class Problem(serializers.Serializer[Any]):
 
     file = serializers.CharField()
     line = serializers.IntegerField(allow_null=True)
-    field = serializers.CharField()  # type: ignore[assignment]
+    field = serializers.CharField()
     reason = serializers.CharField()
 
 

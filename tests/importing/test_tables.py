@@ -128,12 +128,9 @@ def test_problems_of_a_table_are_told_by_row_and_column(tmp_path: Path) -> None:
     ]
     expected = [(2, "text"), (3, "dialogue"), (4, "at"), (5, "given"), (7, "system"), (10, "id")]
     for path, format in (
-        (table(tmp_path / "t.csv", ","), "turns-csv"),
-        (workbook(tmp_path / "t.xlsx"), "turns-xlsx"),
+        (table(tmp_path / "t.csv", ",", rows), "turns-csv"),
+        (workbook(tmp_path / "t.xlsx", rows), "turns-xlsx"),
     ):
-        path = (table if format == "turns-csv" else workbook)(
-            path, *([","] if format == "turns-csv" else []), rows
-        )  # type: ignore[operator]
         found = refusal(path, format=format)
         assert [(one.line, one.field) for one in found.all()] == expected
 
@@ -301,7 +298,7 @@ def test_the_format_is_found_from_how_a_file_begins(content: str, format: str) -
 
 
 def test_labels_in_dialogues_describe_the_scale_of_new_questions(tmp_path: Path) -> None:
-    scale = {"question": "warmth", "level": "ordinal", "values": [1, 2, 3]}
+    scale: dict[str, Any] = {"question": "warmth", "level": "ordinal", "values": [1, 2, 3]}
     imported(written(tmp_path, line(labels=[label(3, **scale)])))
     question = Label.objects.get().question
     assert (question.key, question.level, question.values) == ("warmth", "ordinal", [1, 2, 3])
