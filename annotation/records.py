@@ -96,6 +96,7 @@ class LabelRecord:
 
     `turn` is the 0-based index within the continuation, None for the dialogue item. `scheme` names the scheme
     whose question is answered, empty where the import finds it; `occasion` is empty for an imported answer.
+    `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
     """
 
     rater: str
@@ -110,6 +111,8 @@ class LabelRecord:
     explanation: str = ""
     scheme: str = ""
     occasion: str = ""
+    level: str = ""
+    values: tuple[float | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

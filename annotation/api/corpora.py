@@ -24,6 +24,9 @@ from annotation.corpora import reading as browsing
 from annotation.corpora import splits
 from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
+from annotation.formats import FORMATS
+from annotation.formats.guessing import columns_of, guess
+from annotation.formats.head import SIZE
 from annotation.importing import ImportProblem, ImportResult, import_path, uploads
 from annotation.models import Corpus, Dialogue, Item, Split, Turn
 from config.parsers import Multipart
@@ -80,8 +83,9 @@ class Corpora(generics.ListAPIView[Corpus]):
     def post(self, request: Request) -> Response:
         """Import a file: 201 where something is new, 200 where all of it was there already.
 
-        A file over 4 MiB is left to a worker: 202 with the id of a job, whose `result` will be the same
-        answer. A file that is refused is told by `file`, `line`, `field` and `reason`.
+        A file over 4 MiB, or an Excel workbook, is left to a worker: 202 with the id of a job, whose `result`
+        will be the same answer. A file that is refused is told by `file`, `line`, `field` and `reason`; where
+        it has several problems, `problems` lists them, up to 20.
         """
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD:
@@ -90,15 +94,23 @@ class Corpora(generics.ListAPIView[Corpus]):
             )
         asked = serializers.ImportRequest(data=request.data)
         asked.is_valid(raise_exception=True)
-        if asked.validated_data["file"].size > AT_ONCE:
-            return Response(_job(request, **asked.validated_data), status=status.HTTP_202_ACCEPTED)
         try:
-            result = _import(request, **asked.validated_data)
+            order = _understood(**asked.validated_data)
+            if order["file"].size > AT_ONCE or FORMATS[order["format"]].packed:
+                return Response(_job(request, **order), status=status.HTTP_202_ACCEPTED)
+            result = _import(request, **order)
         except ImportProblem as problem:
-            return Response(problem.as_dict(), status=status.HTTP_400_BAD_REQUEST)
-        return Response(
-            result.as_answer(), status=status.HTTP_201_CREATED if result.created else status.HTTP_200_OK
-        )
+            return Response(problem.as_answer(), status=status.HTTP_400_BAD_REQUEST)
+        code = status.HTTP_201_CREATED if result.created else status.HTTP_200_OK
+        return Response({**result.as_answer(), "format": order["format"]}, status=code)
+
+
+def _understood(*, file: UploadedFile[Any], format: str, columns: str, **rest: Any) -> dict[str, Any]:
+    """Return what is asked for with the columns read, and the format found where none is named."""
+    mapped = columns_of(columns)
+    found = format or guess(FORMATS, file.read(SIZE), mapped)
+    file.seek(0)
+    return {"file": file, "format": found, "columns": mapped, **rest}
 
 
 def _job(

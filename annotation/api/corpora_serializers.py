@@ -121,7 +121,15 @@ class ImportRequest(serializers.Serializer[Any]):
     """A file to be imported: as the new corpus `name`, or `into` an existing one."""
 
     file = serializers.FileField()
-    format = serializers.ChoiceField(choices=list(FORMATS), default="jsonl")
+    format = serializers.ChoiceField(
+        choices=list(FORMATS), required=False, default="", help_text="found from the content where absent"
+    )
+    columns = serializers.CharField(
+        required=False,
+        default="",
+        max_length=500,
+        help_text="what a table calls its columns, like item=turn_id,rater=annotator",
+    )
     name = serializers.CharField(required=False, default="", max_length=100)
     into = serializers.CharField(required=False, default="", max_length=100)
     scheme = serializers.CharField(required=False, default="", max_length=400)
@@ -143,8 +151,12 @@ class ImportRequest(serializers.Serializer[Any]):
 
 
 class ImportAnswer(serializers.Serializer[Any]):
-    """What an import did; `created` is false where all of it was there already."""
+    """What an import did; `created` is false where all of it was there already.
 
+    `format` is what the file was read as.
+    """
+
+    format = serializers.CharField()
     corpus = serializers.CharField()
     dialogues = serializers.IntegerField()
     turns = serializers.IntegerField()
@@ -155,6 +167,21 @@ class ImportAnswer(serializers.Serializer[Any]):
     created = serializers.BooleanField()
     unchanged = serializers.IntegerField()
     notes = serializers.ListField(child=serializers.CharField())
+
+
+class Problem(serializers.Serializer[Any]):
+    """What is wrong with a file, and where."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField(allow_null=True)
+    field = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class Refusal(Problem):
+    """The first problem of a file, and all of them, up to 20, where there are several."""
+
+    problems = Problem(many=True, required=False)
 
 
 class JobAnswer(serializers.Serializer[Any]):

@@ -1,8 +1,8 @@
 """The import formats, one file each, in one table."""
 
-from annotation.formats import fed, fed_gpt4, jsonl, messages, qmsum, ratings_csv
+from annotation.formats import fed, fed_gpt4, jsonl, messages, qmsum, ratings_csv, turns_csv, turns_xlsx
 from annotation.formats.entry import Entry, Format, Rating
-from annotation.formats.problems import ImportProblem
+from annotation.formats.problems import Faults, ImportProblem
 from annotation.formats.source import Source
 
 FORMATS: dict[str, Format] = {
@@ -14,7 +14,9 @@ FORMATS: dict[str, Format] = {
         qmsum.FORMAT,
         messages.FORMAT,
         ratings_csv.FORMAT,
+        turns_csv.FORMAT,
+        turns_xlsx.FORMAT,
     )
 }
 
-__all__ = ["FORMATS", "Entry", "Format", "ImportProblem", "Rating", "Source"]
+__all__ = ["FORMATS", "Entry", "Faults", "Format", "ImportProblem", "Rating", "Source"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from annotation.formats.head import Head
+from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.records import Dialogue, LabelRecord
 
@@ -34,9 +37,26 @@ class Entry:
     file: str = ""
 
 
+def entries(
+    source: Source, lines: Iterable[tuple[int, Any]], record: Callable[[Any], Dialogue | Rating]
+) -> Iterator[Entry]:
+    """Yield the record of each line; what is wrong with one is told to the source."""
+    for line, content in lines:
+        try:
+            entry = Entry(record(content), line)
+        except ImportProblem as problem:
+            source.report(problem.placed(line=line))
+        else:
+            yield entry
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An import format. `read` yields entries one by one and raises `ImportProblem`.
+    """An import format. `read` yields entries one by one.
+
+    A problem after which it can go on is reported to the source; the others are raised. `looks_like` says
+    whether a file may be of this format, by how it begins. `columns` are what a file may name otherwise.
+    A `packed` file is larger inside than it looks.
 
     `labels_only` formats add labels to a corpus that is there already. `schemes` are the built-in schemes
     that the format's own labels use; no other file's labels are taken for theirs unasked.
@@ -46,6 +66,9 @@ class Format:
     title: str
     hint: str
     read: Callable[[Source], Iterator[Entry]]
+    looks_like: Callable[[Head], bool]
     labels_only: bool = False
     folder: bool = False
     schemes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    packed: bool = False

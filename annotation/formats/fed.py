@@ -147,5 +147,6 @@ FORMAT = Format(
     title="FED conversations with their ratings",
     hint="fed_data.json: 125 conversations with ratings of each and of 375 responses.",
     read=read,
+    looks_like=lambda head: head.text.startswith("[") and {"context", "annotations"} <= head.keys,
     schemes=("fed_turn", "fed_dialogue"),
 )

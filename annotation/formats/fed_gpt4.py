@@ -60,6 +60,7 @@ FORMAT = Format(
     title="GPT-4's scores of FED's conversations",
     hint="fed_gpt4_annotations.json: five samples of five qualities, added to a corpus of FED.",
     read=read,
+    looks_like=lambda head: bool(head.keys) and all(map(COLUMN.fullmatch, head.keys)),
     labels_only=True,
     schemes=(GPT4.key,),
 )

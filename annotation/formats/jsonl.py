@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from annotation.formats.checks import check_speakers, check_static
 from annotation.formats.decoding import decode, is_number, kind_of
-from annotation.formats.entry import Entry, Format
+from annotation.formats.entry import Entry, Format, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -22,6 +22,7 @@ from annotation.records import (
     Participant,
     Turn,
 )
+from annotation.schemes.base import LEVELS
 
 DIALOGUE = frozenset(
     [
@@ -72,6 +73,8 @@ LABEL = frozenset(
         "explanation",
         "scheme",
         "occasion",
+        "level",
+        "values",
     ]
 )
 QUESTION_LIMIT = 120
@@ -80,11 +83,7 @@ MISSING = "no answer given"
 
 def read(source: Source) -> Iterator[Entry]:
     """Yield the dialogue of each line."""
-    for line, content in source.lines():
-        try:
-            yield Entry(dialogue(decode(content)), line)
-        except ImportProblem as problem:
-            raise problem.placed(line=line) from None
+    return entries(source, source.lines(), lambda content: dialogue(decode(content)))
 
 
 def dialogue(raw: Any) -> Dialogue:
@@ -233,7 +232,17 @@ def _label(raw: Any, path: str) -> LabelRecord:
         explanation=fields.text("explanation", ""),
         scheme=fields.text("scheme", ""),
         occasion=fields.text("occasion", ""),
+        level=fields.choice("level", LEVELS, "") if fields.has("level") else "",
+        values=_scale(fields) if "values" in raw else (),
     )
+
+
+def _scale(fields: Fields) -> tuple[float | str, ...]:
+    """Return the values of a question's scale, in their order."""
+    values = [value for _, value in fields.items("values")]
+    if not all(isinstance(value, str) or is_number(value) for value in values):
+        raise fields.problem("values", "must be a list of numbers or texts")
+    return tuple(values)
 
 
 def _value(fields: Fields) -> tuple[float | str | None, str]:
@@ -255,5 +264,6 @@ FORMAT = Format(
     title="Concord's own JSON Lines",
     hint="One dialogue a line, with its participants, turns, continuations and labels.",
     read=read,
+    looks_like=lambda head: "id" in head.keys and bool(head.keys & {"turns", "continuations", "labels"}),
 )
 __all__ = ["FORMAT", "ID_LIMIT", "dialogue", "read"]

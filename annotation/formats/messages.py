@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.formats.decoding import decode, kind_of
-from annotation.formats.entry import Entry, Format
+from annotation.formats.entry import Entry, Format, entries
 from annotation.formats.fields import NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -26,11 +26,7 @@ UNNAMED = "assistant"
 
 def read(source: Source) -> Iterator[Entry]:
     """Yield the chat of each line."""
-    for line, content in source.lines():
-        try:
-            yield Entry(chat(decode(content)), line)
-        except ImportProblem as problem:
-            raise problem.placed(line=line) from None
+    return entries(source, source.lines(), lambda content: chat(decode(content)))
 
 
 def chat(raw: Any) -> Dialogue:
@@ -107,4 +103,5 @@ FORMAT = Format(
     title="Chats as lists of messages",
     hint='OpenAI style, one chat a line: {"id", "messages": [{"role", "content"}], "metadata": {"model"}}.',
     read=read,
+    looks_like=lambda head: head.text.startswith("{") and "messages" in head.keys,
 )

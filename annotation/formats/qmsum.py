@@ -89,5 +89,6 @@ FORMAT = Format(
     title="QMSum meetings",
     hint="One meeting's .json file; with the command also a folder of them.",
     read=read,
+    looks_like=lambda head: head.text.startswith("{") and "meeting_transcripts" in head.keys,
     folder=True,
 )

@@ -3,21 +3,20 @@
 `item` is the item's key, `dialogue/continuation/turn`; or the columns dialogue, continuation and turn say it.
 Other columns: rater, kind, identified, question, value, sample, missing, explanation, occasion, scheme, and
 for questions that are new level and values. An empty value is a missing answer. Columns of other names are
-passed over.
+passed over. A file may call its columns otherwise, where the import says which is which.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from annotation.formats.decoding import decode
-from annotation.formats.entry import Entry, Format, Rating
+from annotation.formats.entry import Entry, Format, Rating, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
+from annotation.formats.tables import Row, csv_cells, header_of, row_of, whole
 from annotation.records import SELF, LabelRecord
 from annotation.text.csv_cells import unguarded
 from annotation.text.item_keys import parse_item_key
@@ -27,70 +26,36 @@ TRUTH = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": Fa
 QUESTION = "overall"
 MISSING = "no answer given"
 LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
-
-Row = dict[str, str]
+COLUMNS = (
+    *("item", "rater", "value", "question", "dialogue", "continuation", "turn", "sample", "kind"),
+    *("identified", "missing", "explanation", "occasion", "scheme", "level", "values"),
+)
 
 
 def read(source: Source) -> Iterator[Entry]:
     """Yield one rating for each row; the line of a row is the one that it begins on."""
-    lines = _Lines(source)
-    rows = csv.reader(lines, strict=True)
-    header = _header(_next(rows, 1) or [])
-    while True:
-        line = rows.line_num + 1
-        values = _next(rows, line)
-        if values is None:
-            return
-        if values:
-            try:
-                yield Entry(rating(_row(header, values)), line)
-            except ImportProblem as problem:
-                raise problem.placed(line=line) from None
+    rows = csv_cells(source, ",")
+    header = _header(source, next(rows)[1])
+    question = _question(source, header)
+
+    def one(values: list[str]) -> Rating:
+        row = {name: unguarded(value) for name, value in row_of(header, values).items()}
+        return rating(row | {"question": row.get("question") or question})
+
+    yield from entries(source, rows, one)
 
 
-class _Lines:
-    """The lines of a file as texts."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-
-    def __iter__(self) -> Iterator[str]:
-        for number, line in self.source.raw_lines():
-            try:
-                text = line.decode()
-            except UnicodeDecodeError as error:
-                raise ImportProblem(f"is not UTF-8 at byte {error.start}", line=number) from None
-            if "\0" in text:
-                raise ImportProblem("holds a NUL character, which cannot be stored", line=number)
-            yield text
-
-
-def _next(rows: Any, line: int) -> list[str] | None:
-    try:
-        row: list[str] | None = next(rows, None)
-    except csv.Error as error:
-        raise ImportProblem(f"is not valid CSV: {error}", line=line) from None
-    return row
-
-
-def _row(header: list[str], values: list[str]) -> Row:
-    if len(values) != len(header):
-        raise ImportProblem(f"has {len(values)} columns, the first line {len(header)}")
-    return {name: unguarded(value) for name, value in zip(header, values, strict=True)}
-
-
-def _header(names: list[str]) -> list[str]:
-    header = [name.strip().lower() for name in names]
-    for name in ("rater", "value"):
-        if name not in header:
-            raise ImportProblem(
-                f"has no column {name!r}: the first line names the columns", line=1, field=name
-            )
+def _header(source: Source, names: list[str]) -> list[str]:
+    header = header_of(source, names, COLUMNS, ("rater", "value"))
     if "item" not in header and "dialogue" not in header:
         raise ImportProblem("has no column 'item', and none named 'dialogue'", line=1, field="item")
-    if repeated := {name for name in header if header.count(name) > 1}:
-        raise ImportProblem("is there twice", line=1, field=sorted(repeated)[0])
     return header
+
+
+def _question(source: Source, header: list[str]) -> str:
+    """Return what is answered where no column says it: what the column of the values is called."""
+    theirs = source.columns.get("value", "").strip()
+    return theirs if theirs and "question" not in header else QUESTION
 
 
 def rating(row: Row) -> Rating:
@@ -114,7 +79,7 @@ def rating(row: Row) -> Rating:
         question=row.get("question", "") or QUESTION,
         value=value,
         missing=missing,
-        sample=_whole(row, "sample"),
+        sample=whole(row, "sample"),
         identified=identified,
         explanation=row.get("explanation", ""),
         scheme=row.get("scheme", "").strip(),
@@ -134,15 +99,8 @@ def _place(row: Row) -> tuple[str, str, int | None]:
                 raise ImportProblem(str(error), field="item") from None
     if not row.get("dialogue"):
         raise ImportProblem("is empty", field="item")
-    turn = _whole(row, "turn") if row.get("turn", "").strip() else None
+    turn = whole(row, "turn") if row.get("turn", "").strip() else None
     return row["dialogue"], row.get("continuation", "") or SELF, turn
-
-
-def _whole(row: Row, name: str) -> int:
-    text = row.get(name, "").strip() or "0"
-    if not (text.isascii() and text.isdigit() and int(text[:12]) < 2**31):
-        raise ImportProblem(f"{text[:20]!r} is no whole number from 0", field=name)
-    return int(text)
 
 
 def _identified(row: Row, kind: str) -> bool:
@@ -191,5 +149,7 @@ FORMAT = Format(
     title="Ratings for a corpus, as CSV",
     hint="Columns item, rater, value; question, sample, kind, scheme and more where they apply.",
     read=read,
+    looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
+    columns=COLUMNS,
     labels_only=True,
 )

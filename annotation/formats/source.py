@@ -7,10 +7,10 @@ and a file that is one JSON document 64 MiB; what is longer is refused after rea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from annotation.formats.problems import ImportProblem
+from annotation.formats.problems import Faults, ImportProblem
 
 MAX_LINE = 16 * 2**20
 MAX_DOCUMENT = 64 * 2**20
@@ -33,7 +33,9 @@ SIGNATURES = {
 class Source:
     """A path that is being read. `done` of `total` bytes were read so far.
 
-    `name` is what its owner calls it, where the path is of a stored upload.
+    `name` is what its owner calls it, where the path is of a stored upload; `columns` are a table's own names
+    for columns, by Concord's. With `faults`, reading goes on after a problem that is reported; without, the
+    first one is raised. `notes` are what the reader has to say about the file.
     """
 
     def __init__(
@@ -43,16 +45,27 @@ class Source:
         name: str = "",
         max_line: int = MAX_LINE,
         max_document: int = MAX_DOCUMENT,
+        columns: Mapping[str, str] | None = None,
+        faults: Faults | None = None,
     ) -> None:
         self.path = Path(path)
         self.name = name or self.path.name
         self.max_line = max_line
         self.max_document = max_document
+        self.columns = dict(columns or {})
+        self.faults = faults
+        self.notes: list[str] = []
         self.done = 0
         try:
             self.total = sum(_size(file) for file in self.files())
         except OSError as error:
             raise ImportProblem(f"cannot be read: {error.strerror}", file=str(path)[:200]) from None
+
+    def report(self, problem: ImportProblem) -> None:
+        """Note a problem after which reading can go on; raise it where only the first one is asked for."""
+        if self.faults is None:
+            raise problem
+        self.faults.add(problem)
 
     def files(self) -> list[Path]:
         """Return the file itself, or a folder's JSON files in the order of their names."""

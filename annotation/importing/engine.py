@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation.corpora import splits
-from annotation.formats import FORMATS, Format, ImportProblem, Source, manifest
+from annotation.formats import FORMATS, Entry, Faults, Format, ImportProblem, Source, manifest
 from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
@@ -43,18 +43,20 @@ def import_path(
     progress: Progress | None = None,
     name: str = "",
     sha256: str = "",
+    columns: Mapping[str, str] | None = None,
 ) -> ImportResult:
     """Import a file (or a folder, where the format says so) as a new corpus, or `into` an existing one.
 
     The same content again changes nothing and returns the first import's counts with `created` false. Of
     concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
     questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is
-    what the file's content must have, where its manifest says so. Raises `ImportProblem` where anything is
-    wrong, and then nothing is kept.
+    what the file's content must have, where its manifest says so; `columns` are a table's own names for
+    columns, by Concord's. Raises `ImportProblem` where anything is wrong (with the further problems, up to
+    20), and then nothing is kept.
     """
     order = _Order(
-        origin=Source(path, name=name),
-        format=_format(format, into),
+        origin=Source(path, name=name, columns=columns, faults=Faults()),
+        format=_format(format, into, columns or {}),
         corpus=_checked_name(corpus),
         into=into,
         by=by,
@@ -104,11 +106,13 @@ def _perform(order: _Order, progress: Progress | None) -> ImportResult:
     return result
 
 
-def _format(key: str, into: bool) -> Format:
+def _format(key: str, into: bool, columns: Mapping[str, str]) -> Format:
     if key not in FORMATS:
         raise ImportProblem(f"there is no format {key!r}; there are {', '.join(FORMATS)}")
     if FORMATS[key].labels_only and not into:
         raise ImportProblem(f"the format {key} adds labels to an existing corpus: name it with --into")
+    if columns and not FORMATS[key].columns:
+        raise ImportProblem(f"the format {key} has no columns to be named", field="columns")
     return FORMATS[key]
 
 
@@ -139,7 +143,8 @@ def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
         raise ImportProblem(f"there is no corpus {order.corpus!r}", field="corpus")
     if stored is None:
         return None
-    before = stored.imports.filter(content_hash=content_hash, format=order.format.key).first()
+    same = {"content_hash": content_hash, "format": order.format.key, "columns": order.origin.columns}
+    before = stored.imports.filter(**same).first()
     if before:
         return ImportResult.repeated(order.corpus, before.counts)
     if not order.into:
@@ -164,6 +169,7 @@ def _open(order: _Order, content_hash: str) -> Import:
         format=order.format.key,
         file_name=order.origin.name[:300],
         content_hash=content_hash,
+        columns=order.origin.columns,
         options={"schemes": list(order.schemes)} if order.schemes else {},
         created_by=order.by,
     )
@@ -174,12 +180,15 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     open_staging()
-    writer = Writer.open(corpus=imported.corpus, imported=imported, result=result, into=order.into)
-    for batch in batches(order.format.read(order.origin)):
-        writer.write(batch)
-        stage(batch)
+    faults = order.origin.faults or Faults()
+    writer = Writer.open(
+        corpus=imported.corpus, imported=imported, result=result, into=order.into, faults=faults
+    )
+    for batch in _batches(order, faults):
+        stage(writer.write(batch), faults)
         if progress:
             progress(order.origin.done, order.origin.total, result)
+    result.notes += order.origin.notes
     close_staging()
     if staged()[0]:
         place_labels(
@@ -188,7 +197,19 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             given=order.schemes,
             fresh=not order.into,
             result=result,
+            faults=faults,
         )
+    faults.refuse()
+
+
+def _batches(order: _Order, faults: Faults) -> Iterator[list[Entry]]:
+    """Yield what is read; a problem that ends the reading is told with those before it."""
+    try:
+        yield from batches(order.format.read(order.origin))
+    except ImportProblem as problem:
+        if problem not in faults.found:
+            faults.add(problem)
+        faults.refuse()
 
 
 def _keep(imported: Import, result: ImportResult) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-from annotation.formats import ImportProblem
+from annotation.formats import Faults, ImportProblem
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.labels import raters
 from annotation.models import Corpus, Rater
@@ -25,7 +25,7 @@ COLUMNS = ("n", "kind", "name", "identified", "rater_id", "shared_id")
 TYPES = ("int4", "text", "text", "bool", "int8", "int8")
 
 
-def find_raters(corpus: Corpus) -> None:
+def find_raters(corpus: Corpus, faults: Faults) -> None:
     """Fill the table `import_rater` with the file's raters and what is stored of them."""
     fresh_table(
         "import_rater",
@@ -39,9 +39,8 @@ def find_raters(corpus: Corpus) -> None:
     for number, (kind, name, always, ever, line) in enumerate(named):
         mine = stored.get((corpus.pk, kind, name))
         if always != ever or (mine is not None and mine.identified != always):
-            raise ImportProblem(
-                f"{name!r} is identified in one place and not in another", field="identified", line=line
-            )
+            reason = f"{name!r} is identified in one place and not in another"
+            faults.add(ImportProblem(reason, field="identified", line=line))
         shared = stored.get((None, kind, name))
         rows.append((number, kind, name, always, mine and mine.pk, shared and shared.pk))
     copy_rows("import_rater", COLUMNS, TYPES, rows)

@@ -27,7 +27,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         result = _import(job, progress)
     except ImportProblem as problem:
         upload = Upload.objects.get(job=job)
-        upload.problems = [problem.as_dict()]
+        upload.problems = [found.as_dict() for found in problem.all()]
         upload.save(update_fields=["problems"])
         uploads.discard(upload)
         raise JobRefused(str(problem), {"problems": upload.problems}) from problem
@@ -63,10 +63,11 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
         source=upload.source,
         licence=upload.licence,
         sha256=upload.sha256,
+        columns=upload.columns,
         name=upload.file_name,
         progress=note,
     )
-    upload.result = result.as_answer()
+    upload.result = {**result.as_answer(), "format": upload.format}
     upload.problems = None
     upload.save(update_fields=["result", "problems"])
     return upload.result

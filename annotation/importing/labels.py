@@ -1,6 +1,6 @@
 """Placing staged labels: on their items, for their questions, by their raters; what does not fit is refused.
 
-Every step is one statement over the whole file. A refusal names the first line that it concerns.
+Every step is one statement over the whole file. What does not fit is told line by line.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from annotation.formats import ImportProblem
+from annotation.formats import Faults, ImportProblem
 from annotation.importing import sql
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.importing.file_raters import create_raters, find_raters
@@ -21,25 +21,33 @@ from annotation.schemes.base import Value
 
 
 def place_labels(
-    *, corpus: Corpus, imported: Import, given: tuple[str, ...], fresh: bool, result: ImportResult
+    *,
+    corpus: Corpus,
+    imported: Import,
+    given: tuple[str, ...],
+    fresh: bool,
+    result: ImportResult,
+    faults: Faults,
 ) -> None:
     """Turn the staged labels into labels of the corpus; those that are there already stay as they are.
 
-    `given` are the schemes named with the import; a `fresh` corpus is one that this import makes.
+    `given` are the schemes named with the import; a `fresh` corpus is one that this import makes. All that is
+    wrong goes to `faults`, which may have found something before: then nothing is written in the end.
     """
     known = {"corpus": corpus.pk, "imported": imported.pk}
-    _refuse_unplaced(known)
-    resolver = Resolver(corpus, given, fresh)
+    _refuse_unplaced(known, faults)
+    resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
-    find_raters(corpus)
+    find_raters(corpus, faults)
     fresh_table("import_placed", sql.PLACED_COLUMNS)
     _run(sql.PLACE, known)
     _run("ANALYZE import_placed", {})
-    _refuse_off_scale({question.pk: question for question in questions.values()})
+    _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
     result.unchanged = _run(sql.DROP_UNCHANGED, known)
-    _refuse_repeated()
-    _refuse_conflicts()
+    _refuse_repeated(faults)
+    _refuse_conflicts(faults)
+    faults.refuse()
     create_raters(corpus)
     result.labels = _run(sql.INSERT, known)
     result.missing = _number("SELECT count(*) FROM import_placed WHERE missing <> ''")
@@ -53,16 +61,15 @@ def _run(statement: str, values: Mapping[str, Any]) -> int:
         return int(cursor.rowcount)
 
 
-def _row(statement: str, values: Mapping[str, Any] | None = None) -> tuple[Any, ...] | None:
+def _rows(statement: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        row: tuple[Any, ...] | None = cursor.fetchone()
-        return row
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def _number(statement: str) -> int:
-    row = _row(statement)
-    return int(row[0]) if row else 0
+    return int(_rows(statement)[0][0])
 
 
 def _store_questions(questions: Mapping[Asked, Question]) -> None:
@@ -81,11 +88,24 @@ def _store_questions(questions: Mapping[Asked, Question]) -> None:
     )
 
 
-def _refuse_unplaced(known: Mapping[str, Any]) -> None:
-    row = _row(sql.UNPLACED, known)
-    if row is None:
-        return
-    line, field, dialogue, continuation, position, has_dialogue, has_continuation, has_turn = row
+def _refuse_unplaced(known: Mapping[str, Any], faults: Faults) -> None:
+    rows = _rows(sql.UNPLACED, known)
+    for row in rows:
+        faults.add(_unplaced(*row[1:]))
+    if rows:
+        _run("DELETE FROM import_label WHERE n = ANY(%(rows)s)", {"rows": [row[0] for row in rows]})
+
+
+def _unplaced(
+    line: int | None,
+    field: str,
+    dialogue: str,
+    continuation: str,
+    position: int | None,
+    has_dialogue: int | None,
+    has_continuation: int | None,
+    has_turn: int | None,
+) -> ImportProblem:
     if not has_dialogue:
         reason = f"there is no dialogue {dialogue!r} in the corpus"
     elif not has_continuation:
@@ -95,7 +115,7 @@ def _refuse_unplaced(known: Mapping[str, Any]) -> None:
     else:
         reason = f"turn {position} of {continuation!r} in {dialogue!r} is given: it is context and not rated"
     key = "turn" if has_continuation else "continuation" if has_dialogue else "dialogue"
-    raise ImportProblem(reason, field=_sibling(field, key), line=line)
+    return ImportProblem(reason, field=_sibling(field, key), line=line)
 
 
 def _sibling(field: str, key: str) -> str:
@@ -103,18 +123,13 @@ def _sibling(field: str, key: str) -> str:
     return field.removesuffix("value") + key if field.startswith("labels") else "item"
 
 
-def _refuse_off_scale(questions: Mapping[int, Question]) -> None:
-    row = _row(sql.OFF_SCALE)
-    if row is None:
-        return
-    line, field, number, text, question_id = row
-    question = questions[question_id]
-    shown = repr(text) if number is None else f"{number:g}"
-    raise ImportProblem(
-        f"{shown} is not on the scale of {question.key} in {question.version.scheme.key}: {_scale(question)}",
-        field=field,
-        line=line,
-    )
+def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None:
+    for line, field, number, text, question_id in _rows(sql.OFF_SCALE):
+        question = questions[question_id]
+        shown = repr(text) if number is None else f"{number:g}"
+        scheme = question.version.scheme.key
+        reason = f"{shown} is not on the scale of {question.key} in {scheme}: {_scale(question)}"
+        faults.add(ImportProblem(reason, field=field, line=line))
 
 
 def _scale(question: Question) -> str:
@@ -124,21 +139,15 @@ def _scale(question: Question) -> str:
     return "any text" if question.level in ("nominal", "text") else "any number"
 
 
-def _refuse_repeated() -> None:
-    if row := _row(sql.REPEATED):
-        first, line, field = row
+def _refuse_repeated(faults: Faults) -> None:
+    for first, line, field in _rows(sql.REPEATED):
         where = "" if first is None or first == line else f", first on line {first}"
-        raise ImportProblem(
-            f"this rater answers this question about this item twice with the same sample{where}",
-            field=field,
-            line=line,
-        )
+        reason = f"this rater answers this question about this item twice with the same sample{where}"
+        faults.add(ImportProblem(reason, field=field, line=line))
 
 
-def _refuse_conflicts() -> None:
-    if row := _row(sql.CONFLICTS):
-        line, field, rater, before, missing = row
+def _refuse_conflicts(faults: Faults) -> None:
+    for line, field, rater, before, missing in _rows(sql.CONFLICTS):
         shown = "no answer" if missing else before
-        raise ImportProblem(
-            f"the corpus has another answer of {rater!r} there already: {shown}", field=field, line=line
-        )
+        reason = f"the corpus has another answer of {rater!r} there already: {shown}"
+        faults.add(ImportProblem(reason, field=field, line=line))

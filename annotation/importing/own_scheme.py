@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 from annotation.kinds import KINDS
 from annotation.models import Corpus, Question, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
 
 if TYPE_CHECKING:
     from annotation.importing.questions import Asked
 
 OWN = "own"
 """What `--scheme` calls the corpus's own scheme."""
-
-LEVELS = ("binary", "nominal", "ordinal", "interval", "ratio", "text")
 
 
 def own_key(corpus: Corpus, kind: str) -> str:

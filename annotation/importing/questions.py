@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
-from annotation.formats import FORMATS, ImportProblem
+from annotation.formats import FORMATS, Faults, ImportProblem
 from annotation.importing import sql
 from annotation.importing.own_scheme import OWN, own_questions
 from annotation.models import Campaign, Corpus, Label, Question, Scheme
@@ -66,20 +66,31 @@ class Resolver:
     corpus: Corpus
     given: tuple[str, ...]
     fresh: bool
+    faults: Faults
     notes: list[str] = field(default_factory=list)
 
     def resolve(self, asked: Iterable[Asked]) -> dict[Asked, Question]:
-        """Return the question that each is, storing built-in and own schemes where that is needed."""
+        """Return the question that each is, storing built-in and own schemes where that is needed.
+
+        Those that cannot be told are noted and left out.
+        """
         asked = list(asked)
         found: dict[Asked, Question] = {}
         own: list[Asked] = []
         for one in asked:
-            question = self._find(one, asked)
+            try:
+                question = self._find(one, asked)
+            except ImportProblem as problem:
+                self.faults.add(problem)
+                continue
             if question is None:
                 own.append(one)
             else:
                 found[one] = question
-        found.update(own_questions(self.corpus, own))
+        try:
+            found.update(own_questions(self.corpus, own))
+        except ImportProblem as problem:
+            self.faults.add(problem)
         self.notes = [_note(one, question) for one, question in found.items()]
         return found
 

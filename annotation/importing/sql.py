@@ -8,13 +8,13 @@ KIND = f"CASE WHEN {{}} IS NULL THEN '{kind_at(None).key}' ELSE '{kind_at(0).key
 """The kind of item that a label is about, by the column that holds its turn's position."""
 
 UNPLACED = """
-SELECT l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
+SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
   FROM import_label l
   LEFT JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
   LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
   LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
  WHERE c.id IS NULL OR (l.position IS NOT NULL AND (t.id IS NULL OR t.given))
- ORDER BY l.n LIMIT 1
+ ORDER BY l.n LIMIT 20
 """
 
 PLACED_COLUMNS = """(
@@ -47,7 +47,7 @@ SELECT p.line, p.field, l.number, l.text, p.question_id
        (p.number IS NULL AND p.text IS NULL)
        OR (jsonb_array_length(p.values) > 0
            AND NOT p.values @> coalesce(to_jsonb(p.number), to_jsonb(p.text))))
- ORDER BY p.n LIMIT 1
+ ORDER BY p.n LIMIT 20
 """
 
 LIVE = """
@@ -73,14 +73,14 @@ DELETE FROM import_placed p WHERE EXISTS (
 REPEATED = """
 SELECT min(line), max(line), (array_agg(field ORDER BY n DESC))[1] FROM import_placed
  GROUP BY item_id, question_id, rater, CASE occasion WHEN '' THEN 'imported' ELSE occasion END, sample
-HAVING count(*) > 1 ORDER BY max(n) LIMIT 1
+HAVING count(*) > 1 ORDER BY max(n) LIMIT 20
 """
 
 CONFLICTS = f"""
 SELECT p.line, p.field, r.name, coalesce(b.number::text, b.text), b.missing <> ''
   {LIVE}, import_placed p
  WHERE {SAME_PLACE} AND b.occasion = CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END
- ORDER BY p.n LIMIT 1
+ ORDER BY p.n LIMIT 20
 """
 
 INSERT = """

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from annotation.formats import Entry, ImportProblem, Rating
+from annotation.formats import Entry, Faults, ImportProblem, Rating
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.models import Occasion
 from annotation.records import Dialogue
@@ -40,9 +40,9 @@ def open_staging() -> None:
     fresh_table("import_label", f"(n bigint GENERATED ALWAYS AS IDENTITY, {columns})")
 
 
-def stage(entries: Iterable[Entry]) -> None:
+def stage(entries: Iterable[Entry], faults: Faults) -> None:
     """Add the labels of a batch."""
-    copy_rows("import_label", list(COLUMNS), list(COLUMNS.values()), _rows(entries))
+    copy_rows("import_label", list(COLUMNS), list(COLUMNS.values()), _rows(entries, faults))
 
 
 def close_staging() -> None:
@@ -59,16 +59,18 @@ def staged() -> tuple[int, int]:
         return int(labels), int(missing)
 
 
-def _rows(entries: Iterable[Entry]) -> Iterator[tuple[Any, ...]]:
+def _rows(entries: Iterable[Entry], faults: Faults) -> Iterator[tuple[Any, ...]]:
     for entry in entries:
         for rating in _ratings(entry):
             if rating.label.occasion not in ("", *Occasion.values):
-                raise ImportProblem(
+                problem = ImportProblem(
                     f"{rating.label.occasion!r} is none of {', '.join(Occasion.values)}",
                     field=rating.field.removesuffix("value") + "occasion",
                     line=entry.line,
                     file=entry.file,
                 )
+                faults.add(problem)
+                continue
             yield (
                 entry.line,
                 rating.field,
@@ -83,7 +85,7 @@ def _ratings(entry: Entry) -> Iterator[Rating]:
     if isinstance(entry.record, Dialogue):
         for index, label in enumerate(entry.record.labels):
             own = f"labels[{index}].value" if entry.line else f"{label.question} of {entry.record.id}"
-            yield Rating(entry.record.id, label, field=own)
+            yield Rating(entry.record.id, label, label.level, label.values, field=own)
     else:
         yield entry.record
 

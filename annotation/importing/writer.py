@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 
-from annotation.formats import Entry, ImportProblem
+from annotation.formats import Entry, Faults, ImportProblem
 from annotation.formats.checks import check_static
 from annotation.importing.copying import copy_rows, fresh_table, reserve_ids
 from annotation.importing.existing import Existing, additions
@@ -63,49 +63,61 @@ class Writer:
     result: ImportResult
     into: bool
     systems: dict[str, int]
+    faults: Faults
 
     @classmethod
-    def open(cls, *, corpus: Corpus, imported: Import, result: ImportResult, into: bool) -> Writer:
+    def open(
+        cls, *, corpus: Corpus, imported: Import, result: ImportResult, into: bool, faults: Faults
+    ) -> Writer:
         """Return a writer for a corpus, inside the import's transaction."""
         fresh_table("import_seen", "(key text PRIMARY KEY, line integer)")
         systems = dict(corpus.systems.values_list("name", "id"))
-        return cls(corpus, imported, result, into, systems)
+        return cls(corpus, imported, result, into, systems, faults)
 
-    def write(self, entries: Sequence[Entry]) -> None:
-        """Write the dialogues of a batch; raise `ImportProblem` at the first that cannot be kept."""
-        self._refuse_repeated(entries)
-        dialogues = [(entry, entry.record) for entry in entries if isinstance(entry.record, Dialogue)]
-        found = Existing.load(self.corpus, [record for _, record in dialogues]) if self.into else Existing()
+    def write(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Write the dialogues of a batch; note those that cannot be kept, and return the other entries."""
+        entries = self._first_ones(entries)
+        dialogues = [entry.record for entry in entries if isinstance(entry.record, Dialogue)]
+        found = Existing.load(self.corpus, dialogues) if self.into else Existing()
+        kept: list[Entry] = []
         new: list[Dialogue] = []
         placed: list[Placed] = []
-        for entry, record in dialogues:
+        for entry in entries:
+            record = entry.record
             try:
-                if record.id in found.ids:
+                if isinstance(record, Dialogue) and record.id in found.ids:
                     placed.extend((found.ids[record.id], part) for part in additions(found, record))
-                else:
+                elif isinstance(record, Dialogue):
                     new.append(_whole(record))
             except ImportProblem as problem:
-                raise problem.placed(line=entry.line, file=entry.file) from None
+                self.faults.add(problem.placed(line=entry.line, file=entry.file))
+            else:
+                kept.append(entry)
         ids = self._write_dialogues(new)
         placed.extend(
             (key, part) for key, record in zip(ids, new, strict=True) for part in record.all_continuations()
         )
         self._write_continuations(placed)
+        return kept
 
-    def _refuse_repeated(self, entries: Iterable[Entry]) -> None:
-        keys: dict[str, int | None] = {}
+    def _first_ones(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return the entries without dialogues that were there before, which are noted."""
+        named = [entry.record.id for entry in entries if isinstance(entry.record, Dialogue)]
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [named])
+            seen: dict[str, int | None] = dict(cursor.fetchall())
+        before = set(seen)
+        kept: list[Entry] = []
         for entry in entries:
             if isinstance(entry.record, Dialogue):
-                if entry.record.id in keys:
-                    raise _twice(entry, keys[entry.record.id])
-                keys[entry.record.id] = entry.line
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [list(keys)])
-            seen = dict(cursor.fetchall())
-        for entry in entries if seen else ():
-            if isinstance(entry.record, Dialogue) and entry.record.id in seen:
-                raise _twice(entry, seen[entry.record.id])
-        copy_rows("import_seen", ("key", "line"), ("text", "int4"), keys.items())
+                if entry.record.id in seen:
+                    self.faults.add(_twice(entry, seen[entry.record.id]))
+                    continue
+                seen[entry.record.id] = entry.line
+            kept.append(entry)
+        fresh = ((key, line) for key, line in seen.items() if key not in before)
+        copy_rows("import_seen", ("key", "line"), ("text", "int4"), fresh)
+        return kept
 
     def _write_dialogues(self, records: list[Dialogue]) -> list[int]:
         ids = reserve_ids("annotation_dialogue", len(records))

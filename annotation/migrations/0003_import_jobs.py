@@ -14,6 +14,11 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField('upload', 'job', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='upload', to='jobs.job')),
         migrations.AddField('upload', 'sha256', models.CharField(blank=True, max_length=64, default=''), preserve_default=False),
+        migrations.AddField('upload', 'guessed', models.BooleanField(default=False)),
+        migrations.AddField('upload', 'columns', models.JSONField(blank=True, default=dict)),
+        migrations.AddField('import', 'columns', models.JSONField(blank=True, default=dict)),
+        migrations.RemoveConstraint('import', 'import_content_once'),
+        migrations.AddConstraint('import', models.UniqueConstraint(fields=('corpus', 'content_hash', 'format', 'columns'), name='import_content_once')),
         migrations.AddField('upload', 'problems', models.JSONField(null=True)),
         migrations.RunSQL(PROBLEMS, migrations.RunSQL.noop),
         migrations.RemoveConstraint('upload', 'upload_state_known'),

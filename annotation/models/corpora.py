@@ -37,13 +37,17 @@ class Corpus(models.Model):
 
 
 class Import(models.Model):
-    """One file that was imported into a corpus, remembered with its content's hash."""
+    """One file that was imported into a corpus, remembered with its content's hash.
+
+    `columns` are a table's own names for columns, by Concord's: the same file with others says other things.
+    """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="imports")
     format = models.CharField(max_length=40)
     file_name = models.CharField(max_length=300)
     content_hash = models.CharField(max_length=64)
     options = models.JSONField(default=dict)
+    columns = models.JSONField(default=dict, blank=True)
     counts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -51,7 +55,9 @@ class Import(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["corpus", "content_hash", "format"], name="import_content_once"),
+            models.UniqueConstraint(
+                fields=["corpus", "content_hash", "format", "columns"], name="import_content_once"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -10,9 +10,11 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
 from annotation.formats import FORMATS, ImportProblem, manifest
+from annotation.formats.guessing import columns_of, guess
+from annotation.formats.head import SIZE
 from annotation.importing.engine import NAME
 from annotation.importing.own_scheme import OWN
-from annotation.models import Corpus
+from annotation.models import Corpus, Upload
 from annotation.schemes import SCHEMES
 
 
@@ -26,7 +28,17 @@ class ImportForm(forms.Form):
 
     file = forms.FileField()
     format = forms.ChoiceField(
-        choices=lambda: [(key, format.title) for key, format in FORMATS.items()], initial="jsonl"
+        choices=lambda: [
+            ("", "Found from the file's content"),
+            *((key, format.title) for key, format in FORMATS.items()),
+        ],
+        required=False,
+    )
+    columns = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Columns",
+        help_text="Where a table calls its columns otherwise: item=turn_id, rater=annotator, value=score.",
     )
     name = forms.RegexField(
         NAME,
@@ -71,7 +83,19 @@ class ImportForm(forms.Form):
             self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
         elif file and cleaned.get("sha256"):
             self._check_content(file, cleaned["sha256"])
+        if file and not self.errors:
+            self._tell_format(cleaned, file)
         return cleaned
+
+    def _tell_format(self, cleaned: dict[str, Any], file: UploadedFile[Any]) -> None:
+        """Read the columns, and find the format where none is named."""
+        cleaned["guessed"] = not cleaned["format"]
+        try:
+            cleaned["columns"] = columns_of(cleaned["columns"])
+            cleaned["format"] = cleaned["format"] or guess(FORMATS, file.read(SIZE), cleaned["columns"])
+        except ImportProblem as problem:
+            self.add_error(problem.field, problem.reason)
+        file.seek(0)
 
     def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
         """Refuse a file that is not the one that its manifest describes."""
@@ -83,6 +107,18 @@ class ImportForm(forms.Form):
         except ImportProblem as problem:
             self.add_error("sha256", f"The file {problem.reason}.")
 
+    @staticmethod
+    def as_sent(upload: Upload) -> dict[str, Any]:
+        """Return what the form held when a file was sent, without the file."""
+        return {
+            "format": "" if upload.guessed else upload.format,
+            "columns": ", ".join(f"{ours}={theirs}" for ours, theirs in upload.columns.items()),
+            "into" if upload.into else "name": upload.corpus_name,
+            "scheme": upload.scheme,
+            "source": upload.source,
+            "licence": upload.licence,
+        }
+
     def arguments(self) -> dict[str, Any]:
         """Return what `uploads.receive` takes."""
         data = self.cleaned_data
@@ -90,6 +126,8 @@ class ImportForm(forms.Form):
         return {
             "file": data["file"],
             "format": data["format"],
+            "guessed": data["guessed"],
+            "columns": data["columns"],
             "corpus_name": into.name if into else data["name"],
             "into": bool(into),
             "scheme": data["scheme"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -11,6 +13,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.formats import FORMATS
+from annotation.formats.problems import MOST
 from annotation.importing import uploads
 from annotation.models import Upload
 from annotation.pages.import_form import ImportForm
@@ -39,11 +42,19 @@ def import_corpus(request: HttpRequest) -> HttpResponse:
 @csrf_protect
 def _import(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return _form(request, ImportForm(initial={"into": request.GET.get("into", "")}))
+        return _form(request, ImportForm(initial=_initial(request)))
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form(request, form, status=422)
     return redirect("upload", uploads.receive(by=_user(request), **form.arguments()).pk)
+
+
+def _initial(request: HttpRequest) -> dict[str, Any]:
+    """Return what the form begins with: what was sent with the upload `like`, or the corpus `into`."""
+    like = request.GET.get("like", "")
+    if like.isascii() and like.isdigit() and len(like) < 19:
+        return ImportForm.as_sent(_load(request, int(like)))
+    return {"into": request.GET.get("into", "")}
 
 
 def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
@@ -64,9 +75,14 @@ def _load(request: HttpRequest, pk: int) -> Upload:
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far the import of a file of theirs is."""
     found = _load(request, pk)
-    context = {"upload": found, "job": found.job, "repeatable": uploads.can_be_repeated(found), **ROOM}
-    fragment = request.headers.get("HX-Request")
-    return render(request, "corpora/_upload.html" if fragment else "corpora/upload.html", context)
+    context: dict[str, Any] = {
+        "upload": found,
+        "job": found.job,
+        "repeatable": uploads.can_be_repeated(found),
+    }
+    template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
+    context |= {"format": FORMATS.get(found.format), "most": MOST}
+    return render(request, template, context | ROOM)
 
 
 @require_POST

@@ -6,9 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text"]
+LEVELS: tuple[str, ...] = get_args(Level)
 Value = float | int | str
 
 

@@ -22,7 +22,7 @@ from tests import factories
 from tests.importing.helpers import line
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-DIALOGUES = 20_000
+DIALOGUES = 12_000
 Start = Callable[[], subprocess.Popen[bytes]]
 
 
@@ -50,7 +50,7 @@ def start() -> Iterator[Start]:
         process.wait()
 
 
-def until(condition: Callable[[], bool], seconds: float = 90) -> None:
+def until(condition: Callable[[], bool], seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it took too long"

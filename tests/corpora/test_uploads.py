@@ -59,6 +59,7 @@ def test_an_upload_is_imported_once_however_often_it_is_taken() -> None:
     Job.objects.update(state="queued")  # as if its worker was lost right after the commit
     work_off()
     upload = now(upload)
+    assert upload.result
     assert (upload.state, upload.result["created"]) == ("done", True)
     assert (Job.objects.get().result, Import.objects.count()) == (upload.result, 1)
 
@@ -76,7 +77,9 @@ def test_two_workers_on_the_same_upload_import_it_once() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (now(upload).result["created"], Import.objects.count()) == (True, 1)
+    result = now(upload).result
+    assert result
+    assert (result["created"], Import.objects.count()) == (True, 1)
 
 
 def test_a_programming_error_fails_the_job_which_says_so_and_can_be_done_again(

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from annotation.formats import FORMATS, manifest
+from annotation.formats.guessing import beginning, columns_of, guess
 from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.importing.engine import Progress
 from config.commands import DatabaseCommand
@@ -32,7 +33,12 @@ class Command(DatabaseCommand):
         """Declare the options."""
         parser.add_argument("path", help="the file, or for qmsum a folder of files")
         parser.add_argument(
-            "--format", choices=list(FORMATS), default="jsonl", help="the file's format (jsonl)"
+            "--format", choices=list(FORMATS), help="the file's format (default: found from its content)"
+        )
+        parser.add_argument(
+            "--columns",
+            default="",
+            help="what a table calls its columns, like item=turn_id,rater=annotator,value=score",
         )
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--name", help="the name of the new corpus")
@@ -54,9 +60,13 @@ class Command(DatabaseCommand):
         """Import and print the counts."""
         with _bar(show=sys.stderr.isatty()) as progress:
             try:
+                columns = columns_of(options["columns"])
+                format = options["format"] or guess(FORMATS, beginning(options["path"]), columns)
+                if not options["format"]:
+                    self.stdout.write(f"format: {format} ({FORMATS[format].title}), found from the content")
                 result = import_path(
                     path=options["path"],
-                    format=options["format"],
+                    format=format,
                     corpus=options["into"] or options["name"],
                     into=bool(options["into"]),
                     by=None,
@@ -64,10 +74,11 @@ class Command(DatabaseCommand):
                     source=options["source"],
                     licence=options["licence"],
                     sha256=options["sha256"] or manifest.promised(options["path"]),
+                    columns=columns,
                     progress=progress,
                 )
             except ImportProblem as problem:
-                raise CommandError(str(problem)) from None
+                raise CommandError(problem.lines()) from None
         for note in result.notes:
             self.stdout.write(note)
         if result.unchanged:

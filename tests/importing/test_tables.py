@@ -1,0 +1,309 @@
+"""Dialogues from tables (CSV, TSV, Excel), columns of other names, and formats found from the content."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotation.formats import FORMATS
+from annotation.formats.guessing import beginning, guess
+from annotation.models import Continuation, Import, Label, Turn, Upload
+from jobs.models import Job
+from tests import factories
+from tests.importing.helpers import imported, label, line, refusal, written
+
+pytestmark = pytest.mark.django_db
+
+HEADER = ("dialogue", "speaker", "text", "continuation", "system", "at", "given", "time")
+ROWS = [
+    ("d1", "Ana", "Shall we, then?", "", "", "", "", "10:00"),
+    ("d1", "Ben", 'He said "yes"\nand left', "", "", "", "", ""),
+    ("d1", "Ben", "No.", "x-1", "model-x", "1", "", ""),
+    ("d1", "Ana", "Oh", "y", "", "", "true", ""),
+    ("d1", "Ben", "=SUM(A1)", "y", "", "", "", ""),
+    ("d2", "Ana", "New", "", "bot", "", "", ""),
+]
+
+
+def table(path: Path, separator: str, rows: Sequence[Sequence[str]] = ROWS) -> Path:
+    def cell(text: str) -> str:
+        return '"' + text.replace('"', '""') + '"' if set(text) & set('",;\t\n') else text
+
+    lines = [separator.join(map(cell, row)) for row in (HEADER[: len(rows[0])], *rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def workbook(path: Path, rows: Sequence[Sequence[Any]] = ROWS, header: Sequence[str] = HEADER) -> Path:
+    book = openpyxl.Workbook()
+    for row in (header, *rows):
+        book.active.append([None if cell == "" else cell for cell in row])
+    for cells in book.active.iter_rows():
+        for cell in cells:
+            if isinstance(cell.value, str):
+                cell.data_type = "s"
+    book.save(path)
+    return path
+
+
+def stored() -> list[tuple[str, str, str, str, list[tuple[str, str, bool, int | None]]]]:
+    parts = Continuation.objects.select_related("dialogue", "system").order_by("dialogue__key", "key")
+    return [
+        (
+            part.dialogue.key,
+            part.key,
+            part.system.name,
+            part.mode,
+            [(turn.speaker, turn.text, turn.given, turn.at) for turn in part.turns.order_by("position")],
+        )
+        for part in parts
+    ]
+
+
+EXPECTED = [
+    (
+        "d1", "self", "human", "rollout",
+        [("Ana", "Shall we, then?", False, None), ("Ben", 'He said "yes"\nand left', False, None)],
+    ),
+    ("d1", "x-1", "model-x", "static", [("Ben", "No.", False, 1)]),
+    ("d1", "y", "y", "rollout", [("Ana", "Oh", True, None), ("Ben", "=SUM(A1)", False, None)]),
+    ("d2", "self", "bot", "rollout", [("Ana", "New", False, None)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_dialogues_come_from_a_table_of_text(tmp_path: Path, separator: str) -> None:
+    path = table(tmp_path / "t.csv", separator)
+    assert guess(FORMATS, beginning(path)) == "turns-csv"
+    imported(path, format="turns-csv")
+    assert stored() == EXPECTED
+    assert Turn.objects.get(text="Shall we, then?").extra == {"time": "10:00"}
+
+
+def test_dialogues_come_from_a_workbook(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx")
+    assert guess(FORMATS, beginning(path)) == "turns-xlsx"
+    imported(path, format="turns-xlsx")
+    assert stored() == EXPECTED
+
+
+def test_numbers_and_dates_of_a_workbook_are_texts_and_formulas_are_not_evaluated(tmp_path: Path) -> None:
+    rows = [(1, "A", 3.0, datetime(2024, 5, 1, 9)), (1, "B", True, None), (None,) * 4, (1, "C", 2.5, "")]
+    imported(
+        workbook(tmp_path / "t.xlsx", rows, ("Dialogue", "speaker", "text", "time")), format="turns-xlsx"
+    )
+    assert [turn.text for turn in Turn.objects.order_by("position")] == ["3", "true", "2.5"]
+    assert Turn.objects.get(position=0).extra == {"time": "2024-05-01T09:00:00"}
+    book = openpyxl.Workbook()
+    for row in (("dialogue", "speaker", "text"), ("d", "A", "=1+1")):
+        book.active.append(row)
+    book.save(tmp_path / "formula.xlsx")
+    assert refusal(tmp_path / "formula.xlsx", "f", format="turns-xlsx").field == "text"
+
+
+def test_problems_of_a_table_are_told_by_row_and_column(tmp_path: Path) -> None:
+    rows = [
+        ("d1", "A", "", "", "", "", "", ""),
+        ("", "A", "Hi", "", "", "", "", ""),
+        ("d2", "A", "Hi", "", "", "x", "", ""),
+        ("d3", "A", "Hi", "", "", "", "perhaps", ""),
+        ("d4", "A", "Hi", "m", "one", "", "", ""),
+        ("d4", "A", "Hi", "m", "two", "", "", ""),
+        ("d5", "A", "Hi", "", "", "", "", ""),
+        ("d6", "A", "Hi", "", "", "", "", ""),
+        ("d5", "A", "Hi", "", "", "", "", ""),
+    ]
+    expected = [(2, "text"), (3, "dialogue"), (4, "at"), (5, "given"), (7, "system"), (10, "id")]
+    for path, format in (
+        (table(tmp_path / "t.csv", ",", rows), "turns-csv"),
+        (workbook(tmp_path / "t.xlsx", rows), "turns-xlsx"),
+    ):
+        found = refusal(path, format=format)
+        assert [(one.line, one.field) for one in found.all()] == expected
+
+
+def test_a_table_without_a_needed_column_or_with_wide_rows_is_refused(tmp_path: Path) -> None:
+    assert (
+        refusal(written(tmp_path, "dialogue,text", "d,x", name="t.csv"), format="turns-csv").field
+        == "speaker"
+    )
+    path = workbook(tmp_path / "t.xlsx", [("d", "A", "x", "more")], ("dialogue", "speaker", "text"))
+    assert "has 4 columns" in refusal(path, format="turns-xlsx").reason
+
+
+def test_columns_of_other_names_are_passed_over_and_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "dialogue,speaker,text,mood", "d,A,Hi,glad", name="t.csv")
+    assert imported(path, format="turns-csv").notes == ["Columns passed over: mood."]
+
+
+def _archive(**parts: bytes) -> bytes:
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return memory.getvalue()
+
+
+def _with(original: Path, name: str, change: Any) -> bytes:
+    with zipfile.ZipFile(original) as archive:
+        return _archive(
+            **{part: (change if part == name else bytes)(archive.read(part)) for part in archive.namelist()}
+        )
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def test_hostile_workbooks_are_refused_in_a_line(tmp_path: Path) -> None:
+    good = workbook(tmp_path / "good.xlsx")
+    entity = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><worksheet>&a;</worksheet>'
+    for content, reason in (
+        (b"PK\x03\x04", "is no Excel workbook"),
+        (b"", "is no Excel workbook"),
+        (_archive(a=b"text"), "is no Excel workbook"),
+        (_archive(bomb=b"0" * (129 * 2**20)), "holds more than 128 MiB unpacked"),
+        (_archive(**{f"p{n}": b"" for n in range(1001)}), "holds more than"),
+        (_with(good, SHEET, lambda _: entity), "is no Excel workbook"),
+        (_with(good, SHEET, lambda xml: xml[: len(xml) // 2]), "is no Excel workbook"),
+        (_with(good, SHEET, lambda xml: xml.replace(b'r="3"', b'r="999999999"')), "has over 1,048,576 rows"),
+    ):
+        (tmp_path / "hostile.xlsx").write_bytes(content)
+        assert reason in refusal(tmp_path / "hostile.xlsx", format="turns-xlsx").reason
+
+
+def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
+    good = workbook(tmp_path / "good.xlsx")
+    huge = _with(
+        good, SHEET, lambda xml: xml.replace(b'<dimension ref="A1:H7"', b'<dimension ref="A1:XFD1048576"')
+    )
+    assert b"XFD1048576" in zipfile.ZipFile(io.BytesIO(huge)).read(SHEET)
+    good.write_bytes(huge)
+    imported(good, format="turns-xlsx")
+    assert stored() == EXPECTED
+
+
+RATINGS = ("turn_id,who,fluency,coherence", "a/self/0,r,4,2", "a/self/1,r,5,1")
+
+
+def test_columns_of_a_ratings_file_are_mapped_and_it_gives_another_question_again(
+    tmp_path: Path,
+) -> None:
+    imported(written(tmp_path, line("a")))
+    path = written(tmp_path, *RATINGS, name="r.csv")
+    for question in ("fluency", "coherence"):
+        columns = {"item": "turn_id", "rater": "WHO", "value": question}
+        for created in (True, False):
+            result = imported(path, into=True, format="ratings-csv", columns=columns, scheme="own")
+            assert (result.created, result.labels) == (created, 2)
+    answers = Label.objects.order_by("question__key", "pk").values_list("question__key", "number")
+    assert list(answers) == [("coherence", 2), ("coherence", 1), ("fluency", 4), ("fluency", 5)]
+    assert Import.objects.filter(format="ratings-csv").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"item": "nothing"}, "there is no column 'nothing' to be taken for item"),
+        ({"thing": "who"}, "is no column of the format"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path, columns: dict[str, str], reason: str) -> None:
+    imported(written(tmp_path, line("a")))
+    path = written(tmp_path, *RATINGS, name="r.csv")
+    assert reason in refusal(path, into=True, format="ratings-csv", columns=columns).reason
+    assert "no columns" in refusal(written(tmp_path, line("b"), name="b.jsonl"), "x", columns=columns).reason
+
+
+def test_the_command_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> None:
+    imported(written(tmp_path, line("a")))
+    path, out = written(tmp_path, *RATINGS, name="r.csv"), StringIO()
+    with pytest.raises(CommandError, match=r"coherence, fluency, turn_id, who\) tell no"):
+        call_command("import_corpus", path, "--into", "c", stdout=out)
+    columns = "item=turn_id, rater=who, value=fluency"
+    call_command("import_corpus", path, "--into", "c", "--columns", columns, "--scheme", "own", stdout=out)
+    assert "format: ratings-csv (Ratings for a corpus, as CSV), found from the content" in out.getvalue()
+    with pytest.raises(CommandError, match="is not like item=turn_id"):
+        call_command("import_corpus", path, "--into", "c", "--columns", "item", stdout=out)
+
+
+def test_the_api_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> None:
+    imported(written(tmp_path, line("a")))
+    client = APIClient()
+    client.force_authenticate(factories.user(researcher=True))
+    with written(tmp_path, *RATINGS, name="r.csv").open("rb") as file:
+        sent = {"file": file, "into": "c", "columns": "item=turn_id,rater=who,value=fluency", "scheme": "own"}
+        answer = client.post("/api/v1/corpora/", sent)
+    assert (answer.status_code, answer.json()["labels"], answer.json()["format"]) == (201, 2, "ratings-csv")
+    with workbook(tmp_path / "t.xlsx").open("rb") as file:
+        assert client.post("/api/v1/corpora/", {"file": file, "name": "new"}).status_code == 202
+
+
+def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(client: Client) -> None:
+    client.force_login(factories.user(researcher=True))
+    file = SimpleUploadedFile("t.tsv", b"id\tspeaker\ttext\nd\tA\tHi\n")
+    sent = {"file": file, "name": "new", "licence": "CC0"}
+    refused = client.post(reverse("import-corpus"), sent)
+    assert refused.status_code == 422
+    assert "tell no format" in refused.content.decode()
+    assert 'value="CC0"' in refused.content.decode()
+    file.seek(0)
+    page = client.post(reverse("import-corpus"), {**sent, "columns": "dialogue=id"}, follow=True)
+    assert (
+        "found from the file&#x27;s content" in page.content.decode()
+        or "found from the file's content" in (page.content.decode())
+    )
+    upload = Upload.objects.get()
+    assert (upload.format, upload.guessed, upload.columns) == ("turns-csv", True, {"dialogue": "id"})
+    Job.objects.update(state="failed", error="f")
+    upload.problems = [{"file": "t.tsv", "line": 2, "field": "text", "reason": "is empty"}]
+    upload.save()
+    assert f"?like={upload.pk}" in client.get(reverse("upload", args=[upload.pk])).content.decode()
+    again = client.get(reverse("import-corpus") + f"?like={upload.pk}").content.decode()
+    for kept in ('value="new"', 'value="CC0"', 'value="dialogue=id"'):
+        assert kept in again
+    client.force_login(factories.user(researcher=True))
+    assert client.get(reverse("import-corpus") + f"?like={upload.pk}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("content", "format"),
+    [
+        ('{"id": "d", "turns": []}', "jsonl"),
+        ('{"id": "d", "messages": []}', "messages"),
+        ('{\n "meeting_transcripts": []}', "qmsum"),
+        ('[{"context": "", "annotations": {}}]', "fed"),
+        ('{"coh_1": [1], "coh_2": [2]}', "fed_gpt4"),
+        ("item,rater,value\n", "ratings-csv"),
+        ("\ufeffdialogue;speaker;text\n", "turns-csv"),
+        ("", "jsonl"),
+        ("{", "jsonl"),
+        ("prose", "jsonl"),
+    ],
+)
+def test_the_format_is_found_from_how_a_file_begins(content: str, format: str) -> None:
+    assert guess(FORMATS, content.encode()) == format
+
+
+def test_labels_in_dialogues_describe_the_scale_of_new_questions(tmp_path: Path) -> None:
+    scale: dict[str, Any] = {"question": "warmth", "level": "ordinal", "values": [1, 2, 3]}
+    imported(written(tmp_path, line(labels=[label(3, **scale)])))
+    question = Label.objects.get().question
+    assert (question.key, question.level, question.values) == ("warmth", "ordinal", [1, 2, 3])
+    off = refusal(written(tmp_path, line(labels=[label(4, **scale)]), name="x.jsonl"), "x")
+    assert "4 is not on the scale of warmth" in off.reason
+    for field, value in (("level", "high"), ("values", 3), ("values", [True])):
+        path = written(tmp_path, line(labels=[label(3, **{**scale, field: value})]), name="y.jsonl")
+        assert refusal(path, "y").field == f"labels[0].{field}"
