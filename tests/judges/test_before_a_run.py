@@ -50,9 +50,9 @@ def test_a_judge_that_asks_a_model_starts_once_it_was_seen_what_goes_where(
         "The text of 2 dialogues goes to 127.0.0.1",
         "on this machine",
         "model fake-1",
-        "<dd>24</dd>",
+        "<dd> 24 </dd>",
     ):
-        assert told in page
+        assert told in " ".join(page.split())
     assert "USD" in page
     researcher.post(address, form | {"confirmed": "1"})
     assert Run.objects.get().calls.count() == 24

@@ -27,8 +27,14 @@ SELECT count(*) FROM (SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 """
 PREPARE = f"""
 from django.contrib.auth.models import User
-from rest_framework.authtoken.models import Token
-Token.objects.create(user=User.objects.create_superuser("root"), key="{TOKEN}")
+from datetime import timedelta
+from django.utils import timezone
+from annotation.models import ApiToken
+from annotation.people.tokens import hash_of
+ApiToken.objects.create(
+    user=User.objects.create_superuser("root"), name="tests", scope="read", key_hash=hash_of("{TOKEN}"),
+    expires_at=timezone.now() + timedelta(days=1),
+)
 """
 
 

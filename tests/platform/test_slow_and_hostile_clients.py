@@ -8,9 +8,8 @@ import time
 
 import pytest
 from django.test import Client
-from rest_framework.authtoken.models import Token
 
-from annotation.people import accounts
+from annotation.people import accounts, tokens
 from config.web import bodies, calling, limits, protocol
 from config.web.bodies import Refused
 from tests.platform.web import ask, everything, send, serving
@@ -247,7 +246,7 @@ def test_a_large_body_needs_an_account_and_a_file_a_researcher(people):
 
 
 def test_a_token_is_an_account_too(people):
-    token = Token.objects.create(user=people["researcher"])
+    token = tokens.make(person=people["researcher"], name="program", scope="write", days=1)
     limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION=f"Token {token.key}"))
     with pytest.raises(Refused, match="Sign in first"):
         limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION="Token made-up"))
