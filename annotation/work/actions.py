@@ -27,6 +27,7 @@ from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check
 from annotation.work.leases import Hold, Seat
 from annotation.work.request_json import cleaned
+from annotation.work.statements import DRAFT, FINISH, WORK
 
 COMMENT_LIMIT = 5_000
 DRAFT_LIMIT = 1_000_000
@@ -59,44 +60,6 @@ class Work(NamedTuple):
     written_by: str
     items: dict[int, int]
     rater: int | None
-
-
-WORK = """
-SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.written_by,
-       CASE WHEN t.item_id IS NOT NULL THEN ARRAY(
-         SELECT ARRAY[i.public, i.id] FROM annotation_item i WHERE i.id = t.item_id) ELSE ARRAY(
-         SELECT ARRAY[i.public, i.id] FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
-          WHERE i.continuation_id = t.continuation_id AND i.kind = (
-           SELECT v.item_kind FROM annotation_campaign k JOIN annotation_schemeversion v
-               ON v.id = k.scheme_version_id WHERE k.id = a.campaign_id) ORDER BY u.position) END,
-       (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id)
-  FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
- WHERE a.id = %s AND a.user_id = %s AND a.campaign_id = %s FOR UPDATE OF a
-"""
-
-FINISH = """
-WITH finished AS (
-  UPDATE annotation_assignment SET state = 'submitted', submitted_at = now(), draft = '{}',
-         revision = revision + 1, written_by = '', comment = %(comment)s, flagged = %(flagged)s
-   WHERE id = %(assignment)s RETURNING least(%(ceiling)s, extract(epoch FROM now() - leased_at)) AS seconds)
-UPDATE annotation_campaignmember m
-   SET done = m.done + 1, pace = coalesce(0.8 * m.pace + 0.2 * finished.seconds, finished.seconds)
-  FROM finished WHERE m.id = %(member)s RETURNING m.done, m.pace
-"""
-
-DRAFT = """
-UPDATE annotation_assignment a
-   SET draft = %(draft)s::jsonb, draft_saved_at = now(), revision = %(version)s, written_by = %(client)s,
-       lease_expires = CASE WHEN a.state = 'leased' THEN now() + make_interval(mins => c.lease_minutes)
-                            ELSE a.lease_expires END
-  FROM annotation_campaign c
- WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s
-   AND c.id = a.campaign_id
-   AND (a.state <> 'submitted' OR %(revising)s) AND a.state <> 'voided'
-   AND a.revision < %(version)s
-   AND (a.written_by = %(client)s OR a.revision = %(based_on)s::bigint OR a.revision = 0)
-RETURNING a.state
-"""
 
 
 @transaction.atomic

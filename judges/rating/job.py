@@ -84,7 +84,7 @@ def _scope(told: Mapping[str, Any]) -> Selection:
     corpus = Corpus.objects.filter(pk=told["corpus"]).first()
     campaigns = Campaign.objects.select_related("corpus", "scheme_version__scheme")
     campaign = campaigns.filter(pk=told["campaign"]).first()
-    split = Split.objects.filter(pk=told.get("split")).first()
+    split = Split.objects.filter(pk=told.get("split") or 0).first()
     if corpus is None or (told["campaign"] and campaign is None) or (told.get("split") and split is None):
         raise JobRefused("what it was to go over was deleted")
     systems = tuple(told["systems"])

@@ -54,7 +54,7 @@ class Aspect(str):
         aspect.heading = heading
         return aspect
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         """Return what a copy is made of."""
         return str(self), self.heading
 
