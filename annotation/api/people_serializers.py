@@ -77,10 +77,20 @@ class NewPassword(serializers.Serializer[Any]):
     new = serializers.CharField(max_length=1_000, trim_whitespace=False)
 
 
+class Text(serializers.CharField):
+    """A text; a number is refused, not made one."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the text."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(super().to_internal_value(data))
+
+
 class NewToken(serializers.Serializer[Any]):
     """A token to be made."""
 
-    name = serializers.CharField(max_length=80)
+    name = Text(max_length=80)
     scope = serializers.ChoiceField(choices=ApiToken.Scope.values, default="read")
     days = serializers.IntegerField(min_value=1, max_value=366, default=90)
 

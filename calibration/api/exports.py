@@ -24,7 +24,7 @@ from calibration.reading.scope import scope_of
 from config.openapi import files
 from config.pagination import Pages, paged
 
-PART = OpenApiParameter("part", str, enum=PARTS)
+PART = OpenApiParameter("part", str, enum=["", *PARTS])
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
 DOWNLOAD = files(media_type for _, media_type in FORMATS.values())

@@ -31,6 +31,12 @@ AT_THE_EDGES = 24
 
 BY_NAME = {
     "POST /api/v1/account/password/": "the old password is named",
+    "POST /api/v1/exports/labels.{form}": "one of corpus and campaign, and for test a purpose",
+    "POST /api/v1/gold/{id}/labels.{form}": "test needs a purpose",
+    "POST /api/v1/invitations/": "a name is taken, or like another",
+    "POST /api/v1/people/": "a name is taken or like another, a password is weak",
+    "POST /api/v1/runs/estimate/": "corpus, systems and protocol are named",
+    "GET /api/v1/metrics/": "a corpus may be named",
     "POST /api/v1/campaigns/": "corpus, systems and annotators are named",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/corpora/": "the file is read, and corpora are named",

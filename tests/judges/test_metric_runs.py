@@ -7,6 +7,7 @@ import pytest
 from annotation.models import Label, Rater
 from jobs.models import Run
 from judges.errors import JudgeError
+from judges.material import metric_tools
 from judges.material.loading import contents, whole_corpus
 from judges.metrics import content_hash, corpus_hash
 from judges.models import Embedding
@@ -20,6 +21,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedding]
 
 
 def test_a_metric_labels_every_turn_and_each_text_is_embedded_once() -> None:
+    metric_tools.tools.cache_clear()  # what another test embedded is not remembered
     corpus = factories.corpus()
     dialogue = factories.dialogue(corpus, turns=3)
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]

@@ -69,7 +69,7 @@ def test_a_database_that_holds_something_is_refused_unless_told(kept, saved):
     assert run(kept, "shell", "-c", ADD.format(name="grace")).returncode == 0
     refused = run(kept, "restore", str(saved))
     assert refused.returncode == 1
-    assert "not empty (auth_user has rows)" in refused.stderr
+    assert "not empty (annotation_username has rows)" in refused.stderr
     assert names(kept) == ["ada", "grace"]
     done = run(kept, "restore", str(saved), "--replace")
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ import yaml
 from config.celery import VISIBILITY_SECONDS, app, transport_options
 from tests.platform.running import PROJECT
 
-OWN = {"migrate", "web", "worker-calls", "worker-metrics", "beat"}
+OWN = {"migrate", "web", "worker-calls", "worker-metrics", "worker-jobs", "beat"}
 TEXT = (PROJECT / "docker-compose.yml").read_text()
 SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "CONCORD_SECRET_KEY")
 
@@ -48,7 +48,7 @@ def test_secrets_and_dumps_get_into_neither_image_nor_history(path, rules):
 
 
 def test_everything_that_stays_is_watched(services):
-    watched = {"database", "broker", "worker-calls", "worker-metrics"}
+    watched = {"database", "broker", "worker-calls", "worker-metrics", "worker-jobs"}
     assert all(services[name]["healthcheck"]["test"] for name in watched)
     assert "healthcheck" not in services["web"], "the image's own check is the web server's"
     assert "HEALTHCHECK" in (PROJECT / "Dockerfile").read_text()
@@ -66,7 +66,7 @@ def test_only_the_web_server_is_reachable_and_only_from_the_machine_itself(servi
 
 
 def test_workers_can_be_scaled(services):
-    for name in ("worker-calls", "worker-metrics"):
+    for name in ("worker-calls", "worker-metrics", "worker-jobs"):
         assert "container_name" not in services[name]
         assert "%h" in services[name]["command"][-1]
 
