@@ -15,11 +15,15 @@ Row = dict[str, str]
 Cells = tuple[int, list[str]]
 """The line that a row begins on, and its cells."""
 
+LONGEST_CELL = 131_072
+"""Characters of one cell."""
+
 
 def csv_cells(source: Source, separator: str = "") -> Iterator[Cells]:
     """Yield the rows of a file, the header first; what separates the columns is read from the first line."""
     lines = _lines(source)
     first = next(lines)
+    csv.field_size_limit(LONGEST_CELL)  # of the whole process: another reader may have raised it
     rows = csv.reader(chain((first,), lines), strict=True, delimiter=separator or delimiter(first))
     while True:
         line = rows.line_num + 1

@@ -52,6 +52,8 @@ def _cells(source: Source) -> Iterator[Cells]:
     """Yield the rows that hold anything, the header first, all as long as the header."""
     if source.path.is_dir():
         raise ImportProblem("is a folder; this format is one file", file=source.name)
+    if not source.path.stat().st_size:
+        raise ImportProblem("the file is empty")
     with source.path.open("rb") as file:
         _check_archive(file)
         yield from _filled(_sheet(file))

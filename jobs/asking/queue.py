@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from jobs.asking import slices
 from jobs.endpoints import probing
+from jobs.kinds import CALLS
 from jobs.models import Call
 from jobs.queue import calls as claiming
 from jobs.queue.calls import release, sweep
@@ -24,6 +25,8 @@ __all__ = ["beat", "ready", "release", "renew", "sweep", "waiting", "work"]
 
 def ready(queue: str) -> bool:
     """Whether a call can be claimed now."""
+    if queue == CALLS:
+        from jobs.asking import desk  # noqa: F401  (a second to import, while nothing waits for it yet)
     return bool(claiming.lanes(queue))
 
 

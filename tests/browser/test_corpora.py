@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import expect
 from annotation.models import Corpus, Dialogue
 from tests import factories
 from tests.browser.conftest import PHONE
+from tests.browser.working import work_off
 from tests.importing.helpers import imported, label, line, written
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -29,6 +31,8 @@ def test_a_file_is_imported_browsed_and_read(page_of, rea, tmp_path: Path) -> No
     page.get_by_label("File").set_input_files(file)
     page.get_by_label("Name of the new corpus").fill("chats")
     page.get_by_role("button", name="Import").click()
+    page.wait_for_url(re.compile(r"/corpora/import/\d+/"))
+    work_off("jobs")
     expect(page.get_by_text("Imported.")).to_be_visible()
     page.get_by_role("link", name="Open the corpus").click()
     page.get_by_label("Text").fill("<b>hi")
@@ -52,6 +56,8 @@ def test_a_bad_file_says_where_and_the_form_keeps_what_was_typed(page_of, rea, t
     page.get_by_label("File").set_input_files(file)
     page.get_by_label("Name of the new corpus").fill("bad")
     page.get_by_role("button", name="Import").click()
+    page.wait_for_url(re.compile(r"/corpora/import/\d+/"))
+    work_off("jobs")
     expect(page.get_by_text("turns[0].text")).to_be_visible()
     expect(page.get_by_text("must be a text, not a number")).to_be_visible()
     assert not Corpus.objects.exists()

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 
 import pytest
-from django.db import connection
 from playwright.sync_api import expect
 
 from annotation.people import links
-from jobs.kinds import queue_of
-from jobs.queue.heartbeat import Heart
-from jobs.queue.progress import never
 from tests.browser.conftest import PHONE, ready
+from tests.browser.working import work_off
 from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -55,19 +51,6 @@ def invited(page, role: str) -> str:
     form.get_by_label("Role").select_option(label=role)
     form.get_by_role("button", name="Make the link").click()
     return str(page.locator("pre").inner_text()).strip()
-
-
-def work_off(queue: str) -> None:
-    """Do what waits in a queue as its worker does, beside the browser."""
-
-    def run() -> None:
-        with Heart(queue) as heart:
-            queue_of(queue).work(queue, seconds=20, heart=heart, stopping=never)
-        connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
 
 
 def rate(page, ratings: str) -> None:
