@@ -14,8 +14,9 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent
 OWN_HOME = "CONCORD_TEST_HOME"
-# Tests do not outlive the machine, so nothing needs to reach the disk.
-POSTGRES_OPTIONS = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+# Tests do not outlive the machine, so nothing needs to reach the disk. What vacuum would find depends on the
+# moment: between two tests every table is empty, and a plan made for that takes minutes over a full one.
+POSTGRES_OPTIONS = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c autovacuum=off"
 
 
 def _choose_home() -> None:

@@ -203,6 +203,14 @@ def test_the_number_of_queries_does_not_grow_with_the_file(tmp_path: Path) -> No
     assert counts[1] <= counts[0]
 
 
+def test_the_planner_knows_what_a_large_import_brought(tmp_path: Path) -> None:
+    turns = [{"speaker": "A", "text": f"So {n}"} for n in range(100)]
+    imported(written(tmp_path, *(line(id=f"d{n}", turns=turns, labels=[]) for n in range(10))))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname IN ('annotation_item', 'annotation_turn')")
+        assert min(row[0] for row in cursor.fetchall()) >= 1000
+
+
 def test_progress_ends_at_the_end_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "MAX_ENTRIES", 1)
     path = written(tmp_path, line("a"), line("b"))
