@@ -1,24 +1,45 @@
-"""What can go wrong with an annotator's request, each with one line for the annotator.
+"""What can be refused in annotation, each with one line for whoever asked.
 
-WorkError
-├── NotTaskHolder      the assignment is not this person's, or they are no member of the campaign
-├── CampaignNotOpen    the campaign is a draft, paused or closed
-├── LeaseLost          the task went to someone else; the draft is kept
-├── AlreadySubmitted   a draft for a task whose answers are in
-├── KeptOtherwise      someone else's answers stand: both are shown, to choose from
-│   ├── DraftConflict         a draft or a submit that has not seen the draft kept by another tab or device
-│   └── SubmittedDifferently  a second, different submit of a submitted task
-├── AnswerRefused      an answer is missing, off the scale, or to something that was not asked
-├── CampaignRefused    a campaign cannot be set up or change its state like this
-└── SubmissionRefused  a submission cannot be returned or voided like this
+AnnotationError
+├── WorkError              of campaigns and the work in them
+│   ├── NotTaskHolder      the assignment is not this person's, or they are not a member of the campaign
+│   ├── CampaignNotOpen    the campaign is a draft, paused or closed
+│   ├── LeaseLost          the task went to someone else; the draft is kept
+│   ├── AlreadySubmitted   a draft for a task whose answers are in
+│   ├── KeptOtherwise      someone else's answers stand: both are shown, to choose from
+│   │   ├── DraftConflict         a draft or a submit that has not seen another tab's or device's draft
+│   │   └── SubmittedDifferently  a second, different submit of a submitted task
+│   ├── AnswerRefused      an answer is missing, off the scale, or to something that was not asked
+│   ├── CampaignRefused    a campaign cannot be set up or change its state like this
+│   └── SubmissionRefused  a submission cannot be returned or voided like this
+├── SplitRefused           a split cannot be drawn, redrawn or opened like this
+├── DeletionRefused        nothing was deleted
+├── PeopleError            of accounts, links and tokens: see annotation.people.errors
+└── ImportProblem          a file that cannot be imported: see annotation.formats.problems
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 
-class WorkError(Exception):
-    """The base: `code` is for programs, `status` for HTTP, the message for people."""
+class AnnotationError(Exception):
+    """The base: the message is for people, `field` the part of a form that is at fault, if one is."""
+
+    field = ""
+
+
+class SplitRefused(AnnotationError):
+    """Why a split cannot be drawn, redrawn or opened."""
+
+
+class DeletionRefused(AnnotationError):
+    """Why nothing was deleted."""
+
+    field = "confirmation"
+
+
+class WorkError(AnnotationError):
+    """What cannot be done in a campaign: `code` is for programs, `status` for HTTP."""
 
     code = "refused"
     status = 400

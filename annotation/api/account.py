@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth import update_session_auth_hash
-from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -11,9 +10,9 @@ from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import access
 from annotation.api import people_serializers as serializers
 from annotation.api.people import answered, user_of
-from annotation.models import ApiToken
 from annotation.people import accounts, tokens
 from config.permissions import IsSignedIn
 
@@ -57,6 +56,6 @@ def own_tokens(request: Request) -> Response:
 @permission_classes([IsSignedIn])
 def own_token(request: Request, pk: int) -> Response:
     """Revoke one of one's own tokens."""
-    found = get_object_or_404(ApiToken, pk=pk, user=user_of(request))
+    found = access.own_token(user_of(request), pk)
     tokens.revoke(by=user_of(request), token=found)
     return Response(status=status.HTTP_204_NO_CONTENT)

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import access
 from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
     CampaignSerializer,
@@ -34,10 +34,6 @@ VERBS = {"open": opening.open_campaign, "pause": campaigns.pause, "close": campa
 def _user(request: Request) -> User:
     assert isinstance(request.user, User)
     return request.user
-
-
-def _load(campaign: int) -> Campaign:
-    return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=campaign)
 
 
 @extend_schema(methods=["GET"], responses=CampaignSerializer(many=True))
@@ -66,7 +62,7 @@ def campaign_list(request: Request) -> Response:
 @permission_classes([IsResearcher])
 def campaign(request: Request, campaign: int) -> Response:
     """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks."""
-    found = _load(campaign)
+    found = access.campaign(campaign)
     members = [
         {
             "username": member["username"],
@@ -91,10 +87,10 @@ def change_state(request: Request, campaign: int) -> Response:
     """Researchers: open, pause or close a campaign. 202 with the id of a job where opening takes a while."""
     given = StateSerializer(data=request.data)
     given.is_valid(raise_exception=True)
-    changed = VERBS[given.validated_data["verb"]](by=_user(request), campaign=_load(campaign))
+    changed = VERBS[given.validated_data["verb"]](by=_user(request), campaign=access.campaign(campaign))
     if isinstance(changed, Job):
         return Response({"job": changed.pk}, status=202)
-    return Response(CampaignSerializer(_load(campaign)).data)
+    return Response(CampaignSerializer(access.campaign(campaign)).data)
 
 
 @extend_schema(request=MembersSerializer, responses=CampaignSerializer)
@@ -105,7 +101,7 @@ def change_members(request: Request, campaign: int) -> Response:
     """Researchers: let people take part, or take them out."""
     given = MembersSerializer(data=request.data)
     given.is_valid(raise_exception=True)
-    found = _load(campaign)
+    found = access.campaign(campaign)
     for person in given.validated_data.get("add", []):
         campaigns.add_member(by=_user(request), campaign=found, user=person)
     for person in given.validated_data.get("remove", []):
@@ -122,5 +118,5 @@ def set_guidelines(request: Request, campaign: int) -> Response:
     given = GuidelinesSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     text = given.validated_data["text"]
-    kept = campaigns.set_guidelines(by=_user(request), campaign=_load(campaign), text=text)
+    kept = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
     return Response(GuidelinesSerializer(kept).data)

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
@@ -19,11 +18,12 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from annotation import access
 from annotation.api import corpora_serializers as serializers
 from annotation.corpora import reading as browsing
 from annotation.corpora import splits
-from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
+from annotation.errors import DeletionRefused, SplitRefused
 from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
@@ -36,11 +36,6 @@ from jobs.models import Job
 OVERHEAD = 2**20
 AT_ONCE = 4 * 2**20
 """A file of at most so many bytes is imported while the program waits, in a second or two."""
-
-
-def load(name: str) -> Corpus:
-    """Return a corpus by its name, or 404. Researchers see every corpus."""
-    return get_object_or_404(Corpus, name=name)
 
 
 def _user(request: Request) -> User:
@@ -148,7 +143,7 @@ class CorpusDetail(APIView):
     @extend_schema(responses=serializers.CorpusDetailSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Return a corpus with its imports and systems."""
-        found = load(name)
+        found = access.corpus_named(name)
         context = {"counts": browsing.counts([found])}
         return Response(serializers.CorpusDetailSerializer(found, context=context).data)
 
@@ -164,12 +159,12 @@ class CorpusDetail(APIView):
         """
         if not is_administrator(request.user):
             raise PermissionDenied
-        found = load(name)
+        found = access.corpus_named(name)
         asked = serializers.DeletionRequest(data=request.data or request.query_params)
         asked.is_valid(raise_exception=True)
         try:
             gone = deletion.delete_corpus(corpus=found, by=_user(request), **asked.validated_data)
-        except deleting.DeletionRefused as refused:
+        except DeletionRefused as refused:
             return Response({"confirmation": [str(refused)]}, status=status.HTTP_400_BAD_REQUEST)
         if isinstance(gone, Job):
             return Response({"job": gone.pk}, status=status.HTTP_202_ACCEPTED)
@@ -191,7 +186,9 @@ class Dialogues(generics.ListAPIView[Dialogue]):
         """Return the dialogues that are asked for."""
         if getattr(self, "swagger_fake_view", False):
             return Dialogue.objects.none()
-        return browsing.dialogues(load(self.kwargs["name"]), system=_value(self.request, "system"))
+        return browsing.dialogues(
+            access.corpus_named(self.kwargs["name"]), system=_value(self.request, "system")
+        )
 
 
 class Turns(generics.ListAPIView[Turn]):
@@ -210,7 +207,7 @@ class Turns(generics.ListAPIView[Turn]):
         if getattr(self, "swagger_fake_view", False):
             return Turn.objects.none()
         asked = {name: _value(self.request, name) for name in ("text", "speaker", "system")}
-        return browsing.turns(load(self.kwargs["name"]), **asked)
+        return browsing.turns(access.corpus_named(self.kwargs["name"]), **asked)
 
 
 class Items(generics.ListAPIView[Item]):
@@ -229,7 +226,7 @@ class Items(generics.ListAPIView[Item]):
         if getattr(self, "swagger_fake_view", False):
             return Item.objects.none()
         asked = {name: _value(self.request, name) for name in ("kind", "dialogue", "system")}
-        found = browsing.items(load(self.kwargs["name"]), **asked)
+        found = browsing.items(access.corpus_named(self.kwargs["name"]), **asked)
         return found.select_related("turn", "continuation__dialogue", "continuation__system")
 
 
@@ -254,7 +251,7 @@ class Splits(generics.ListAPIView[Split]):
         """Return the corpus's splits, first drawn first."""
         if getattr(self, "swagger_fake_view", False):
             return Split.objects.none()
-        return load(self.kwargs["name"]).splits.order_by("id")
+        return access.corpus_named(self.kwargs["name"]).splits.order_by("id")
 
     @extend_schema(request=serializers.DrawRequest, responses={201: serializers.SplitSerializer})
     def post(self, request: Request, name: str) -> Response:
@@ -262,8 +259,8 @@ class Splits(generics.ListAPIView[Split]):
         asked = serializers.DrawRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
-            split = splits.draw(corpus=load(name), by=_user(request), **asked.validated_data)
-        except splits.SplitRefused as refused:
+            split = splits.draw(corpus=access.corpus_named(name), by=_user(request), **asked.validated_data)
+        except SplitRefused as refused:
             return Response({"detail": str(refused)}, status=status.HTTP_400_BAD_REQUEST)
         answer: BaseSerializer[Split] = serializers.SplitSerializer(split)
         return Response(answer.data, status=status.HTTP_201_CREATED)

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from drf_spectacular.types import OpenApiTypes
@@ -18,11 +17,10 @@ from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import access
 from annotation.api import people_serializers as serializers
-from annotation.deletion.actions import DeletionRefused
-from annotation.models import OneTimeLink
+from annotation.errors import AnnotationError
 from annotation.people import accounts, audit, deletion, links, listing, roles, sign_in
-from annotation.people.errors import PeopleError
 from config.pagination import Pages, paged
 from config.permissions import IsAdministrator
 
@@ -36,10 +34,8 @@ def answered(view: Callable[..., Response]) -> Callable[..., Response]:
     def guarded(request: Request, *args: Any, **kwargs: Any) -> Response:
         try:
             return view(request, *args, **kwargs)
-        except PeopleError as error:
+        except AnnotationError as error:
             return Response({error.field or "detail": [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
-        except DeletionRefused as error:
-            return Response({"confirmation": [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
 
     return guarded
 
@@ -91,7 +87,7 @@ def people(request: Request) -> Response:
 @answered
 def person(request: Request, pk: int) -> Response:
     """Read an account, change its role or state, or delete it with all its answers."""
-    found = get_object_or_404(User, pk=pk)
+    found = access.account(pk)
     if request.method == "DELETE":
         asked = serializers.PersonDeletion(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -123,7 +119,7 @@ def _change(
 @answered
 def reset_link(request: Request, pk: int) -> Response:
     """Make a one-time link for a new password; its address is in this answer alone."""
-    made = links.reset(by=user_of(request), person=get_object_or_404(User, pk=pk))
+    made = links.reset(by=user_of(request), person=access.account(pk))
     return _made(request, made)
 
 
@@ -158,7 +154,7 @@ def invitations(request: Request) -> Response:
 @permission_classes([IsAdministrator])
 def invitation(request: Request, pk: int) -> Response:
     """Withdraw an invitation."""
-    found = get_object_or_404(OneTimeLink, pk=pk, kind=OneTimeLink.Kind.INVITATION)
+    found = access.invitation(pk)
     links.withdraw(by=user_of(request), link=found)
     return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import access
 from annotation.api.refusals import answered
-from annotation.models import Assignment, Campaign
+from annotation.models import Assignment
 from annotation.text.item_keys import item_key
 from annotation.work import withdrawing
 from config.pagination import Pages, paged
@@ -61,7 +61,7 @@ class WithdrawnSerializer(serializers.Serializer[Any]):
 @permission_classes([IsResearcher])
 def submissions(request: Request, campaign: int) -> Response:
     """Researchers: what was submitted in a campaign, latest first; of one person with `annotator`."""
-    rows = withdrawing.submissions(get_object_or_404(Campaign, pk=campaign))
+    rows = withdrawing.submissions(access.campaign(campaign))
     annotator = request.query_params.get("annotator", "").replace("\x00", "")
     if annotator:
         rows = rows.filter(user__username=annotator)
@@ -80,6 +80,6 @@ def submission(request: Request, campaign: int, assignment: int) -> Response:
     given = WithdrawalSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     values = dict(given.validated_data)
-    found = get_object_or_404(Assignment, pk=assignment, campaign_id=campaign)
+    found = access.submission(campaign, assignment)
     labels = withdrawing.VERBS[values.pop("verb")](by=request.user, assignment=found, **values)
     return Response({"labels": labels})

@@ -12,6 +12,7 @@ from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import access
 from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
     DraftSerializer,
@@ -118,7 +119,7 @@ def skip(request: Request, campaign: int, assignment: int) -> Response:
 @permission_classes([IsSignedIn])
 def guidelines(request: Request, campaign: int) -> Response:
     """Members: the guidelines in force."""
-    get_object_or_404(CampaignMember, campaign_id=campaign, user=_user(request))
+    access.membership(_user(request), campaign)
     found = get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
     return Response(GuidelinesSerializer(found).data)
 

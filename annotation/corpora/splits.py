@@ -17,12 +17,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.errors import SplitRefused
 from annotation.models import Corpus, Split, SplitCluster, TestLook
 from config.models import Event
-
-
-class SplitRefused(ValueError):
-    """Why a split cannot be drawn, redrawn or opened."""
 
 
 def place(seed: int, cluster: str) -> float:

@@ -10,16 +10,13 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
 from annotation.deletion.purging import Progress, StillUsed, purge
+from annotation.errors import DeletionRefused
 from annotation.importing.engine import lock_corpus
 from annotation.importing.own_scheme import own_key
 from annotation.kinds import KINDS
 from annotation.models import Corpus, Scheme
 from config.models import Event
 from config.permissions import is_administrator
-
-
-class DeletionRefused(ValueError):
-    """Why nothing was deleted."""
 
 
 @transaction.atomic

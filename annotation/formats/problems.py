@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotation.errors import AnnotationError
+
 MOST = 20
 """So many problems of a file are told in one go, at most."""
 
 
-class ImportProblem(Exception):
+class ImportProblem(AnnotationError):
     """Why a file cannot be imported. Nothing of the file is kept.
 
     `line` is 1-based, None where the problem is not on one line; `field` is a path like `turns[3].text`,

@@ -8,11 +8,11 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.models import ApiToken
+from annotation import access
 from annotation.pages.people_forms import ChangePasswordForm, TokenForm, refused
 from annotation.people import accounts, tokens
 from annotation.people.errors import PasswordRefused, PeopleError
@@ -53,7 +53,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Everyone signed in: make one of their tokens useless."""
-    found = get_object_or_404(ApiToken, pk=pk, user=_user(request))
+    found = access.own_token(_user(request), pk)
     tokens.revoke(by=_user(request), token=found)
     messages.success(request, f"The token {found.name} was revoked.")
     return redirect("account")

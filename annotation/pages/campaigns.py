@@ -7,9 +7,10 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import access
 from annotation.campaigns import (
     actions as campaigns,
 )
@@ -89,7 +90,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: one campaign, with its people, its progress and what annotators remarked."""
-    found = _load(campaign)
+    found = access.campaign(campaign)
     members = campaign_progress.members(found)
     remarks = list(campaign_progress.remarks(found)[:MOST_REMARKS])
     turn_numbers.number(remark.task.item.turn if remark.task.item else None for remark in remarks)
@@ -120,7 +121,7 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
         messages.error(request, "Choose open, pause or close.")
     else:
         try:
-            if isinstance(verb(by=_user(request), campaign=_load(campaign)), Job):
+            if isinstance(verb(by=_user(request), campaign=access.campaign(campaign)), Job):
                 messages.info(request, "The campaign is being opened: see the list below.")
                 return redirect("jobs")
         except CampaignRefused as error:
@@ -132,7 +133,7 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
 @researcher_only
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: let people take part (`add`, several) or take one out (`remove`)."""
-    found = _load(campaign)
+    found = access.campaign(campaign)
     people = User.objects.filter(pk__in=_numbers(request.POST.getlist("add")))
     for person in people:
         campaigns.add_member(by=_user(request), campaign=found, user=person)
@@ -149,13 +150,9 @@ def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
 def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
-    kept = campaigns.set_guidelines(by=_user(request), campaign=_load(campaign), text=text)
+    kept = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
     messages.success(request, f"Guidelines version {kept.version} is in force.")
     return redirect("campaign", campaign)
-
-
-def _load(campaign: int) -> Campaign:
-    return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=campaign)
 
 
 def _numbers(values: list[str]) -> list[int]:

@@ -9,13 +9,14 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import access
 from annotation.corpora import reading as browsing
 from annotation.corpora import splits
-from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
+from annotation.errors import DeletionRefused, SplitRefused
 from annotation.models import Corpus, Upload, turn_numbers
 from config.permissions import administrator_only, researcher_only
 from jobs import actions as jobs
@@ -23,11 +24,6 @@ from jobs.models import Job
 
 ROOM = {"active_room": "corpora"}
 SHOWN = 50
-
-
-def load(name: str) -> Corpus:
-    """Return a corpus by its name, or 404. Researchers see every corpus."""
-    return get_object_or_404(Corpus.objects.select_related("created_by"), name=name)
 
 
 def _user(request: HttpRequest) -> User:
@@ -50,7 +46,7 @@ def corpora(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def corpus(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: one corpus, with its dialogues or the turns that a search finds."""
-    found = load(name)
+    found = access.corpus_named(name)
     search = {
         key: request.GET.get(key, "").replace("\0", "").strip() for key in ("text", "speaker", "system")
     }
@@ -99,7 +95,7 @@ def _splits(corpus: Corpus) -> list[dict[str, Any]]:
 @researcher_only
 def draw_split(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: draw dev and test from a seed, or anew while they are not used."""
-    found = load(name)
+    found = access.corpus_named(name)
     try:
         seed, share = int(request.POST.get("seed", "0")), float(request.POST.get("test_share", "0.5"))
         if not 0 <= seed < 2**31:
@@ -109,7 +105,7 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
         return redirect("corpus", name)
     try:
         splits.draw(corpus=found, by=_user(request), seed=seed, test_share=share)
-    except splits.SplitRefused as refused:
+    except SplitRefused as refused:
         messages.error(request, f"Not drawn: {refused}.")
     else:
         messages.success(request, "The split is drawn. It is fixed when it is first used.")
@@ -119,14 +115,14 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
 @administrator_only
 def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
     """Administrators: delete a corpus with everything about it, confirmed by typing its name."""
-    found = load(name)
+    found = access.corpus_named(name)
     refused = ""
     if request.method == "POST":
         try:
             gone = deletion.delete_corpus(
                 corpus=found, by=_user(request), confirmation=request.POST.get("confirmation", "")
             )
-        except deleting.DeletionRefused as error:
+        except DeletionRefused as error:
             refused = str(error)
         else:
             if isinstance(gone, Job):

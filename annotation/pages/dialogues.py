@@ -9,9 +9,10 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from annotation import access
 from annotation.corpora import dialogue_view
 from annotation.models import Continuation, Dialogue, Turn
 from annotation.records import SELF
@@ -27,7 +28,7 @@ TURNS_SHOWN = 400
 @researcher_only
 def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one dialogue, with one of its continuations (its own turns where none is asked for)."""
-    found = get_object_or_404(Dialogue.objects.select_related("corpus"), pk=pk)
+    found = access.dialogue(pk)
     parts = list(found.continuations.select_related("system").annotate(length=Count("turns")).order_by("id"))
     own = next((part for part in parts if part.key == SELF), None)
     shown = _chosen(parts, request.GET.get("continuation"), own)

@@ -9,25 +9,20 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.deletion.actions import DeletionRefused
-from annotation.models import OneTimeLink
+from annotation import access
+from annotation.errors import AnnotationError
 from annotation.pages.people_forms import ROLE_CHOICES, InviteForm, PersonForm, refused
 from annotation.people import accounts, deletion, links, listing, roles, sign_in
 from annotation.people.errors import PeopleError
 from config.permissions import administrator_only
 
 SHOWN = 50
-
-
-def load(pk: int) -> User:
-    """Return an account, or 404."""
-    return get_object_or_404(User.objects.prefetch_related("groups"), pk=pk)
 
 
 def _user(request: HttpRequest) -> User:
@@ -99,7 +94,7 @@ def invite(request: HttpRequest) -> HttpResponse:
 def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: make a link for a new password; it is shown in this answer and never again."""
     try:
-        made = links.reset(by=_user(request), person=load(pk))
+        made = links.reset(by=_user(request), person=access.account(pk))
     except PeopleError as error:
         messages.error(request, str(error))
         return redirect("person", pk)
@@ -115,7 +110,7 @@ def _link_page(request: HttpRequest, made: links.Made, title: str) -> HttpRespon
 @administrator_only
 def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: make an invitation useless."""
-    found = get_object_or_404(OneTimeLink, pk=pk, kind=OneTimeLink.Kind.INVITATION)
+    found = access.invitation(pk)
     links.withdraw(by=_user(request), link=found)
     messages.success(request, "The invitation was withdrawn.")
     return redirect("people")
@@ -126,7 +121,7 @@ def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
 @administrator_only
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: one account, what it has done, and what can be done about it."""
-    found = load(pk)
+    found = access.account(pk)
     (row,) = listing.rows([found])
     context = {
         "person": found,
@@ -143,7 +138,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
 @administrator_only
 def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: give an account another role."""
-    found, role = load(pk), request.POST.get("role", "")
+    found, role = access.account(pk), request.POST.get("role", "")
     return _done(request, found, lambda by: roles.set_role(by=by, person=found, role=role), "The role holds")
 
 
@@ -151,7 +146,7 @@ def change_role(request: HttpRequest, pk: int) -> HttpResponse:
 @administrator_only
 def change_state(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: deactivate, activate or unlock an account."""
-    found = load(pk)
+    found = access.account(pk)
     verbs: dict[str, tuple[Callable[[User], Any], str]] = {
         "deactivate": (lambda by: accounts.deactivate(by=by, person=found), "The account is deactivated"),
         "activate": (lambda by: accounts.activate(by=by, person=found), "The account is active"),
@@ -178,7 +173,7 @@ def _done(request: HttpRequest, found: User, act: Callable[[User], Any], said: s
 @administrator_only
 def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: delete an account with its labels, confirmed by its name, told twice where in use."""
-    found, why = load(pk), ""
+    found, why = access.account(pk), ""
     if request.method == "POST":
         try:
             deletion.delete_person(
@@ -187,7 +182,7 @@ def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
                 confirmation=request.POST.get("confirmation", ""),
                 despite_use=bool(request.POST.get("despite_use")),
             )
-        except (DeletionRefused, PeopleError) as error:
+        except AnnotationError as error:
             why = str(error)
         else:
             messages.success(request, "The account and its data were deleted.")

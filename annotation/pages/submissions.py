@@ -6,11 +6,12 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 
+from annotation import access
 from annotation.errors import SubmissionRefused
-from annotation.models import Assignment, Campaign, turn_numbers
+from annotation.models import Campaign, turn_numbers
 from annotation.work import withdrawing
 from config.permissions import researcher_only
 
@@ -21,7 +22,7 @@ ROWS = 100
 @researcher_only
 def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: what was submitted (`annotator`: by whom); return or void what is chosen."""
-    found = get_object_or_404(Campaign, pk=campaign)
+    found = access.campaign(campaign)
     if request.method == "POST":
         _withdraw(request, found)
         return redirect(request.get_full_path())
@@ -51,7 +52,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
         return
     done = 0
     for number, seen in chosen:
-        assignment = get_object_or_404(Assignment, pk=number, campaign=campaign)
+        assignment = access.submission(campaign.pk, number)
         try:
             withdrawing.VERBS[verb](
                 by=request.user, assignment=assignment, reason=request.POST.get("reason", ""), seen=seen

@@ -8,16 +8,16 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import access
 from annotation.formats import FORMATS
 from annotation.formats.problems import MOST
 from annotation.importing import uploads
-from annotation.models import Upload
 from annotation.pages.import_form import ImportForm
-from config.permissions import is_administrator, researcher_only
+from config.permissions import researcher_only
 from jobs.errors import JobError
 
 ROOM = {"active_room": "corpora"}
@@ -53,7 +53,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
     """Return what the form begins with: what was sent with the upload `like`, or the corpus `into`."""
     like = request.GET.get("like", "")
     if like.isascii() and like.isdigit() and len(like) < 19:
-        return ImportForm.as_sent(_load(request, int(like)))
+        return ImportForm.as_sent(access.upload(_user(request), int(like)))
     return {"into": request.GET.get("into", "")}
 
 
@@ -62,19 +62,11 @@ def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResp
     return render(request, "corpora/import.html", context, status=status)
 
 
-def _load(request: HttpRequest, pk: int) -> Upload:
-    """Return an upload that the viewer may see, or 404: their own, or any for an administrator."""
-    found = Upload.objects.select_related("job")
-    if not is_administrator(request.user):
-        found = found.filter(by=request.user.pk)
-    return get_object_or_404(found, pk=pk)
-
-
 @require_GET
 @researcher_only
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far the import of a file of theirs is."""
-    found = _load(request, pk)
+    found = access.upload(_user(request), pk)
     context: dict[str, Any] = {
         "upload": found,
         "job": found.job,
@@ -89,7 +81,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: cancel the import of a file of theirs."""
-    uploads.cancel(upload=_load(request, pk), by=_user(request))
+    uploads.cancel(upload=access.upload(_user(request), pk), by=_user(request))
     return redirect("upload", pk)
 
 
@@ -98,7 +90,7 @@ def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
 def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: import a file of theirs again whose import was cancelled or failed."""
     try:
-        uploads.repeat(upload=_load(request, pk), by=_user(request))
+        uploads.repeat(upload=access.upload(_user(request), pk), by=_user(request))
     except JobError as error:
         messages.error(request, f"Not imported again: {error}.")
     return redirect("upload", pk)

@@ -17,6 +17,7 @@ from django.shortcuts import get_object_or_404, render
 from django.template.loader import get_template
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import access
 from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
@@ -161,7 +162,7 @@ def next_task(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_GET
 def guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the guidelines in force, as part of a page."""
-    get_object_or_404(CampaignMember, campaign_id=campaign, user=_user(request))
+    access.membership(_user(request), campaign)
     text = Guidelines.objects.filter(campaign_id=campaign).order_by("-version").first()
     return render(request, "annotate/_guidelines.html", {"guidelines": text})
 

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
-from annotation.deletion.actions import DeletionRefused
 from annotation.deletion.purging import purge
+from annotation.errors import DeletionRefused
 from annotation.models import Assignment, CampaignMember, Label, Rater
 from annotation.people import roles
 from annotation.people.errors import PersonInUse

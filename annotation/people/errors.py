@@ -1,6 +1,6 @@
 """What can be refused about people, each with one line that says what to do.
 
-PeopleError
+PeopleError (an AnnotationError)
 ├── NameRefused        a user name that cannot be told apart, or holds what a name may not hold
 ├── PasswordRefused    a password that is wrong, or too easy
 ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
@@ -9,11 +9,11 @@ PeopleError
 └── PersonInUse        a person whose answers a report or gold is made of
 """
 
+from annotation.errors import AnnotationError
 
-class PeopleError(ValueError):
-    """The base: `field` is the part of a form that is at fault, empty where it is none."""
 
-    field = ""
+class PeopleError(AnnotationError, ValueError):
+    """The base of what is refused about people."""
 
 
 class NameRefused(PeopleError):

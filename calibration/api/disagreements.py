@@ -11,11 +11,11 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from calibration import access
 from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
-from calibration.pages.access import part_of, study_of
-from calibration.reading.definitions import DefinitionError
-from calibration.statistics import RatingError
+from calibration.errors import CalibrationError
+from calibration.pages.asked import part_of
 from config.pagination import Pages, paged
 
 PARAMETERS = [
@@ -34,15 +34,15 @@ PARAMETERS = [
 @api_view(["GET"])
 def disagreements(request: Request, pk: int) -> Response:
     """List the items of a question on which two raters differ, farthest apart first, with all answers."""
-    study = study_of(pk)
-    part = part_of(request._request, study)
-    if part is None:
-        raise ValidationError(
-            {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
-        )
+    study = access.study(pk)
     try:
+        part = part_of(request._request, study)
+        if part is None:
+            raise ValidationError(
+                {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
+            )
         found = listing(study, part, request.query_params.dict())
-    except (DefinitionError, RatingError) as error:
+    except CalibrationError as error:
         raise ValidationError({"question": [str(error)]}) from error
     except KeyError as error:
         raise NotFound(str(error.args[0])) from error

@@ -15,9 +15,10 @@ from rest_framework.response import Response
 from annotation.corpora import splits
 from annotation.models import Corpus
 from calibration.api.serializers import ExportSerializer, LabelExportSerializer
+from calibration.errors import CalibrationError
 from calibration.exports.labels import labels as label_selection
 from calibration.exports.labels import stream
-from calibration.exports.parts import PARTS, ExportRefused, Taken, take
+from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import FORMATS
 from calibration.models import Export
 from calibration.reading.scope import scope_of
@@ -73,5 +74,5 @@ def taken_by(request: Request, corpus: Corpus, given: dict[str, Any]) -> Taken:
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
     try:
         return take(corpus=corpus, part=part, purpose=given["purpose"], by=user)
-    except ExportRefused as refused:
+    except CalibrationError as refused:
         raise ValidationError({"part": [f"{refused}."]}) from refused

@@ -14,14 +14,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import SchemeVersion
+from calibration import access
 from calibration.api.exports import DOWNLOAD, FORM, PART, taken_by
 from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
+from calibration.errors import CalibrationError
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.job import gold_or_job
-from calibration.gold.rules import GoldRuleError
 from calibration.models import Gold
-from calibration.pages.access import gold_of
 from config.pagination import Pages, paged
 from jobs.models import Job
 
@@ -65,7 +65,7 @@ def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
             raters=data["raters"],
             by=user,
         )
-    except GoldRuleError as error:
+    except CalibrationError as error:
         raise ValidationError({"rule": [str(error)]}) from error
 
 
@@ -73,7 +73,7 @@ def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
 @api_view(["GET"])
 def gold(request: Request, pk: int) -> Response:
     """Return how a derivation came about: its provenance."""
-    return Response(gold_export.provenance(gold_of(pk)))
+    return Response(gold_export.provenance(access.gold(pk)))
 
 
 @extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)
@@ -81,7 +81,7 @@ def gold(request: Request, pk: int) -> Response:
 @api_view(["GET", "POST"])
 def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""
-    found = gold_of(pk)
+    found = access.gold(pk)
     if form not in FORMATS:
         raise Http404
     given = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)

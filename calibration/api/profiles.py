@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Corpus
+from annotation import access
 from calibration.profiles import summary
 
 
@@ -17,5 +16,5 @@ from calibration.profiles import summary
 @api_view(["GET"])
 def profile(request: Request, pk: int) -> Response:
     """Return what metrics say of each system: one record per system and metric."""
-    corpus = get_object_or_404(Corpus, pk=pk)
+    corpus = access.corpus(pk)
     return Response({"corpus": corpus.name, "cells": summary.as_rows(summary.profile(corpus))})

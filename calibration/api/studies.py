@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view
@@ -13,7 +12,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.models import Campaign, Corpus
+from annotation import access as loading
+from calibration import access
 from calibration.api.serializers import (
     PartSerializer,
     PurposeSerializer,
@@ -23,9 +23,8 @@ from calibration.api.serializers import (
     StudySerializer,
     study_out,
 )
+from calibration.errors import CalibrationError
 from calibration.models import Report, Study
-from calibration.pages.access import study_of
-from calibration.reading.definitions import DefinitionError
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as verbs
 from calibration.studies import job as jobs
@@ -35,7 +34,6 @@ from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS))
-REFUSED = (DefinitionError, verbs.StudyError)
 
 
 @extend_schema(methods=["GET"], responses=StudySerializer(many=True))
@@ -59,7 +57,7 @@ def studies(request: Request) -> Response:
             definition=data["definition"],
             by=_user(request),
         )
-    except REFUSED as error:
+    except CalibrationError as error:
         raise ValidationError({"definition": [str(error)]}) from error
     return Response(study_out(made), status=status.HTTP_201_CREATED)
 
@@ -68,29 +66,29 @@ def studies(request: Request) -> Response:
 @api_view(["GET"])
 def study(request: Request, pk: int) -> Response:
     """Return a study."""
-    return Response(study_out(study_of(pk)))
+    return Response(study_out(access.study(pk)))
 
 
 @extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 def report(request: Request, pk: int) -> Response:
     """Return a study's report on the labels of now; while a large one is computed, 202 with its progress."""
-    return _report(request, study_of(pk))
+    return _report(request, access.study(pk))
 
 
 @extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 def corpus_report(request: Request, pk: int) -> Response:
     """Return the automatic report of a corpus."""
-    return _report(request, verbs.automatic(corpus=get_object_or_404(Corpus, pk=pk)))
+    return _report(request, verbs.automatic(corpus=loading.corpus(pk), by=_user(request)))
 
 
 @extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 def campaign_report(request: Request, pk: int) -> Response:
     """Return the automatic report of a campaign."""
-    campaign = get_object_or_404(Campaign.objects.select_related("corpus"), pk=pk)
-    return _report(request, verbs.automatic(corpus=campaign.corpus, campaign=campaign))
+    campaign = loading.campaign(pk)
+    return _report(request, verbs.automatic(corpus=campaign.corpus, campaign=campaign, by=_user(request)))
 
 
 @extend_schema(request=RecomputeSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
@@ -99,7 +97,7 @@ def recompute(request: Request, pk: int) -> Response:
     """Compute a study again on the labels of now. A look at test goes through open-test instead."""
     given = RecomputeSerializer(data=request.data)
     given.is_valid(raise_exception=True)
-    found = study_of(pk)
+    found = access.study(pk)
     part = given.validated_data.get("part") or _default(found)
     return _answer(_computed(request, found, part))
 
@@ -110,10 +108,10 @@ def open_test(request: Request, pk: int) -> Response:
     """Log a look at test with its purpose, and return the report on test."""
     given = PurposeSerializer(data=request.data)
     given.is_valid(raise_exception=True)
-    found = study_of(pk)
+    found = access.study(pk)
     try:
         verbs.open_test(study=found, by=_user(request), purpose=given.validated_data["purpose"])
-    except REFUSED as error:
+    except CalibrationError as error:
         raise ValidationError({"purpose": [str(error)]}) from error
     return _answer(_computed(request, found, "test"))
 
@@ -122,7 +120,7 @@ def open_test(request: Request, pk: int) -> Response:
 @api_view(["GET"])
 def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     """Return the newest report as json, csv, md, latex or html."""
-    found, rendering = study_of(pk), RENDERINGS.get(form)
+    found, rendering = access.study(pk), RENDERINGS.get(form)
     given = PartSerializer(data=request.query_params.dict())
     given.is_valid(raise_exception=True)
     newest = verbs.latest(found, given.validated_data.get("part") or _default(found))
@@ -148,7 +146,7 @@ def _report(request: Request, found: Study) -> Response:
 def _default(found: Study) -> str:
     try:
         return verbs.default_part(found)
-    except REFUSED as error:
+    except CalibrationError as error:
         raise ValidationError({"definition": [str(error)]}) from error
 
 
@@ -158,7 +156,7 @@ def _computed(request: Request, found: Study, part: str) -> Report | Job:
         return newest
     try:
         return jobs.report_or_job(study=found, part=part, by=_user(request))
-    except REFUSED as error:
+    except CalibrationError as error:
         raise ValidationError({"part": [str(error)]}) from error
 
 

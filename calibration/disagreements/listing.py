@@ -10,7 +10,9 @@ import numpy as np
 from calibration.disagreements import measure
 from calibration.disagreements.measure import PEOPLE, Comparison
 from calibration.disagreements.reading import RatedQuestion, asked
+from calibration.errors import ItemsRefused
 from calibration.models import Study
+from calibration.statistics import RatingError
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,14 @@ class Listing:
 def listing(study: Study, part: str, given: Mapping[str, str]) -> Listing:
     """Return the list that parameters name: `question`, `a`, `b` (raters, or PEOPLE, the default), `cell`.
 
-    Raises DefinitionError or RatingError where the study has no such question, KeyError for a stranger.
+    Raises DefinitionError or ItemsRefused where the study has no such question, KeyError for a stranger.
     """
-    read = asked(study, part, given.get("question", ""))
     first, second = given.get("a") or PEOPLE, given.get("b") or PEOPLE
-    compared = measure.comparison(read.ratings, first, second)
+    try:
+        read = asked(study, part, given.get("question", ""))
+        compared = measure.comparison(read.ratings, first, second)
+    except RatingError as error:
+        raise ItemsRefused(str(error)) from error
     apart = measure.distances(compared)
     cell = _cell(given.get("cell", ""), compared)
     listed = apart > 0 if cell is None else measure.in_cell(compared, *cell)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calibration.errors import DefinitionError
 from calibration.models import Study
 from calibration.reading.census import census
-from calibration.reading.definitions import DefinitionError, parse
+from calibration.reading.definitions import parse
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject, subjects_of

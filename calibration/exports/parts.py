@@ -10,16 +10,13 @@ from django.db import transaction
 
 from annotation.corpora import splits
 from annotation.models import Corpus, Split
+from calibration.errors import ExportRefused
 from calibration.exports.writing import Column
 
 PART_COLUMN = Column("part", "sc.part", "plain")
 PART_TABLE = "LEFT JOIN annotation_splitcluster sc ON sc.split_id = %s AND sc.cluster = d.cluster"
 OF_PART = "(%s IN ('', 'all') OR sc.part = %s)"
 PARTS = ("dev", "test", "all")
-
-
-class ExportRefused(ValueError):
-    """Why a part is not handed out, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Campaign, Corpus, SchemeVersion
+from calibration.errors import CalibrationError, GoldRuleError
 from calibration.gold.making import make
-from calibration.gold.rules import RULES, GoldRuleError
+from calibration.gold.rules import RULES
 from calibration.models import Gold
 from calibration.reading.scope import scope_of
 from jobs import actions
@@ -70,7 +71,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
             progress=progress,
             **told,
         )
-    except GoldRuleError as error:
+    except CalibrationError as error:
         raise JobRefused(str(error)) from error
     return {"gold": gold.pk}
 

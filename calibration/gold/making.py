@@ -15,7 +15,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.models import Campaign, Corpus, Item, SchemeVersion
-from calibration.gold.rules import RULES, GoldRuleError, Rule
+from calibration.errors import GoldRuleError
+from calibration.gold.rules import RULES, Rule
 from calibration.models import Gold, GoldLabel
 from calibration.reading.census import Census, QuestionInfo, census
 from calibration.reading.ratings import SubjectData, load, places

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from calibration.errors import GoldRuleError
 from calibration.statistics import Ratings
 from calibration.statistics import gold as choosing
 from calibration.statistics.core.types import Samples
@@ -17,10 +18,6 @@ TIES = {
     "highest": "the highest of the tied values",
 }
 ORDERED = frozenset({"ordinal", "interval", "ratio"})
-
-
-class GoldRuleError(ValueError):
-    """Gold that cannot be made; the message is one clear line."""
 
 
 @dataclass(frozen=True)

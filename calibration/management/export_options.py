@@ -12,7 +12,8 @@ from django.db import DatabaseError
 
 from annotation.formats.manifest import beside
 from annotation.models import Corpus
-from calibration.exports.parts import PARTS, ExportRefused, Taken, take
+from calibration.errors import CalibrationError
+from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import FORMATS, Selection, Written, write
 
 
@@ -36,7 +37,7 @@ def taken(corpus: Corpus, options: dict[str, Any]) -> Taken:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
     try:
         return take(corpus=corpus, part=options["part"], purpose=options["purpose"], by=None)
-    except ExportRefused as refused:
+    except CalibrationError as refused:
         raise CommandError(str(refused)) from refused
 
 

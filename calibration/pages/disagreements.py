@@ -10,13 +10,13 @@ from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
+from calibration import access
 from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
 from calibration.disagreements.measure import PEOPLE
 from calibration.disagreements.showing import shown, value_name
-from calibration.pages.access import part_of, study_of
-from calibration.reading.definitions import DefinitionError
-from calibration.statistics import RatingError
+from calibration.pages.asked import part_of
+from calibration.pages.refusals import refusal_shown
 from config.permissions import researcher_only
 
 PAGE = 20
@@ -25,21 +25,19 @@ NOBODY = {PEOPLE: "the people"}
 
 @require_GET
 @researcher_only
+@refusal_shown
 def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the items of one question where two raters differ, with the turns and all answers.
 
     The part of the split is that of the report; test is shown once it was opened for this study.
     """
-    study = study_of(pk)
+    study = access.study(pk)
     part = part_of(request, study)
     if part is None:
         return redirect("open-test", pk)
     frame = {"study": study, "part": part, "active_room": "studies"}
     try:
         found = listing(study, part, request.GET.dict())
-    except (DefinitionError, RatingError) as error:
-        context = frame | {"reason": str(error)}
-        return render(request, "calibration/report_refused.html", context, status=422)
     except KeyError as error:
         raise Http404 from error
     page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))

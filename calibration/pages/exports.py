@@ -7,18 +7,20 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
 from annotation.models import Corpus
 from annotation.pages.choosing import choose
+from calibration import access
+from calibration.errors import CalibrationError
 from calibration.exports import labels as exports
-from calibration.exports.parts import ExportRefused, Taken, take
+from calibration.exports.parts import Taken, take
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
-from calibration.pages.access import WHOSE, place_of
+from calibration.pages.asked import WHOSE, place_of
 from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
 
@@ -69,7 +71,7 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
 @researcher_only
 def manifest(request: HttpRequest, pk: int) -> HttpResponse:
     """What a downloaded file must hold, as JSON: import checks a file against it."""
-    export = get_object_or_404(Export.objects.select_related("corpus", "campaign"), pk=pk)
+    export = access.export(pk)
     content = json.dumps(exports.manifest(export), indent=2, ensure_ascii=False) + "\n"
     response = HttpResponse(content, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="export-{pk}.manifest.json"'
@@ -82,6 +84,6 @@ def taken_by(request: HttpRequest, corpus: Corpus) -> Taken | None:
     asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
     try:
         return take(corpus=corpus, by=user, **asked)
-    except ExportRefused as refused:
+    except CalibrationError as refused:
         messages.error(request, f"Not handed out: {refused}.")
         return None

@@ -16,12 +16,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
+from calibration import access
+from calibration.errors import CalibrationError
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.job import gold_or_job
-from calibration.gold.rules import RULES, GoldRuleError, known_options, rules_with
+from calibration.gold.rules import RULES, known_options, rules_with
 from calibration.models import Gold
-from calibration.pages.access import WHOSE, gold_of, place_of
+from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.exports import taken_by
 from calibration.reading.census import Census, census
 from calibration.reading.scope import scope_of
@@ -138,7 +140,7 @@ def _made(
             raters=chosen["raters"],
             by=user,
         )
-    except GoldRuleError as error:
+    except CalibrationError as error:
         form.add_error(None, str(error))
         return None
 
@@ -147,7 +149,7 @@ def _made(
 @researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
     """One derivation: how it was made, how sure it is, and its labels; only ties where asked."""
-    gold = gold_of(pk)
+    gold = access.gold(pk)
     labels = gold.labels.select_related("item__continuation__dialogue", "item__turn", "question").order_by(
         "pk"
     )
@@ -178,7 +180,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
     """A derivation's labels as CSV, JSONL or Parquet; test is taken out by POST alone."""
-    gold = gold_of(pk)
+    gold = access.gold(pk)
     if form not in FORMATS:
         raise Http404
     taken = taken_by(request, gold.corpus)
@@ -192,7 +194,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
 @researcher_only
 def provenance(request: HttpRequest, pk: int) -> HttpResponse:
     """How a derivation came about, as JSON."""
-    content = json.dumps(gold_export.provenance(gold_of(pk)), indent=2, ensure_ascii=False) + "\n"
+    content = json.dumps(gold_export.provenance(access.gold(pk)), indent=2, ensure_ascii=False) + "\n"
     response = HttpResponse(content, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="gold-{pk}-provenance.json"'
     return response

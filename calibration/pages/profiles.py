@@ -8,7 +8,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 
-from annotation.models import Continuation, Corpus, Label
+from annotation import access
+from annotation.models import Continuation, Label
 from calibration.profiles import causes, distribution, summary, tables
 from config.ids import row_id
 from config.permissions import researcher_only
@@ -24,7 +25,7 @@ FILES = {
 @researcher_only
 def profile(request: HttpRequest, pk: int) -> HttpResponse:
     """Systems as rows, metrics as columns, in their aspects."""
-    corpus = get_object_or_404(Corpus, pk=pk)
+    corpus = access.corpus(pk)
     scored = Label.objects.filter(item__continuation=OuterRef("pk"), rater__kind="metric")
     examples = Continuation.objects.filter(Exists(scored), dialogue__corpus=corpus)
     panels = summary.profile(corpus)
@@ -44,7 +45,7 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def profile_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The profile as CSV or LaTeX."""
-    corpus = get_object_or_404(Corpus, pk=pk)
+    corpus = access.corpus(pk)
     if form not in FILES:
         raise Http404
     write, media_type = FILES[form]
@@ -55,7 +56,7 @@ def profile_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 @researcher_only
 def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> HttpResponse:
     """How one metric's values are spread: as a part of the page, or as an SVG file."""
-    corpus = get_object_or_404(Corpus, pk=pk)
+    corpus = access.corpus(pk)
     column = summary.column(corpus, metric)
     if column is None or form not in ("part", "svg"):
         raise Http404

@@ -12,10 +12,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.models import Campaign, Corpus
+from annotation import access as loading
+from calibration import access
+from calibration.errors import CalibrationError
 from calibration.models import Report, Study
-from calibration.pages.access import snapshot_of, study_of
-from calibration.reading.definitions import DefinitionError
+from calibration.pages.asked import snapshot_of
+from calibration.pages.refusals import refusal_shown
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.view import view_of
@@ -30,7 +32,7 @@ from jobs.models import Job
 @researcher_only
 def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
     """The automatic report of a corpus."""
-    study = studies.automatic(corpus=get_object_or_404(Corpus, pk=pk))
+    study = studies.automatic(corpus=loading.corpus(pk), by=_user(request))
     return redirect("report", study.pk)
 
 
@@ -38,22 +40,20 @@ def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def campaign_report(request: HttpRequest, pk: int) -> HttpResponse:
     """The automatic report of a campaign."""
-    campaign = get_object_or_404(Campaign.objects.select_related("corpus"), pk=pk)
-    return redirect("report", studies.automatic(corpus=campaign.corpus, campaign=campaign).pk)
+    campaign = loading.campaign(pk)
+    return redirect(
+        "report", studies.automatic(corpus=campaign.corpus, campaign=campaign, by=_user(request)).pk
+    )
 
 
 @require_GET
 @researcher_only
+@refusal_shown
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """A study's report: computed at once where it is small, else in the background with its progress."""
-    study = study_of(pk)
-    try:
-        part = _part(request, study)
-        found = snapshot_of(study, request) or _current(request, study, part)
-    except (DefinitionError, studies.StudyError) as error:
-        return render(
-            request, "calibration/report_refused.html", _frame(study) | {"reason": str(error)}, status=422
-        )
+    study = access.study(pk)
+    part = _part(request, study)
+    found = snapshot_of(study, request) or _current(request, study, part)
     if found is None:
         return redirect(_address(study, "open-test"))
     if isinstance(found, Job):
@@ -82,16 +82,17 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
 
 @require_POST
 @researcher_only
+@refusal_shown
 def recompute(request: HttpRequest, pk: int) -> HttpResponse:
     """Compute a study again on the labels of now. On test this is another look, and asks for its purpose."""
-    study = study_of(pk)
+    study = access.study(pk)
     part = "test" if request.POST.get("part") == "test" else studies.default_part(study)
     if part == "test":
         return redirect(_address(study, "open-test"))
     before = studies.latest(study, part)
     try:
         found = jobs.report_or_job(study=study, part=part, by=_user(request))
-    except (DefinitionError, studies.StudyError) as error:
+    except CalibrationError as error:
         messages.error(request, str(error))
         return redirect(_address(study, "report"))
     if before is not None and found == before:
@@ -103,7 +104,7 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def progress(request: HttpRequest, pk: int, job: int) -> HttpResponse:
     """How far the computing of a report is; once it is finished, the page goes on to the report."""
-    study = study_of(pk)
+    study = access.study(pk)
     row = get_object_or_404(Job, pk=job, kind=jobs.KIND, params__study=study.pk)
     part = row.params["part"]
     response = render(request, "calibration/_progress.html", {"study": study, "job": row, "part": part})
@@ -124,9 +125,10 @@ class TestForm(forms.Form):
 
 
 @researcher_only
+@refusal_shown
 def open_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask for a purpose, log the look at test, and compute the report on it."""
-    study = study_of(pk)
+    study = access.study(pk)
     split = split_of(study)
     if split is None:
         messages.error(request, "The corpus has no split, so there is no test part to open.")
@@ -143,6 +145,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 @researcher_only
+@refusal_shown
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     """One chart of a report as SVG, PNG, or its data as CSV."""
     found = _shown(request, pk)
@@ -162,6 +165,7 @@ def _chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
 
 @require_GET
 @researcher_only
+@refusal_shown
 def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """A report as a file: JSON, CSV, Markdown, LaTeX or a page of its own."""
     found = _shown(request, pk)
@@ -173,7 +177,7 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 
 def _shown(request: HttpRequest, pk: int) -> Report:
     """Return the report that a file is made of: the named snapshot, else the newest of the part."""
-    study = study_of(pk)
+    study = access.study(pk)
     part = "test" if request.GET.get("part") == "test" else studies.default_part(study)
     found = snapshot_of(study, request) or studies.latest(study, part)
     if found is None:

@@ -13,11 +13,13 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
+from calibration import access
+from calibration.errors import CalibrationError
 from calibration.models import Study
-from calibration.pages.access import WHOSE, place_of, study_of
+from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.study_form import StudyForm
 from calibration.reading.census import census
-from calibration.reading.definitions import DefinitionError, parse
+from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
 from calibration.studies import actions as studies
 from config.permissions import researcher_only
@@ -64,7 +66,7 @@ def _made(request: HttpRequest, form: StudyForm, corpus: Corpus, campaign: Campa
     name, definition = form.cleaned_data["name"], form.definition()
     try:
         return studies.create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=user)
-    except (DefinitionError, studies.StudyError) as error:
+    except CalibrationError as error:
         form.add_error(None, str(error))
         return None
 
@@ -73,7 +75,7 @@ def _made(request: HttpRequest, form: StudyForm, corpus: Corpus, campaign: Campa
 @researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
     """A study: what it asks, with every default, and the snapshots of its report."""
-    study = study_of(pk)
+    study = access.study(pk)
     reports = study.reports.select_related("created_by")
     definition = json.dumps(parse(study.definition).as_dict(), indent=2, ensure_ascii=False)
     return render(

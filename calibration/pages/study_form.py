@@ -6,9 +6,10 @@ from typing import Any
 
 from django import forms
 
+from calibration.errors import MapError
 from calibration.reading.census import Census
 from calibration.reading.definitions import DEFAULT_STATISTICS
-from calibration.reading.scale_maps import MapError, ScaleMap
+from calibration.reading.scale_maps import ScaleMap
 from calibration.reports.tables import shown
 from calibration.statistics import STATISTICS
 

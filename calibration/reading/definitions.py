@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from calibration.reading.scale_maps import MapError, ScaleMap
+from calibration.errors import DefinitionError, MapError
+from calibration.reading.scale_maps import ScaleMap
 from calibration.statistics import STATISTICS, Plan
 from calibration.statistics.analysis import ALT_TEST
 
@@ -32,10 +33,6 @@ DEFAULT_STATISTICS = (
 IDENTITY = ScaleMap()
 KEYS = {"questions", "raters", "samples", "statistics", "resamples", "seed", "level", "interval", "split"}
 SamplesPolicy = Literal["mean", "first", "separate"]
-
-
-class DefinitionError(ValueError):
-    """A definition that cannot be used; the message is one line that says what and where."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from calibration.errors import MapError
+
 MapKind = Literal["identity", "linear", "rank"]
-
-
-class MapError(ValueError):
-    """A map that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from calibration.errors import DefinitionError
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.counterparts import counterpart
-from calibration.reading.definitions import Definition, DefinitionError, StudyQuestion
+from calibration.reading.definitions import Definition, StudyQuestion
 from calibration.reading.scale_maps import ScaleMap
 
 TEXT = "text"

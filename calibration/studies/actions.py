@@ -9,19 +9,17 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, TestLook
+from calibration.errors import DefinitionError, StudyError
 from calibration.models import Report, Study
 from calibration.reading.census import census
-from calibration.reading.definitions import DefinitionError, parse
+from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
 from calibration.reading.subjects import subjects_of
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
-
-
-class StudyError(ValueError):
-    """What a person asked cannot be done; the message is one clear line."""
 
 
 @transaction.atomic
@@ -120,7 +118,7 @@ def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
         raise StudyError(f"the corpus {study.corpus.name} has no split, so there is no test part to open")
     try:
         return splits.open_test(split=split, by=by, purpose=purpose)
-    except splits.SplitRefused as error:
+    except SplitRefused as error:
         raise StudyError(str(error)) from error
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from annotation.corpora import splits
 from annotation.models import Split
+from calibration.errors import DefinitionError
 from calibration.models import Study
 from calibration.reading.answered import answered
 from calibration.reading.census import census
-from calibration.reading.definitions import Definition, DefinitionError, parse
+from calibration.reading.definitions import Definition, parse
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import subjects_of

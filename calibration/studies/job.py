@@ -10,9 +10,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from calibration.errors import CalibrationError
 from calibration.models import Report, Study
 from calibration.reading.census import census
-from calibration.reading.definitions import DefinitionError
 from calibration.reading.scope import scope_of
 from calibration.studies import actions as studies
 from jobs import actions
@@ -65,7 +65,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         raise JobRefused("the study was deleted")
     try:
         report = studies.compute(study=study, part=job.params["part"], by=job.created_by, progress=progress)
-    except (DefinitionError, studies.StudyError) as error:
+    except CalibrationError as error:
         raise JobRefused(str(error)) from error
     return {"report": report.pk}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
 from rest_framework.decorators import api_view
@@ -13,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import actions
+from jobs import access, actions
 from jobs.errors import JobError
 from jobs.models import Job
 
@@ -53,12 +52,16 @@ class OneJob(generics.RetrieveAPIView[Job]):
     serializer_class = JobSerializer
     queryset = Job.objects.all()
 
+    def get_object(self) -> Job:
+        """Return the job."""
+        return access.job(self.kwargs["pk"])
+
 
 @extend_schema(request=None, responses=JobSerializer)
 @api_view(["POST"])
 def cancel(request: Request, pk: int) -> Response:
     """Cancel a job: a waiting one at once, a running one at its next step."""
-    job = actions.cancel(job=get_object_or_404(Job, pk=pk), by=_user(request))
+    job = actions.cancel(job=access.job(pk), by=_user(request))
     return Response(JobSerializer(job).data)
 
 
@@ -67,7 +70,7 @@ def cancel(request: Request, pk: int) -> Response:
 def retry(request: Request, pk: int) -> Response:
     """Do a job again that failed or was cancelled."""
     try:
-        job = actions.retry(job=get_object_or_404(Job, pk=pk), by=_user(request))
+        job = actions.retry(job=access.job(pk), by=_user(request))
     except JobError as error:
         raise ValidationError({"detail": str(error)}) from None
     return Response(JobSerializer(job).data)

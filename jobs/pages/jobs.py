@@ -6,20 +6,15 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from config.permissions import researcher_only
-from jobs import actions
+from jobs import access, actions
 from jobs.errors import JobError
 from jobs.models import Job
 
 ROOM = {"active_room": "runs"}
-
-
-def load(pk: int) -> Job:
-    """Return a job, or 404. Researchers see every job."""
-    return get_object_or_404(Job, pk=pk)
 
 
 @require_GET
@@ -36,7 +31,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: cancel a job."""
-    actions.cancel(job=load(pk), by=_user(request))
+    actions.cancel(job=access.job(pk), by=_user(request))
     return redirect("jobs")
 
 
@@ -45,7 +40,7 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
 def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: do a job again that failed or was cancelled."""
     try:
-        actions.retry(job=load(pk), by=_user(request))
+        actions.retry(job=access.job(pk), by=_user(request))
     except JobError as error:
         messages.error(request, f"Not done again: {error}.")
     return redirect("jobs")

@@ -16,7 +16,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from config.permissions import IsAdministrator, IsResearcher
-from jobs import runs
+from jobs import access, runs
 from jobs.endpoints import actions as endpoints
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Job, Run
@@ -120,20 +120,22 @@ def _scope(data: dict[str, Any]) -> Selection:
     )
 
 
-class OneRun(generics.RetrieveAPIView[Run]):
+class _OneRun(generics.GenericAPIView[Run]):
+    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
+    serializer_class = RunSerializer
+    queryset = Runs.queryset
+
+    def get_object(self) -> Run:
+        """Return the run."""
+        return access.run(self.kwargs["pk"])
+
+
+class OneRun(_OneRun, generics.RetrieveAPIView[Run]):
     """Researchers: one run with its progress."""
 
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-    serializer_class = RunSerializer
-    queryset = Runs.queryset
 
-
-class CancelRun(generics.GenericAPIView[Run]):
+class CancelRun(_OneRun):
     """Researchers: stop a run; what is done stays."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-    serializer_class = RunSerializer
-    queryset = Runs.queryset
 
     @extend_schema(request=None)
     def post(self, request: Request, pk: int) -> Response:
@@ -141,12 +143,8 @@ class CancelRun(generics.GenericAPIView[Run]):
         return Response(RunSerializer(runs.cancel(by=_user(request), run=self.get_object())).data)
 
 
-class RetryRun(generics.GenericAPIView[Run]):
+class RetryRun(_OneRun):
     """Researchers: go on with a cancelled or failed run."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-    serializer_class = RunSerializer
-    queryset = Runs.queryset
 
     @extend_schema(request=None)
     def post(self, request: Request, pk: int) -> Response:
@@ -181,24 +179,26 @@ class Endpoints(generics.ListCreateAPIView[Endpoint]):
         serializer.instance = _save(self.request, serializer, None)
 
 
-class OneEndpoint(generics.RetrieveUpdateAPIView[Endpoint]):
-    """Administrators: one endpoint."""
-
+class _OneEndpoint(generics.GenericAPIView[Endpoint]):
     permission_classes: tuple[type[BasePermission], ...] = (IsAdministrator,)
     serializer_class = EndpointSerializer
     queryset = Endpoint.objects.all()
+
+    def get_object(self) -> Endpoint:
+        """Return the endpoint."""
+        return access.endpoint(self.kwargs["pk"])
+
+
+class OneEndpoint(_OneEndpoint, generics.RetrieveUpdateAPIView[Endpoint]):
+    """Administrators: one endpoint."""
 
     def perform_update(self, serializer: BaseSerializer[Endpoint]) -> None:
         """Save through the same checks as the page."""
         serializer.instance = _save(self.request, serializer, self.get_object())
 
 
-class TestEndpoint(generics.GenericAPIView[Endpoint]):
+class TestEndpoint(_OneEndpoint):
     """Administrators: let a worker ask the endpoint something; its `test_` fields say the result."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsAdministrator,)
-    serializer_class = EndpointSerializer
-    queryset = Endpoint.objects.all()
 
     @extend_schema(request=None, responses={202: EndpointSerializer})
     def post(self, request: Request, pk: int) -> Response:

@@ -6,11 +6,12 @@ import os
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from config.permissions import administrator_only
+from jobs import access
 from jobs.endpoints.actions import ask_for_test, save, sync_environment
 from jobs.errors import JobError
 from jobs.models import Endpoint
@@ -29,14 +30,14 @@ def endpoints(request: HttpRequest) -> HttpResponse:
 @administrator_only
 def endpoint(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: change an endpoint."""
-    return _page(request, get_object_or_404(Endpoint, pk=pk))
+    return _page(request, access.endpoint(pk))
 
 
 @require_POST
 @administrator_only
 def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: let a worker ask the endpoint something; the page says what came of it."""
-    tested = ask_for_test(by=user_of(request), endpoint=get_object_or_404(Endpoint, pk=pk))
+    tested = ask_for_test(by=user_of(request), endpoint=access.endpoint(pk))
     return redirect(f"{reverse('endpoints')}#endpoint-{tested.pk}")
 
 

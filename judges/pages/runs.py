@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import turn_numbers
 from config.permissions import researcher_only
-from jobs import runs
+from jobs import access, runs
 from jobs.models import Call, Run
 from jobs.progress import progress
 
@@ -25,14 +25,6 @@ def user_of(request: HttpRequest) -> User:
     """Return the signed-in account."""
     assert isinstance(request.user, User)
     return request.user
-
-
-def load(pk: int) -> Run:
-    """Return a run with all that its page names, or 404. Researchers see every run."""
-    found = Run.objects.select_related(
-        "rater", "corpus", "campaign", "endpoint", "created_by", "scheme_version__scheme"
-    )
-    return get_object_or_404(found, pk=pk)
 
 
 @require_GET
@@ -63,7 +55,7 @@ def _by_state(shown: Sequence[Run]) -> dict[int, dict[str, int]]:
 @researcher_only
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one run, its progress and its calls."""
-    run = load(pk)
+    run = access.run(pk)
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
@@ -75,7 +67,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the progress alone, asked for again and again; the page reloads when the run ends."""
-    run = load(pk)
+    run = access.run(pk)
     state = progress(run)
     response = render(request, "judges/_progress.html", {"run": run, "progress": state})
     if not state.active and request.headers.get("HX-Request"):
@@ -87,7 +79,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: stop a run; what is done stays."""
-    runs.cancel(by=user_of(request), run=load(pk))
+    runs.cancel(by=user_of(request), run=access.run(pk))
     return redirect("run", pk)
 
 
@@ -95,7 +87,7 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: go on with a cancelled or failed run."""
-    runs.retry_failed(by=user_of(request), run=load(pk))
+    runs.retry_failed(by=user_of(request), run=access.run(pk))
     return redirect("run", pk)
 
 

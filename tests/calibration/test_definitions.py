@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from calibration.reading.definitions import DefinitionError, parse
-from calibration.reading.scale_maps import MapError, ScaleMap, in_words
+from calibration.errors import DefinitionError, MapError
+from calibration.reading.definitions import parse
+from calibration.reading.scale_maps import ScaleMap, in_words
 from calibration.reports.figures import figures
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world

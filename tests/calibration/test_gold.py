@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from calibration.errors import GoldRuleError
 from calibration.gold.export import provenance
 from calibration.gold.making import make
-from calibration.gold.rules import GoldRuleError
 from calibration.models import Gold
 from tests.calibration.world import World, world
 

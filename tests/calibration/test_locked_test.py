@@ -14,6 +14,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Split, TestLook
 from calibration.gold import making as gold
 from calibration.models import Export, Gold, Report, Study
@@ -137,7 +138,7 @@ def test_gold_is_locked_in_the_same_way(
 
 
 def test_a_second_split_that_opens_test_needs_a_purpose_and_is_a_look(rated: World, split: Split) -> None:
-    with pytest.raises(splits.SplitRefused, match="test clusters of the split main would be dev in other"):
+    with pytest.raises(SplitRefused, match="test clusters of the split main would be dev in other"):
         splits.draw(corpus=rated.corpus, by=None, seed=9, name="other")
     assert not Split.objects.filter(name="other").exists()
     splits.draw(corpus=rated.corpus, by=None, seed=9, name="other", purpose="a second seed")

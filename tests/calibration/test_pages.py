@@ -216,3 +216,11 @@ def test_labels_are_downloaded_and_logged(researcher: Client, rated: World) -> N
     assert len(rows) == Label.objects.count() == 54
     page = researcher.get(reverse("exports") + f"?corpus={rated.corpus.pk}").content.decode()
     assert Export.objects.get().sha256 in page
+
+
+def test_opening_test_says_why_a_study_cannot_be_read_any_more(researcher: Client, study: Study) -> None:
+    study.definition = {"split": "gone"}
+    study.save()
+    answer = researcher.get(reverse("open-test", args=[study.pk]))
+    assert answer.status_code == 422
+    assert "the corpus has no split" in answer.content.decode()

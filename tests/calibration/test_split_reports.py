@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import TestLook
+from calibration.errors import StudyError
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
@@ -50,17 +52,17 @@ def test_with_a_split_a_report_shows_dev(study: Study) -> None:
 
 
 def test_everything_at_once_is_refused_where_there_is_a_split(study: Study) -> None:
-    with pytest.raises(studies.StudyError, match="show dev"):
+    with pytest.raises(StudyError, match="show dev"):
         studies.compute(study=study, part="all", by=None)
 
 
 def test_test_is_refused_until_it_was_opened(study: Study) -> None:
-    with pytest.raises(studies.StudyError, match="test was not opened"):
+    with pytest.raises(StudyError, match="test was not opened"):
         studies.compute(study=study, part="test", by=None)
 
 
 def test_opening_test_needs_a_purpose(study: Study) -> None:
-    with pytest.raises(studies.StudyError, match="say for what"):
+    with pytest.raises(StudyError, match="say for what"):
         studies.open_test(study=study, by=None, purpose="  ")
     assert not TestLook.objects.exists()
 
@@ -82,6 +84,6 @@ def test_dev_and_test_share_no_dialogue(study: Study) -> None:
 
 def test_the_first_report_fixes_the_split(study: Study, rated: World) -> None:
     studies.compute(study=study, part="dev", by=None)
-    with pytest.raises(splits.SplitRefused, match="it is fixed"):
+    with pytest.raises(SplitRefused, match="it is fixed"):
         splits.draw(corpus=rated.corpus, by=None, seed=4)
     assert Event.objects.filter(verb="fix split").count() == 1

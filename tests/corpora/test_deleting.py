@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 
 from annotation.corpora import splits
 from annotation.deletion import actions as deleting
+from annotation.errors import DeletionRefused
 from annotation.labels import raters
 from annotation.models import Assignment, Campaign, Corpus, Label, Rater, Scheme, Slot
 from annotation.people import deletion, tokens
@@ -74,7 +75,7 @@ def test_only_an_administrator_deletes(tmp_path: Path, role: dict[str, bool]) ->
 
 def test_nothing_is_deleted_without_the_name(tmp_path: Path) -> None:
     made, boss = corpus(tmp_path), factories.user(administrator=True)
-    with pytest.raises(deleting.DeletionRefused, match="type the name"):
+    with pytest.raises(DeletionRefused, match="type the name"):
         deleting.delete_corpus(corpus=made, by=boss, confirmation="C")
     assert Label.objects.count() == 6
 
@@ -103,7 +104,7 @@ def test_a_persons_data_goes_and_their_slots_are_free_again(tmp_path: Path) -> N
 
 def test_nobody_deletes_themselves() -> None:
     boss = factories.user(administrator=True)
-    with pytest.raises(deleting.DeletionRefused, match="own account"):
+    with pytest.raises(DeletionRefused, match="own account"):
         deletion.delete_person(person=boss, by=boss, confirmation=boss.username)
 
 

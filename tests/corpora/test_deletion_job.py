@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.deletion import actions as deleting
 from annotation.deletion import job as deletion
-from annotation.deletion.actions import DeletionRefused
+from annotation.errors import DeletionRefused
 from annotation.models import Corpus, Label
 from jobs.models import Job
 from jobs.queue import jobs

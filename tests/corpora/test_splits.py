@@ -8,6 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Corpus, SplitCluster, TestLook
 from config.models import Event
 from tests import factories
@@ -51,7 +52,7 @@ def test_a_split_is_drawn_again_until_it_is_used(tmp_path: Path) -> None:
     splits.fix(split=split, by=None)
     splits.fix(split=split, by=None)
     assert Event.objects.filter(verb="fix split").count() == 1
-    with pytest.raises(splits.SplitRefused, match="it is fixed"):
+    with pytest.raises(SplitRefused, match="it is fixed"):
         splits.draw(corpus=made, by=None, seed=2)
     with pytest.raises(IntegrityError), transaction.atomic():
         SplitCluster.objects.filter(split=split).update(part="dev")
@@ -74,7 +75,7 @@ def test_clusters_of_later_imports_join_a_fixed_split(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_opening_test_needs_a_purpose_is_logged_and_fixes_the_split(tmp_path: Path) -> None:
     split = splits.draw(corpus=corpus(tmp_path), by=None)
-    with pytest.raises(splits.SplitRefused, match="say for what"):
+    with pytest.raises(SplitRefused, match="say for what"):
         splits.open_test(split=split, by=None, purpose="  ")
     person = factories.user(researcher=True)
     look = splits.open_test(split=split, by=person, purpose="final report")
@@ -85,11 +86,11 @@ def test_opening_test_needs_a_purpose_is_logged_and_fixes_the_split(tmp_path: Pa
 @pytest.mark.django_db
 @pytest.mark.parametrize("share", [0, 1, -1, 2])
 def test_a_share_outside_zero_and_one_is_refused(tmp_path: Path, share: float) -> None:
-    with pytest.raises(splits.SplitRefused, match="between 0 and 1"):
+    with pytest.raises(SplitRefused, match="between 0 and 1"):
         splits.draw(corpus=corpus(tmp_path), by=None, test_share=share)
 
 
 @pytest.mark.django_db
 def test_one_cluster_cannot_be_split(tmp_path: Path) -> None:
-    with pytest.raises(splits.SplitRefused, match="fewer than two"):
+    with pytest.raises(SplitRefused, match="fewer than two"):
         splits.draw(corpus=corpus(tmp_path, 1), by=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Label
 from jobs import runs
 from jobs.models import Call, Run
@@ -114,7 +115,7 @@ def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM)
     asked = run.calls.values_list("continuation__dialogue__cluster", flat=True)
     assert set(asked) == dev
     assert fake.requests.total() == 6 * len(dev)
-    with pytest.raises(splits.SplitRefused, match="it is fixed"):
+    with pytest.raises(SplitRefused, match="it is fixed"):
         splits.draw(corpus=corpus, by=None, seed=1)
     both = begin(corpus, judge)
     finish()

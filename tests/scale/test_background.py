@@ -12,8 +12,8 @@ from annotation.campaigns import actions as campaigns
 from annotation.campaigns import job as opening
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Task
+from calibration.errors import GoldRuleError
 from calibration.gold import job as golds
-from calibration.gold.rules import GoldRuleError
 from calibration.models import Gold
 from jobs import actions
 from jobs.errors import JobCancelled

@@ -11,9 +11,8 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from annotation.deletion.actions import DeletionRefused
+from annotation.errors import AnnotationError
 from annotation.people import accounts, deletion, links, listing, roles, sign_in, tokens
-from annotation.people.errors import PeopleError
 from config.commands import DatabaseCommand
 
 ADDRESS = "http://localhost:8000"
@@ -57,7 +56,7 @@ class Command(DatabaseCommand):
         try:
             for line in ACTS[options["act"]](options):
                 self.stdout.write(line)
-        except (PeopleError, DeletionRefused) as error:
+        except AnnotationError as error:
             raise CommandError(str(error)) from None
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Campaign, Corpus, SchemeVersion
+from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export
 from calibration.gold import rules
 from calibration.gold.making import make
-from calibration.gold.rules import RULES, GoldRuleError
+from calibration.gold.rules import RULES
 from calibration.management import export_options as exporting
 from calibration.management import scope_options as places
 from calibration.models import Gold
@@ -71,7 +72,7 @@ def _made(options: dict[str, Any]) -> Gold:
             raters=options["raters"],
             by=None,
         )
-    except GoldRuleError as error:
+    except CalibrationError as error:
         raise CommandError(str(error)) from error
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from calibration.errors import CalibrationError
 from calibration.management import scope_options as places
 from calibration.models import Report, Study
-from calibration.reading.definitions import DefinitionError
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
 from config.commands import DatabaseCommand
@@ -40,7 +40,7 @@ class Command(DatabaseCommand):
         """Compute and print; exit with one line on a mistake."""
         try:
             report = self._report(_study(options), options)
-        except (DefinitionError, studies.StudyError) as error:
+        except CalibrationError as error:
             raise CommandError(str(error)) from error
         text = RENDERINGS[options["format"]].write(report)
         if not options["output"]:

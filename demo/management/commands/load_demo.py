@@ -8,9 +8,8 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotation.errors import CampaignRefused
-from annotation.importing import ImportProblem
-from calibration.studies.actions import StudyError
+from annotation.errors import AnnotationError
+from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
 from demo import accounts, loading
 from jobs.errors import JobError
@@ -30,7 +29,7 @@ class Command(DatabaseCommand):
         try:
             made = self._load()
             self._judge_and_report(made["researcher"].user)
-        except (accounts.ForeignAccount, ImportProblem, CampaignRefused, JobError, StudyError) as error:
+        except (accounts.ForeignAccount, AnnotationError, JobError, CalibrationError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
         for role, account in made.items():

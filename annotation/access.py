@@ -1,0 +1,73 @@
+"""One loader for each object, used by pages and API alike: what an address names, or 404.
+
+Which role an address is for says its view, by decorator or permission class. A loader that takes the viewer
+gives only what that account may see.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+
+from annotation.models import (
+    ApiToken,
+    Assignment,
+    Campaign,
+    CampaignMember,
+    Corpus,
+    Dialogue,
+    OneTimeLink,
+    Upload,
+)
+from config.permissions import is_administrator
+
+
+def corpus(pk: int) -> Corpus:
+    """Return a corpus. Researchers see every corpus."""
+    return get_object_or_404(Corpus.objects.select_related("created_by"), pk=pk)
+
+
+def corpus_named(name: str) -> Corpus:
+    """Return a corpus by its name. Researchers see every corpus."""
+    return get_object_or_404(Corpus.objects.select_related("created_by"), name=name)
+
+
+def dialogue(pk: int) -> Dialogue:
+    """Return a dialogue with its corpus. Researchers see every dialogue."""
+    return get_object_or_404(Dialogue.objects.select_related("corpus"), pk=pk)
+
+
+def campaign(pk: int) -> Campaign:
+    """Return a campaign with its corpus and scheme. Researchers see every campaign."""
+    return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=pk)
+
+
+def membership(viewer: User, campaign: int) -> CampaignMember:
+    """Return the viewer's part in a campaign; 404 for whoever does not take part, researchers too."""
+    return get_object_or_404(CampaignMember, campaign_id=campaign, user=viewer)
+
+
+def submission(campaign: int, pk: int) -> Assignment:
+    """Return an assignment of a campaign. Researchers see those of everyone."""
+    return get_object_or_404(Assignment, pk=pk, campaign_id=campaign)
+
+
+def upload(viewer: User, pk: int) -> Upload:
+    """Return an upload with its job: the viewer's own, or anybody's for an administrator."""
+    uploads = Upload.objects.select_related("job")
+    return get_object_or_404(uploads if is_administrator(viewer) else uploads.filter(by=viewer), pk=pk)
+
+
+def account(pk: int) -> User:
+    """Return an account. Administrators see every account."""
+    return get_object_or_404(User, pk=pk)
+
+
+def invitation(pk: int) -> OneTimeLink:
+    """Return an invitation. Administrators see every invitation."""
+    return get_object_or_404(OneTimeLink, pk=pk, kind=OneTimeLink.Kind.INVITATION)
+
+
+def own_token(viewer: User, pk: int) -> ApiToken:
+    """Return a token of the viewer's own."""
+    return get_object_or_404(ApiToken, pk=pk, user=viewer)

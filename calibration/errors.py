@@ -1,0 +1,40 @@
+"""What can be refused about studies, gold and exports, each with one clear line for whoever asked.
+
+CalibrationError
+├── DefinitionError  a study's definition does not make sense, or no longer fits the labels
+├── MapError         a map between two scales that is not one
+├── StudyError       a study cannot be made, computed or opened on test like this
+├── ItemsRefused     the items behind a figure cannot be listed
+├── GoldRuleError    gold labels cannot be made like this
+└── ExportRefused    a part of a corpus is not for download like this
+"""
+
+from __future__ import annotations
+
+
+class CalibrationError(ValueError):
+    """The base: the message is for people."""
+
+
+class DefinitionError(CalibrationError):
+    """A definition that means nothing; the message is one clear line."""
+
+
+class MapError(CalibrationError):
+    """A map that cannot be read, or does not lead from one scale to the other."""
+
+
+class StudyError(CalibrationError):
+    """What a person asked of a study cannot be done."""
+
+
+class ItemsRefused(CalibrationError):
+    """The items that a person asked for cannot be listed."""
+
+
+class GoldRuleError(CalibrationError):
+    """Gold that cannot be made."""
+
+
+class ExportRefused(CalibrationError):
+    """Why a part is not for download."""
