@@ -96,7 +96,7 @@ def _dialogues(count: int) -> Iterator[dict[str, Any]]:
 def _rate(form: str, labels: int, repeats: int) -> tuple[float, int]:
     """Return labels a second and bytes of a format."""
     from annotation.models import Corpus
-    from calibration.exports.labels import labels as selection
+    from calibration.exports.labels import labels as query
     from calibration.exports.writing import write
     from calibration.reading.scope import of_corpus
 
@@ -104,7 +104,7 @@ def _rate(form: str, labels: int, repeats: int) -> tuple[float, int]:
 
     def once() -> None:
         files.append(Counted())
-        write(selection(of_corpus(Corpus.objects.get())), form, files[-1])  # type: ignore[arg-type]
+        write(query(of_corpus(Corpus.objects.get())), form, files[-1])  # type: ignore[arg-type]
 
     return labels / _best(once, repeats), files[-1].size
 

@@ -114,7 +114,7 @@ def _ours(number: int) -> float:
     from judges.rating.selection import Selection
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), temperature=number / 10)
-    run = rating.start(by=None, plan=judge.plan(), scope=Selection(Corpus.objects.get()))
+    run = rating.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     begun = time.perf_counter()
     with Heart("calls") as heart:
         counts = work("calls", seconds=600, heart=heart)

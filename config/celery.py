@@ -11,11 +11,12 @@ from typing import Any
 
 from celery import Celery
 
+from jobs.queue.timing import SWEEP_EVERY
+
 # A task takes 20 seconds and the requests under way (two minutes at most); a message that is not confirmed
 # after this time is given to another worker, which does no harm but wastes a look.
 VISIBILITY_SECONDS = 900
 RESTORE_EVERY = 10
-SWEEP_EVERY = 15.0
 
 
 def transport_options(broker: str) -> dict[str, Any]:

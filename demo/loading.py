@@ -155,7 +155,7 @@ def judge(*, by: User) -> Run:
     one is, the two share it, and this waits for its part.
     """
     corpus = Corpus.objects.get(name=CORPORA[0].name)
-    run = rating.start(by=by, plan=Judge(JUDGE).plan(), scope=Selection(corpus))
+    run = rating.start(by=by, plan=Judge(JUDGE).plan(), selection=Selection(corpus))
     if run.state in runs.ACTIVE:
         _finish(run)
     return run

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import generics, status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -73,6 +73,7 @@ class Corpora(generics.ListAPIView[Corpus]):
             201: serializers.ImportAnswer,
             200: serializers.ImportAnswer,
             202: serializers.JobAnswer,
+            400: OpenApiResponse(serializers.REFUSED_FILE, description="The file, or the form, is refused."),
         },
     )
     def post(self, request: Request) -> Response:

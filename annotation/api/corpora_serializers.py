@@ -169,19 +169,41 @@ class ImportAnswer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField())
 
 
-class Problem(serializers.Serializer[Any]):
-    """What is wrong with a file, and where."""
-
-    file = serializers.CharField()
-    line = serializers.IntegerField(allow_null=True)
-    field = serializers.CharField()
-    reason = serializers.CharField()
-
-
-class Refusal(Problem):
-    """The first problem of a file, and all of them, up to 20, where there are several."""
-
-    problems = Problem(many=True, required=False)
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "What is wrong with a file, and where.",
+    "properties": {
+        "file": {"type": "string", "description": "which file of several; else empty"},
+        "line": {
+            "type": "integer",
+            "nullable": True,
+            "description": "from 1; null where none is meant",
+        },
+        "field": {
+            "type": "string",
+            "description": "such as turns[3].text; or empty",
+        },
+        "reason": {"type": "string"},
+    },
+    "required": ["file", "line", "field", "reason"],
+}
+REFUSED_FILE: dict[str, Any] = {
+    "anyOf": [
+        PROBLEM
+        | {
+            "description": "The first problem; `problems` lists all, up to 20, if there are several.",
+            "properties": PROBLEM["properties"] | {"problems": {"type": "array", "items": PROBLEM}},
+        },
+        {
+            "type": "object",
+            "description": "A sentence in `detail`, or per field of the form the sentences about it.",
+            "additionalProperties": {
+                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+            },
+        },
+    ]
+}
+"""How an import is refused: for its file, or for what was sent with it."""
 
 
 class JobAnswer(serializers.Serializer[Any]):

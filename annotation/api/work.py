@@ -124,6 +124,10 @@ def guidelines(request: Request, campaign: int) -> Response:
     return Response(GuidelinesSerializer(found).data)
 
 
+TOLD = ("key", "wording", "level", "values", "anchors", "group", "required", "show_if")
+"""What programs are told of a question."""
+
+
 def _checked(given: Any) -> dict[str, Any]:
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)
@@ -148,13 +152,4 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
 
 
 def _question(question: Asked) -> dict[str, Any]:
-    return {
-        "key": question.key,
-        "wording": question.wording,
-        "level": question.level,
-        "values": question.values,
-        "anchors": question.anchors,
-        "group": question.group,
-        "required": question.required,
-        "show_if": question.show_if,
-    }
+    return {name: getattr(question, name) for name in TOLD}

@@ -1,7 +1,7 @@
 """The import formats, one file each, in one table."""
 
 from annotation.formats import fed, fed_gpt4, jsonl, messages, qmsum, ratings_csv, turns_csv, turns_xlsx
-from annotation.formats.entry import Entry, Format, Rating
+from annotation.formats.entry import Format, Rating, SourceRecord
 from annotation.formats.problems import Faults, ImportProblem
 from annotation.formats.source import Source
 
@@ -19,4 +19,4 @@ FORMATS: dict[str, Format] = {
     )
 }
 
-__all__ = ["FORMATS", "Entry", "Faults", "Format", "ImportProblem", "Rating", "Source"]
+__all__ = ["FORMATS", "SourceRecord", "Faults", "Format", "ImportProblem", "Rating", "Source"]

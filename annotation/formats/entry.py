@@ -29,7 +29,7 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceRecord:
     """A record with the 1-based line that it came from; None in a file that is one JSON document."""
 
     record: Dialogue | Rating
@@ -39,11 +39,11 @@ class Entry:
 
 def entries(
     source: Source, lines: Iterable[tuple[int, Any]], record: Callable[[Any], Dialogue | Rating]
-) -> Iterator[Entry]:
+) -> Iterator[SourceRecord]:
     """Yield the record of each line; what is wrong with one is told to the source."""
     for line, content in lines:
         try:
-            entry = Entry(record(content), line)
+            entry = SourceRecord(record(content), line)
         except ImportProblem as problem:
             source.report(problem.placed(line=line))
         else:
@@ -65,7 +65,7 @@ class Format:
     key: str
     title: str
     hint: str
-    read: Callable[[Source], Iterator[Entry]]
+    read: Callable[[Source], Iterator[SourceRecord]]
     looks_like: Callable[[Head], bool]
     labels_only: bool = False
     folder: bool = False

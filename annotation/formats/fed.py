@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats.decoding import decode, is_number, kind_of
-from annotation.formats.entry import Entry, Format
+from annotation.formats.entry import Format, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -42,7 +42,7 @@ class _Placed:
         return replace(self.dialogue, continuations=tuple(self.continuations), labels=tuple(self.labels))
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the conversations in the file's order, `fed-001` first."""
     items = _items(source)
     placed = [_conversation(item, number) for number, item in enumerate(_whole(items), start=1)]
@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[Entry]:
         if item.has("response"):
             _place(item, placed)
     for conversation in placed:
-        yield Entry(conversation.record())
+        yield SourceRecord(conversation.record())
 
 
 def dialogue_id(number: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.formats.decoding import decode, is_number, kind_of
-from annotation.formats.entry import Entry, Format, Rating
+from annotation.formats.entry import Format, Rating, SourceRecord
 from annotation.formats.fed import dialogue_id
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -22,7 +22,7 @@ JUDGE = "gpt-4"
 COLUMN = re.compile(r"(?P<question>[a-z]+)_(?P<sample>[1-9][0-9]{0,3})")
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each score."""
     content = decode(source.document(source.path))
     if not isinstance(content, dict) or not content:
@@ -34,7 +34,7 @@ def read(source: Source) -> Iterator[Entry]:
         if not isinstance(scores, list):
             raise ImportProblem(f"must be a list of scores, not {kind_of(scores)}", field=column)
         for index, score in enumerate(scores):
-            yield Entry(_rating(match["question"], int(match["sample"]) - 1, index, score, column))
+            yield SourceRecord(_rating(match["question"], int(match["sample"]) - 1, index, score, column))
 
 
 def _rating(question: str, sample: int, index: int, score: Any, column: str) -> Rating:

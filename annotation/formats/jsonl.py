@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from annotation.formats.checks import check_speakers, check_static
 from annotation.formats.decoding import decode, is_number, kind_of
-from annotation.formats.entry import Entry, Format, entries
+from annotation.formats.entry import Format, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -81,7 +81,7 @@ QUESTION_LIMIT = 120
 MISSING = "no answer given"
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogue of each line."""
     return entries(source, source.lines(), lambda content: dialogue(decode(content)))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.formats.decoding import decode, kind_of
-from annotation.formats.entry import Entry, Format, entries
+from annotation.formats.entry import Format, SourceRecord, entries
 from annotation.formats.fields import NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -24,7 +24,7 @@ ROLES = (*SCENE, "user", "assistant", "tool", "function")
 UNNAMED = "assistant"
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the chat of each line."""
     return entries(source, source.lines(), lambda content: chat(decode(content)))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats.decoding import decode, plain
-from annotation.formats.entry import Entry, Format
+from annotation.formats.entry import Format, SourceRecord
 from annotation.formats.fields import Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -26,7 +26,7 @@ NOT_MEETINGS = {"index.json"}
 NUMBER = re.compile(r"\s*[A-Z0-9]?$")
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each file, its id the file's name without its ending."""
     files = source.files()
     if source.path.is_dir():
@@ -34,7 +34,7 @@ def read(source: Source) -> Iterator[Entry]:
     for file in files:
         name = file.name if source.path.is_dir() else source.name
         try:
-            yield Entry(_meeting(source, file, Path(name).stem), file=name)
+            yield SourceRecord(_meeting(source, file, Path(name).stem), file=name)
         except ImportProblem as problem:
             raise problem.placed(file=name) from None
 

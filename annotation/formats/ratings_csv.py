@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 
 from annotation.formats.decoding import decode
-from annotation.formats.entry import Entry, Format, Rating, entries
+from annotation.formats.entry import Format, Rating, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -32,7 +32,7 @@ COLUMNS = (
 )
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each row; the line of a row is the one that it begins on."""
     rows = csv_cells(source, ",")
     header = _header(source, next(rows)[1])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from annotation.formats.checks import check_static
-from annotation.formats.entry import Entry
+from annotation.formats.entry import SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -56,7 +56,7 @@ class _Part:
     said: dict[str, str] = field(default_factory=dict)
 
 
-def read_table(source: Source, rows: Iterator[Cells]) -> Iterator[Entry]:
+def read_table(source: Source, rows: Iterator[Cells]) -> Iterator[SourceRecord]:
     """Yield the dialogues of a table whose first row names the columns."""
     header = header_of(source, next(rows)[1], COLUMNS, NEEDED)
     unknown = [name for name in header if name and name not in COLUMNS]
@@ -80,7 +80,7 @@ def _rows(source: Source, header: list[str], rows: Iterable[Cells]) -> Iterator[
             yield line, row
 
 
-def _dialogue(source: Source, rows: Iterable[tuple[int, Row]]) -> Entry | None:
+def _dialogue(source: Source, rows: Iterable[tuple[int, Row]]) -> SourceRecord | None:
     """Return the dialogue that rows make; what is wrong with a row is told to the source."""
     parts: dict[str, _Part] = {SELF: _Part()}
     whole_dialogue: dict[str, str] = {}
@@ -99,7 +99,7 @@ def _dialogue(source: Source, rows: Iterable[tuple[int, Row]]) -> Entry | None:
     if not sound:
         return None
     try:
-        return Entry(_record(row["dialogue"], parts, whole_dialogue), first)
+        return SourceRecord(_record(row["dialogue"], parts, whole_dialogue), first)
     except ImportProblem as problem:
         source.report(problem.placed(line=first))
         return None

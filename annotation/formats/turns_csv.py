@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annotation.formats.entry import Entry, Format
+from annotation.formats.entry import Format, SourceRecord
 from annotation.formats.source import Source
 from annotation.formats.tables import csv_cells
 from annotation.formats.turn_table import COLUMNS, NEEDED, read_table
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of the table."""
     return read_table(source, csv_cells(source))
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 from xml.etree.ElementTree import ParseError
 
-from annotation.formats.entry import Entry, Format
+from annotation.formats.entry import Format, SourceRecord
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.formats.tables import Cells
@@ -43,7 +43,7 @@ BROKEN = (
 )
 
 
-def read(source: Source) -> Iterator[Entry]:
+def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of the first sheet."""
     return read_table(source, _cells(source))
 

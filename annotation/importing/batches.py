@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annotation.formats import Entry
+from annotation.formats import SourceRecord
 from annotation.records import Dialogue
 
 MAX_TURNS = 10_000
@@ -12,9 +12,9 @@ MAX_CHARACTERS = 4_000_000
 MAX_ENTRIES = 5_000
 
 
-def batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+def batches(entries: Iterator[SourceRecord]) -> Iterator[list[SourceRecord]]:
     """Yield lists of entries that together stay small, each with at least one."""
-    batch: list[Entry] = []
+    batch: list[SourceRecord] = []
     turns = characters = 0
     for entry in entries:
         batch.append(entry)

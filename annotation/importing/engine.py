@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation.corpora import splits
-from annotation.formats import FORMATS, Entry, Faults, Format, ImportProblem, Source, manifest
+from annotation.formats import FORMATS, Faults, Format, ImportProblem, Source, SourceRecord, manifest
 from annotation.importing.batches import batches
 from annotation.importing.copying import tell_planner
 from annotation.importing.labels import place_labels
@@ -208,7 +208,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
     faults.refuse()
 
 
-def _batches(order: _Order, faults: Faults) -> Iterator[list[Entry]]:
+def _batches(order: _Order, faults: Faults) -> Iterator[list[SourceRecord]]:
     """Yield what is read; a problem that ends the reading is told with those before it."""
     try:
         yield from batches(order.format.read(order.origin))

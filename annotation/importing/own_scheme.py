@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from annotation.kinds import KINDS
@@ -70,16 +71,5 @@ def _new(one: Asked) -> QuestionDefinition:
 
 
 def _definition(question: Question) -> QuestionDefinition:
-    return QuestionDefinition(
-        key=question.key,
-        wording=question.wording,
-        level=question.level,  # type: ignore[arg-type]
-        values=tuple(question.values),
-        anchors=question.anchors,
-        positive=question.positive,
-        group=question.group,
-        help=question.help,
-        shortcut=question.shortcut,
-        required=question.required,
-        show_if=question.show_if,
-    )
+    same = {field.name: getattr(question, field.name) for field in fields(QuestionDefinition)}
+    return QuestionDefinition(**same | {"values": tuple(question.values)})

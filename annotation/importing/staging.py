@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from annotation.formats import Entry, Faults, ImportProblem, Rating
+from annotation.formats import Faults, ImportProblem, Rating, SourceRecord
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.models import Occasion
 from annotation.records import Dialogue
@@ -40,7 +40,7 @@ def open_staging() -> None:
     fresh_table("import_label", f"(n bigint GENERATED ALWAYS AS IDENTITY, {columns})")
 
 
-def stage(entries: Iterable[Entry], faults: Faults) -> None:
+def stage(entries: Iterable[SourceRecord], faults: Faults) -> None:
     """Add the labels of a batch."""
     copy_rows("import_label", list(COLUMNS), list(COLUMNS.values()), _rows(entries, faults))
 
@@ -59,7 +59,7 @@ def staged() -> tuple[int, int]:
         return int(labels), int(missing)
 
 
-def _rows(entries: Iterable[Entry], faults: Faults) -> Iterator[tuple[Any, ...]]:
+def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any, ...]]:
     for entry in entries:
         for rating in _ratings(entry):
             if rating.label.occasion not in ("", *Occasion.values):
@@ -81,7 +81,7 @@ def _rows(entries: Iterable[Entry], faults: Faults) -> Iterator[tuple[Any, ...]]
             )
 
 
-def _ratings(entry: Entry) -> Iterator[Rating]:
+def _ratings(entry: SourceRecord) -> Iterator[Rating]:
     if isinstance(entry.record, Dialogue):
         for index, label in enumerate(entry.record.labels):
             own = f"labels[{index}].value" if entry.line else f"{label.question} of {entry.record.id}"

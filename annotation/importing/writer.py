@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection
 
-from annotation.formats import Entry, Faults, ImportProblem
+from annotation.formats import Faults, ImportProblem, SourceRecord
 from annotation.formats.checks import check_static
 from annotation.importing.copying import copy_rows, fresh_table, reserve_ids
 from annotation.importing.existing import Existing, additions
@@ -74,12 +74,12 @@ class Writer:
         systems = dict(corpus.systems.values_list("name", "id"))
         return cls(corpus, imported, result, into, systems, faults)
 
-    def write(self, entries: Sequence[Entry]) -> list[Entry]:
+    def write(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:
         """Write the dialogues of a batch; note those that cannot be kept, and return the other entries."""
         entries = self._first_ones(entries)
         dialogues = [entry.record for entry in entries if isinstance(entry.record, Dialogue)]
         found = Existing.load(self.corpus, dialogues) if self.into else Existing()
-        kept: list[Entry] = []
+        kept: list[SourceRecord] = []
         new: list[Dialogue] = []
         placed: list[Placed] = []
         for entry in entries:
@@ -100,14 +100,14 @@ class Writer:
         self._write_continuations(placed)
         return kept
 
-    def _first_ones(self, entries: Sequence[Entry]) -> list[Entry]:
+    def _first_ones(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:
         """Return the entries without dialogues that were there before, which are noted."""
         named = [entry.record.id for entry in entries if isinstance(entry.record, Dialogue)]
         with connection.cursor() as cursor:
             cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [named])
             seen: dict[str, int | None] = dict(cursor.fetchall())
         before = set(seen)
-        kept: list[Entry] = []
+        kept: list[SourceRecord] = []
         for entry in entries:
             if isinstance(entry.record, Dialogue):
                 if entry.record.id in seen:
@@ -179,7 +179,7 @@ def _whole(record: Dialogue) -> Dialogue:
     return record
 
 
-def _twice(entry: Entry, first: int | None) -> ImportProblem:
+def _twice(entry: SourceRecord, first: int | None) -> ImportProblem:
     assert isinstance(entry.record, Dialogue)
     where = "" if first is None else f", first on line {first}"
     return ImportProblem(

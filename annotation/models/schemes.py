@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.kinds import KINDS
+from annotation.schemes.base import LEVELS, accepts
 
 
 class Scheme(models.Model):
@@ -89,7 +90,7 @@ class Question(models.Model):
             models.UniqueConstraint(fields=["version", "key"], name="question_key_once"),
             models.UniqueConstraint(fields=["version", "position"], name="question_position_once"),
             models.CheckConstraint(
-                condition=Q(level__in=["binary", "nominal", "ordinal", "interval", "ratio", "text"]),
+                condition=Q(level__in=list(LEVELS)),
                 name="question_level_known",
             ),
         ]
@@ -98,10 +99,5 @@ class Question(models.Model):
         return self.key
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value is on this question's scale."""
-        if self.level == self.Level.TEXT:
-            return isinstance(value, str)
-        if self.level == self.Level.NOMINAL:
-            return isinstance(value, str) and (not self.values or value in self.values)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and (not self.values or value in self.values)
+        """Whether a value may be stored as an answer."""
+        return accepts(self.level, self.values, value)

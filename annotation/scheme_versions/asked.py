@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 from annotation.models import Question, SchemeVersion
-
-TEXT_LIMIT = 10_000
+from annotation.schemes.base import accepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,10 @@ class Asked:
 
     def accepts(self, value: Any) -> bool:
         """Whether a value may be stored as an answer."""
-        if self.level == "text":
-            return isinstance(value, str) and len(value) <= TEXT_LIMIT
-        if self.level == "nominal":
-            return isinstance(value, str) and (not self.values or value in self.values)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            return False
-        return not self.values or value in self.values
+        return accepts(self.level, self.values, value)
+
+
+FIELDS = tuple(field.name for field in fields(Asked) if field.name != "id")
 
 
 @dataclass(frozen=True)
@@ -107,17 +103,5 @@ def questionnaire_of(version_id: int) -> Questionnaire:
 
 
 def _asked(question: Question) -> Asked:
-    return Asked(
-        id=question.pk,
-        key=question.key,
-        wording=question.wording,
-        level=question.level,
-        values=tuple(question.values),
-        anchors=question.anchors,
-        positive=question.positive,
-        group=question.group,
-        help=question.help,
-        shortcut=question.shortcut,
-        required=question.required,
-        show_if=question.show_if,
-    )
+    same = {name: getattr(question, name) for name in FIELDS}
+    return Asked(question.pk, **same | {"values": tuple(question.values)})

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.models import Question, Scheme, SchemeVersion
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.base import SchemeDefinition
 
 
 @transaction.atomic
@@ -31,24 +31,7 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
         content_hash=content_hash,
     )
     Question.objects.bulk_create(
-        _question(version, position, question) for position, question in enumerate(definition.questions)
+        Question(version=version, position=position, **question.as_stored())
+        for position, question in enumerate(definition.questions)
     )
     return version
-
-
-def _question(version: SchemeVersion, position: int, question: QuestionDefinition) -> Question:
-    return Question(
-        version=version,
-        key=question.key,
-        position=position,
-        wording=question.wording,
-        level=question.level,
-        values=list(question.values),
-        anchors={str(value): text for value, text in question.anchors.items()},
-        positive=question.positive,
-        group=question.group,
-        help=dict(question.help),
-        shortcut=question.shortcut,
-        required=question.required,
-        show_if=None if question.show_if is None else dict(question.show_if),
-    )

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
 Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text"]
 LEVELS: tuple[str, ...] = get_args(Level)
 Value = float | int | str
+TEXT_LIMIT = 10_000
+"""An answer in words has at most so many characters."""
+
+
+def accepts(level: str, values: Sequence[Any], value: Any) -> bool:
+    """Whether a value may be the answer to a question of a level, with these values (none: any)."""
+    if level == "text":
+        return isinstance(value, str) and len(value) <= TEXT_LIMIT
+    if level == "nominal":
+        return isinstance(value, str) and (not values or value in values)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return False
+    return not values or value in values
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,16 @@ class QuestionDefinition:
     shortcut: str = ""
     required: bool = True
     show_if: Mapping[str, Any] | None = None
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return the fields of the question's row: plain JSON, values and anchors as they are compared."""
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        return own | {
+            "values": list(self.values),
+            "anchors": {str(value): text for value, text in self.anchors.items()},
+            "help": dict(self.help),
+            "show_if": None if self.show_if is None else dict(self.show_if),
+        }
 
 
 @dataclass(frozen=True, slots=True)

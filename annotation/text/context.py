@@ -17,7 +17,7 @@ from annotation.text.views import View
 SHORT = 40
 INDENT = "  "
 
-Entry = tuple[str, str]
+NamedText = tuple[str, str]
 """A name and a value; the lines of a value are indented among themselves."""
 
 
@@ -29,14 +29,14 @@ class Person(NamedTuple):
     role: str = ""
     profile: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
-    extra: tuple[Entry, ...] = ()
+    extra: tuple[NamedText, ...] = ()
 
 
 class Context(NamedTuple):
     """What is known of a dialogue, as shown."""
 
     people: tuple[Person, ...]
-    metadata: tuple[Entry, ...]
+    metadata: tuple[NamedText, ...]
     agenda: tuple[str, ...]
     summary: str
 
@@ -53,13 +53,13 @@ def context(dialogue: Dialogue, names: Names, view: View) -> Context:
     )
 
 
-def entries(values: Mapping[str, Any], view: View) -> tuple[Entry, ...]:
+def entries(values: Mapping[str, Any], view: View) -> tuple[NamedText, ...]:
     """Return named values as (name, value) texts; empty ones are left out."""
     found = ((_name(key, view), _lines(value, view, str(key))) for key, value in values.items())
     return tuple((name, "\n".join(lines)) for name, lines in found if lines)
 
 
-def entry_lines(found: Sequence[Entry]) -> list[str]:
+def entry_lines(found: Sequence[NamedText]) -> list[str]:
     """Return named values as lines: `name: value`, or the name with its value indented below."""
     return [line for name, value in found for line in _under(name, value.split("\n"))]
 

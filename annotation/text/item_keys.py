@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from annotation.kinds import KINDS, Place, kind_at
 
+ESCAPES = (("%", "%25"), ("/", "%2F"))
+"""What an id must not show, and how it is written; in this order."""
+
 
 def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
     """Return the key of an item. `turn` is 0-based, None for the dialogue item."""
@@ -24,9 +27,26 @@ def parse_item_key(key: str) -> tuple[str, str, int | None]:
     raise ValueError(f"{key!r} is no item key: expected {forms}")
 
 
+def item_key_sql(dialogue: str, continuation: str, position: str) -> str:
+    """Return the SQL of `item_key` from three columns (position null: no turn), `%` doubled as in queries."""
+    quoted = f"{_quote_sql(dialogue)} || '/' || {_quote_sql(continuation)}"
+    return f"{quoted} || coalesce('/' || {position}::text, '')"
+
+
 def _quote(part: str) -> str:
-    return part.replace("%", "%25").replace("/", "%2F")
+    for character, written in ESCAPES:
+        part = part.replace(character, written)
+    return part
+
+
+def _quote_sql(column: str) -> str:
+    for pair in ESCAPES:
+        character, written = (text.replace("%", "%%") for text in pair)
+        column = f"replace({column}, '{character}', '{written}')"
+    return column
 
 
 def _unquote(part: str) -> str:
-    return part.replace("%2F", "/").replace("%25", "%")
+    for character, written in reversed(ESCAPES):
+        part = part.replace(written, character)
+    return part

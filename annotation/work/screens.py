@@ -14,7 +14,7 @@ from annotation.importing.rows import agenda_record, participant_record, turn_re
 from annotation.kinds import KINDS
 from annotation.models import prepared
 from annotation.text import transcription_marks as marks
-from annotation.text.context import Context, Entry, Person, context
+from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
@@ -37,7 +37,7 @@ class Screen:
         return self.about.people
 
     @property
-    def metadata(self) -> tuple[Entry, ...]:
+    def metadata(self) -> tuple[NamedText, ...]:
         """What else is known of the dialogue."""
         return self.about.metadata
 

@@ -10,11 +10,11 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.one_more import verdict
 
 MOST_PAIRS = 8
-CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
+OF_CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
 NUMBERS = ("krippendorff_alpha", "spearman")
 ANSWERS = {
-    "binary": CATEGORIES,
-    "nominal": CATEGORIES,
+    "binary": OF_CATEGORIES,
+    "nominal": OF_CATEGORIES,
     "ordinal": ("krippendorff_alpha", "cohen_kappa_quadratic"),
     "interval": NUMBERS,
     "ratio": NUMBERS,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from annotation.text.csv_cells import unguarded
 from calibration.agree.files import RatingsFileError, Row
-from calibration.statistics.core.types import LEVELS
+from calibration.statistics.core.types import SCALES
 
 TEXT = "text"
 LIKE_MISSING = re.compile(r"(n/?a|n\.a\.|#n/a|nan|null|-+|[–—])( \(.*\))?", re.IGNORECASE | re.DOTALL)
@@ -55,8 +55,8 @@ def declared_of(path: Path, line: int, row: Row) -> Declared:
 
 @lru_cache(maxsize=1000)
 def _declared(level: str, values: str) -> Declared:
-    if level and level not in (*LEVELS, TEXT):
-        raise ValueError("level", f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}")
+    if level and level not in (*SCALES, TEXT):
+        raise ValueError("level", f"{level!r} is not a measurement level; use one of {', '.join(SCALES)}")
     try:
         listed = json.loads(unguarded(values) or "[]")
     except json.JSONDecodeError:

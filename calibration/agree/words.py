@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
 
 OTHER_TITLES = {
@@ -31,10 +32,7 @@ def title_of(name: str) -> str:
 
 def number(value: float | None) -> str:
     """Write a value with three decimals, a dash where there is none."""
-    if value is None:
-        return "–"
-    text = f"{value:.3f}"
-    return "0.000" if text == "-0.000" else text.replace("-", "−")
+    return numbers.number(value, 3)
 
 
 def interval(result: Result) -> str:

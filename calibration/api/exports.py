@@ -16,7 +16,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus
 from calibration.api.serializers import ExportSerializer, LabelExportSerializer
 from calibration.errors import CalibrationError
-from calibration.exports.labels import labels as label_selection
+from calibration.exports.labels import labels as label_query
 from calibration.exports.labels import stream
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import FORMATS
@@ -58,7 +58,7 @@ def labels(request: Request, form: str) -> StreamingHttpResponse:
     taken = taken_by(request, corpus, given.validated_data)
     user: Any = request.user
     return stream(
-        selection=label_selection(scope_of(corpus, campaign), taken),
+        query=label_query(scope_of(corpus, campaign), taken),
         form=form,
         corpus=corpus,
         part=taken.part,

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.statistics import Ratings
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.types import CATEGORIES, Floats
 
 PEOPLE = "kind:human"
 """Stands for all people at once, where a rater is named."""
-CATEGORIES = ("binary", "nominal")
 LARGEST_TABLE = 11
 
 

@@ -15,17 +15,15 @@ from django.http import StreamingHttpResponse
 
 from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
+from annotation.text.item_keys import item_key_sql
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
-from calibration.exports.writing import BLOCK, FORMATS, Column, Selection, Written, write
+from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, write
 from calibration.models import Export, Gold
 from calibration.reading.census import census
 from calibration.reading.scope import Scope
 from config.models import Event
 
-KEY_PART = "replace(replace({}, '%%', '%%25'), '/', '%%2F')"
-"""A part of an item key, quoted as `annotation.text.item_keys` quotes it."""
-DIALOGUE, CONTINUATION = KEY_PART.format("d.key"), KEY_PART.format("c.key")
-ITEM = f"{DIALOGUE} || '/' || {CONTINUATION} || coalesce('/' || t.position::text, '')"
+ITEM = item_key_sql("d.key", "c.key", "t.position")
 PLACES = """
 JOIN annotation_item i ON i.id = l.item_id
 JOIN annotation_continuation c ON c.id = i.continuation_id
@@ -86,7 +84,7 @@ ORDER BY {IN_ORDER}, asked.n, named.n, l.sample, l.id
 """
 
 
-def labels(scope: Scope, taken: Taken | None = None) -> Selection:
+def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     """Return the live labels of a scope, one row a label, in an order that the labels alone decide.
 
     Where the corpus is split, those of the part that is taken: dev unless told otherwise.
@@ -112,7 +110,9 @@ def labels(scope: Scope, taken: Taken | None = None) -> Selection:
         [r.identified for r in raters],
     ]
     part = (taken or taken_by_default(scope.corpus)).params
-    return Selection(LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named, *part))
+    return ExportQuery(
+        LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named, *part)
+    )
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Download:
 
 def stream(
     *,
-    selection: Selection,
+    query: ExportQuery,
     form: str,
     corpus: Corpus,
     part: str = "",
@@ -165,10 +165,10 @@ def stream(
     gold: Gold | None = None,
     by: User | None,
 ) -> Download:
-    """Write a selection in a format, ready to be handed out."""
+    """Write what a query reads in a format, ready for download."""
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
-        written = write(selection, form, file)
+        written = write(query, form, file)
         stack.pop_all()
     file.seek(0)
     about = {"corpus": corpus, "part": part, "campaign": campaign, "gold": gold, "created_by": by}

@@ -44,8 +44,8 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Selection:
-    """What is handed out: columns, the rest of the query from FROM on, and its parameters."""
+class ExportQuery:
+    """What an export reads: columns, the rest of the query from FROM on, and its parameters."""
 
     columns: tuple[Column, ...]
     rest: str
@@ -66,33 +66,33 @@ class Selection:
             return cursor.fetchone()[0]
 
 
-def csv_blocks(selection: Selection) -> Blocks:
+def csv_blocks(query: ExportQuery) -> Blocks:
     """Yield the rows as CSV with a header; text cells are guarded."""
-    shown = ", ".join(_cell(column) for column in selection.columns)
-    told = [f"({c.text_sql}) IS NOT NULL AS value_is_text" for c in selection.columns if c.kind == "value"]
-    query = f"SELECT {shown} FROM ({_rows(selection, *told)}) AS line"  # noqa: S608  (own SQL)
-    return (yield from _copied(query, selection.params, "FORMAT csv, HEADER true"))
+    shown = ", ".join(_cell(column) for column in query.columns)
+    told = [f"({c.text_sql}) IS NOT NULL AS value_is_text" for c in query.columns if c.kind == "value"]
+    sql = f"SELECT {shown} FROM ({_rows(query, *told)}) AS line"  # noqa: S608  (own SQL)
+    return (yield from _copied(sql, query.params, "FORMAT csv, HEADER true"))
 
 
-def jsonl_blocks(selection: Selection) -> Blocks:
+def jsonl_blocks(query: ExportQuery) -> Blocks:
     """Yield the rows as one JSON object a line."""
-    shown = ", ".join(f'{_json(column)} AS "{column.name}"' for column in selection.columns)
-    query = f"SELECT row_to_json(line)::text FROM (SELECT {shown} {selection.rest}) AS line"  # noqa: S608  (own SQL)
-    rows = Counting(_copied(query, selection.params, "FORMAT text"))
+    shown = ", ".join(f'{_json(column)} AS "{column.name}"' for column in query.columns)
+    sql = f"SELECT row_to_json(line)::text FROM (SELECT {shown} {query.rest}) AS line"  # noqa: S608  (own SQL)
+    rows = Counting(_copied(sql, query.params, "FORMAT text"))
     for block in rows:
         yield block.replace(b"\\\\", b"\\")  # JSON escapes all else that COPY would
     return rows.count
 
 
-def parquet_blocks(selection: Selection) -> Blocks:
+def parquet_blocks(query: ExportQuery) -> Blocks:
     """Yield the rows as a Parquet file. A value column is of numbers unless one of its values is a text."""
     import pyarrow as pa
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
-    types = {column.name: pa.type_for_alias(_arrow(selection, column)) for column in selection.columns}
+    types = {column.name: pa.type_for_alias(_arrow(query, column)) for column in query.columns}
     with tempfile.TemporaryFile() as rows, tempfile.TemporaryFile() as file:
-        copied = Counting(_copied(_rows(selection), selection.params, "FORMAT csv, HEADER true"))
+        copied = Counting(_copied(_rows(query), query.params, "FORMAT csv, HEADER true"))
         for block in copied:
             rows.write(block)
         rows.seek(0)
@@ -121,7 +121,7 @@ class Counting:
         self.count = yield from self.blocks
 
 
-FORMATS: dict[str, tuple[Callable[[Selection], Blocks], str]] = {
+FORMATS: dict[str, tuple[Callable[[ExportQuery], Blocks], str]] = {
     "csv": (csv_blocks, "text/csv; charset=utf-8"),
     "jsonl": (jsonl_blocks, "application/x-ndjson"),
     "parquet": (parquet_blocks, "application/vnd.apache.parquet"),
@@ -138,10 +138,10 @@ class Written:
     sha256: str
 
 
-def write(selection: Selection, form: str, file: IO[bytes]) -> Written:
-    """Write a selection into a file. Rows are counted as they come, in the same look at the database."""
+def write(query: ExportQuery, form: str, file: IO[bytes]) -> Written:
+    """Write a query into a file. Rows are counted as they come, in the same look at the database."""
     digest, size = hashlib.sha256(), 0
-    blocks = Counting(FORMATS[form][0](selection))
+    blocks = Counting(FORMATS[form][0](query))
     for block in blocks:
         digest.update(block)
         size += len(block)
@@ -165,13 +165,13 @@ def _copied(query: str, params: Sequence[Any], options: str) -> Blocks:
         return int(cursor.rowcount)
 
 
-def _rows(selection: Selection, *more: str) -> str:
+def _rows(query: ExportQuery, *more: str) -> str:
     """Return the query of the rows as texts, in order, with more expressions at the end.
 
     A sorted query is a fence to the planner: what reads it computes nothing twice.
     """
-    shown = [f'{_raw(column)} AS "{column.name}"' for column in selection.columns]
-    return f"SELECT {', '.join([*shown, *more])} {selection.rest}"
+    shown = [f'{_raw(column)} AS "{column.name}"' for column in query.columns]
+    return f"SELECT {', '.join([*shown, *more])} {query.rest}"
 
 
 def _cell(column: Column) -> str:
@@ -203,7 +203,7 @@ def _raw(column: Column) -> str:
     return column.sql if column.kind in ("text", "plain") else f"({column.sql})::text"
 
 
-def _arrow(selection: Selection, column: Column) -> str:
+def _arrow(query: ExportQuery, column: Column) -> str:
     if column.kind == "value":
-        return "string" if selection.has_text(column) else "float64"
+        return "string" if query.has_text(column) else "float64"
     return {"number": "float64", "integer": "int64", "boolean": "bool"}.get(column.kind, "string")

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from calibration.exports.labels import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES, Download, stream
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
-from calibration.exports.writing import Column, Selection
+from calibration.exports.writing import Column, ExportQuery
 from calibration.models import Gold
 
 GOLD_COLUMNS = (
@@ -38,13 +38,13 @@ ORDER BY {IN_ORDER}, q.position
 """
 
 
-def selection(gold: Gold, taken: Taken | None = None) -> Selection:
+def query(gold: Gold, taken: Taken | None = None) -> ExportQuery:
     """Return the labels of a gold, one row a label, those without a value with the reason why.
 
     Where the corpus is split, those of the part that is taken: dev unless told otherwise.
     """
     split, *part = (taken or taken_by_default(gold.corpus)).params
-    return Selection(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
+    return ExportQuery(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
 
 
 def provenance(gold: Gold) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def provenance(gold: Gold) -> dict[str, Any]:
 def download(*, gold: Gold, taken: Taken, form: str, by: User | None) -> Download:
     """Return a gold's labels as a file of a form, ready to be handed out; that it was is recorded."""
     return stream(
-        selection=selection(gold, taken),
+        query=query(gold, taken),
         form=form,
         corpus=gold.corpus,
         part=taken.part,

@@ -23,7 +23,7 @@ from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject
 from calibration.statistics import Ratings
-from calibration.statistics.gold import Gold as Chosen
+from calibration.statistics.gold import Chosen
 from config.models import Event
 
 BATCH = 5_000

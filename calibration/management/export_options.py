@@ -1,4 +1,4 @@
-"""What the export commands share: writing a selection to a file or to standard output."""
+"""What the export commands share: writing a query to a file or to standard output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.formats.manifest import beside
 from annotation.models import Corpus
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS, Taken, take
-from calibration.exports.writing import FORMATS, Selection, Written, write
+from calibration.exports.writing import FORMATS, ExportQuery, Written, write
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -41,9 +41,7 @@ def taken(corpus: Corpus, options: dict[str, Any]) -> Taken:
         raise CommandError(str(refused)) from refused
 
 
-def export(
-    command: BaseCommand, selection: Selection, options: dict[str, Any], facts: dict[str, Any]
-) -> None:
+def export(command: BaseCommand, query: ExportQuery, options: dict[str, Any], facts: dict[str, Any]) -> None:
     """Write the rows and say what was written: one JSON line, on standard error where rows go to output.
 
     Beside a file stands its manifest, which holds the same line: import checks the file against it.
@@ -51,10 +49,10 @@ def export(
     path, form = options["output"], options["format"]
     try:
         if path == "-":
-            written = write(selection, form, sys.stdout.buffer)
+            written = write(query, form, sys.stdout.buffer)
             sys.stdout.flush()
         else:
-            written = _into(Path(path), selection, form)
+            written = _into(Path(path), query, form)
         told = {"rows": written.rows, "format": form, "sha256": written.sha256, **facts}
         line = json.dumps(told, ensure_ascii=False)
         if path != "-":
@@ -67,11 +65,11 @@ def export(
     (command.stderr if path == "-" else command.stdout).write(line)
 
 
-def _into(path: Path, selection: Selection, form: str) -> Written:
+def _into(path: Path, query: ExportQuery, form: str) -> Written:
     """Write a file whole, under another name first: a broken-off export never looks complete."""
     part = path.with_name(f"{path.name}.part")
     with part.open("wb") as file:
-        written = write(selection, form, file)
+        written = write(query, form, file)
     beside(path).unlink(missing_ok=True)  # never one file with another's manifest
     part.replace(path)
     return written

@@ -59,10 +59,10 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     taken = taken_by(request, corpus)
     if taken is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
-    selection = exports.labels(scope_of(corpus, campaign), taken)
+    query = exports.labels(scope_of(corpus, campaign), taken)
     user: Any = request.user
     download = exports.stream(
-        selection=selection, form=form, corpus=corpus, part=taken.part, campaign=campaign, by=user
+        query=query, form=form, corpus=corpus, part=taken.part, campaign=campaign, by=user
     )
     return download.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
 

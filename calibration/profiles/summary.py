@@ -132,7 +132,8 @@ def metric_labels(corpus: Corpus) -> QuerySet[Label]:
 def profile(corpus: Corpus) -> list[Panel]:
     """Return a corpus's panels: turns before conversations, aspects in the papers' order.
 
-    Three queries, however many labels there are. Only metrics that have been run, and systems with labels.
+    Three queries, however many labels there are. Only systems with labels, and metrics that have been run and
+    give numbers.
     """
     cells = _cells(corpus)
     columns = _columns({rater for rater, _ in cells})
@@ -186,7 +187,7 @@ def _columns(raters: Iterable[int]) -> list[Column]:
     found = [
         Column(rater.pk, rater.name, METRICS[rater.spec["metric"]])
         for rater in Rater.objects.filter(pk__in=set(raters))
-        if rater.spec.get("metric") in METRICS
+        if rater.spec.get("metric") in METRICS and not METRICS[rater.spec["metric"]].categories
     ]
     return sorted(found, key=lambda c: (order[c.metric.key], c.name))
 

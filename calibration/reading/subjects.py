@@ -47,8 +47,8 @@ def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
 def automatic(counted: Census) -> list[Subject]:
     """Return every question that two raters or more answered, with the links that are known.
 
-    Questions that only metrics answer are no subjects: metrics join the questions of people and judges about
-    the same kind of item, by order alone.
+    Questions that only metrics answer are not subjects: metrics join the questions of people and judges about
+    the same kind of item, by order alone, or where both are nominal, by the same categories.
     """
     answered = [q for q in counted.questions.values() if q.level != TEXT]
     subjects = []
@@ -56,8 +56,7 @@ def automatic(counted: Census) -> list[Subject]:
         raters = counted.raters_of(question.id)
         links = _known_links(question, answered, counted)
         linked = {r.id for link in links for r in counted.raters_of(link.question.id)}
-        comparable = {r.id for r in raters if r.kind != METRIC or question.level != "nominal"}
-        if any(r.kind != METRIC for r in raters) and len(comparable | linked) >= 2:
+        if any(r.kind != METRIC for r in raters) and len({r.id for r in raters} | linked) >= 2:
             subjects.append(Subject(question, links))
     used = {
         link.question.id for s in subjects for link in s.links if not _only_metrics(link.question, counted)
@@ -116,7 +115,12 @@ def _known_map(question: QuestionInfo, other: QuestionInfo, counted: Census) -> 
     if scheme == other_scheme and question.key == other.key and same_scale:
         return ScaleMap("identity") if other.ref < question.ref else None
     if _only_metrics(other, counted):
-        return None if question.level == "nominal" or _only_metrics(question, counted) else ScaleMap("rank")
+        if _only_metrics(question, counted):
+            return None
+        if "nominal" in (question.level, other.level):
+            same = question.level == other.level and set(question.values) == set(other.values)
+            return ScaleMap("identity") if same else None
+        return ScaleMap("rank")
     return counterpart(scheme, question.key, other_scheme, other.key)
 
 

@@ -53,10 +53,6 @@ def _reason(question: QuestionInfo, raters: Sequence[RaterInfo], definition: Def
     if not others:
         about = KINDS[question.item_kind].plural
         return f"metrics are compared with people alone, who answered no question in order about {about}"
-    if len(others) < len(raters):
-        return (
-            f"only {others[0]} and metrics answered it, and categories have no order for a metric to follow"
-        )
     return f"only {others[0]} answered it"
 
 

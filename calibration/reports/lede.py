@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.text.numbers import number, percent
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -20,7 +21,7 @@ from calibration.reports.figures import (
     replaced,
     worded,
 )
-from calibration.reports.wording import in_words, interval, listed, number, signed, units
+from calibration.reports.wording import in_words, interval, listed, signed, units
 from calibration.statistics.one_more import verdict
 
 MOST_JUDGES = 3
@@ -74,7 +75,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         if agreement is None or not ok(agreement):
             return _undefined(title, entry)
         text = f"of pairs agree on {question.title}. {_sentence(entry['reason'])}"
-        return Answer(title, f"{100 * agreement['value']:.0f}%", _percent_interval(agreement), text)
+        return Answer(title, percent(agreement["value"]), _percent_interval(agreement), text)
     text = (
         f"Krippendorff’s alpha among {question.crowd.among(len(question.people))} on {question.title}, "
         f"{_units(question, entry)}.{_range(asked)}"
@@ -243,7 +244,7 @@ def _units(question: QuestionFigures, entry: Entry) -> str:
 def _percent_interval(entry: Entry) -> str:
     if entry["low"] is None:
         return "no interval"
-    return f"{100 * entry['low']:.0f}% to {100 * entry['high']:.0f}%"
+    return f"{percent(entry['low'])} to {percent(entry['high'])}"
 
 
 def _sentence(text: str) -> str:

@@ -25,6 +25,7 @@ from calibration.reports.figures import (
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.analysis import ALT_TEST, MEAN_OF_PEOPLE
+from calibration.statistics.core.types import CATEGORIES
 
 OTHERS = {
     "with_mean": "ρ, mean",
@@ -33,7 +34,6 @@ OTHERS = {
     "alt_test_advantage": "Advantage",
 }
 """Headings of columns that are no statistic of the table."""
-CATEGORIES = ("binary", "nominal")
 KINDS = (HUMAN, JUDGE, METRIC, "key")
 
 

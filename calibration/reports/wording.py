@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.kinds import KINDS
+from annotation.text.numbers import number
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """Return a number with a true minus, a dash where there is none."""
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}f}"
-    return (text if float(text) else text.replace("-", "")).replace("-", "−")
 
 
 def signed(value: float, digits: int = 2) -> str:

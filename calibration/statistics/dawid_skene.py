@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.types import Floats
-from calibration.statistics.gold import Gold
+from calibration.statistics.gold import Chosen
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class DawidSkene:
     both in the order of ``grid``.
     """
 
-    gold: Gold
+    gold: Chosen
     grid: tuple[float, ...]
     shares: Floats
     confusion: Mapping[str, Floats]
@@ -70,7 +70,7 @@ def dawid_skene(
     values[rated] = grid[posterior[rated].argmax(axis=1)]
     confidence = np.where(rated, posterior.max(axis=1), np.nan)
     tied = (np.isclose(posterior, confidence[:, None], atol=1e-9)).sum(axis=1) > 1
-    gold = Gold(values, confidence, (~np.isnan(block)).sum(axis=1), tied, ratings.items, "Dawid-Skene")
+    gold = Chosen(values, confidence, (~np.isnan(block)).sum(axis=1), tied, ratings.items, "Dawid-Skene")
     confusion = {name: _confusion(fit.errors_, name, grid) for name in dict.fromkeys(names)}
     shares = np.asarray(fit.priors_.reindex(grid).fillna(0.0).to_numpy(), np.float64)
     return DawidSkene(gold, tuple(grid.tolist()), shares, confusion, posterior)

@@ -20,7 +20,7 @@ Ties = Literal["none", "lowest", "highest", "first"]
 
 
 @dataclass(frozen=True)
-class Gold:
+class Chosen:
     """Labels in the order of ``items``; ``confidence`` runs from 0 to 1 (see the function that made it).
 
     ``n_ratings`` counts the ratings used per item, ``tied`` marks items whose leading values were tied
@@ -40,7 +40,7 @@ class Gold:
         return int(np.isnan(self.values).sum())
 
 
-def majority(ratings: Ratings, *, columns: Sequence[int] | None = None, ties: Ties = "none") -> Gold:
+def majority(ratings: Ratings, *, columns: Sequence[int] | None = None, ties: Ties = "none") -> Chosen:
     """Most frequent value per item; confidence is its share of the item's ratings.
 
     Ties give no label (``none``), the lowest or highest of the tied values, or the tied value that the
@@ -60,7 +60,7 @@ def majority(ratings: Ratings, *, columns: Sequence[int] | None = None, ties: Ti
     if ties == "none":
         values[tied] = np.nan
     confidence = np.where(rated, best / np.maximum(n, 1), np.nan)
-    return Gold(values, confidence, n, tied, ratings.items, f"majority, ties {ties}")
+    return Chosen(values, confidence, n, tied, ratings.items, f"majority, ties {ties}")
 
 
 def _leader(block: Floats, grid: Floats, leads: npt.NDArray[np.bool_], ties: Ties) -> Ints:
@@ -73,13 +73,13 @@ def _leader(block: Floats, grid: Floats, leads: npt.NDArray[np.bool_], ties: Tie
     return np.asarray(leads.argmax(axis=1))
 
 
-def mean(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Gold:
+def mean(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
     """Mean per item; confidence is 1 less the item's standard deviation over the largest possible one."""
     block = _numeric(ratings, columns)
     return _central(ratings, block, _mean(block), "mean")
 
 
-def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Gold:
+def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
     """Median per item (the middle of two, where their number is even); confidence as for the mean."""
     block = _numeric(ratings, columns)
     values = np.full(len(block), np.nan)
@@ -88,7 +88,7 @@ def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Gold:
     return _central(ratings, block, values, "median")
 
 
-def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, share: float = 0.2) -> Gold:
+def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, share: float = 0.2) -> Chosen:
     """Mean per item without its floor(share * n) lowest and as many highest ratings (0 <= share < 0.5)."""
     if not 0 <= share < 0.5:
         raise ValueError(f"the trimmed share lies in [0, 0.5), not {share}")
@@ -100,7 +100,7 @@ def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, shar
     return _central(ratings, block, _mean(kept), f"trimmed mean, {share:g} at each end")
 
 
-def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Gold:
+def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
     """Mean per item after each rater's severity is taken off.
 
     Least squares of value = item + rater with the raters' severities summing to 0, so that an item rated by
@@ -138,14 +138,14 @@ def _mean(block: Floats) -> Floats:
     return np.where(n > 0, np.nansum(block, axis=1) / np.maximum(n, 1), np.nan)
 
 
-def _central(ratings: Ratings, block: Floats, values: Floats, method: str) -> Gold:
+def _central(ratings: Ratings, block: Floats, values: Floats, method: str) -> Chosen:
     n = (~np.isnan(block)).sum(axis=1)
     centre = _mean(block)
     spread = np.sqrt(_mean((block - centre[:, None]) ** 2))
     low, high = _range(ratings, block)
     largest = (high - low) / 2
     confidence = np.clip(1 - spread / largest, 0, 1) if largest > 0 else np.where(n > 0, 1.0, np.nan)
-    return Gold(values, confidence, n, np.zeros(len(n), dtype=np.bool_), ratings.items, method)
+    return Chosen(values, confidence, n, np.zeros(len(n), dtype=np.bool_), ratings.items, method)
 
 
 def _range(ratings: Ratings, block: Floats) -> tuple[float, float]:

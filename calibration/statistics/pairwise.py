@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 
 from calibration.statistics.core.base import (
-    CATEGORIES,
     InReports,
     Statistic,
     Verdict,
@@ -25,7 +24,7 @@ from calibration.statistics.core.base import (
 )
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.types import CATEGORIES, Floats
 
 Weights = Literal["unweighted", "linear", "quadratic"]
 

@@ -17,7 +17,7 @@ from calibration.statistics.core.types import Floats
 
 
 @dataclass(frozen=True)
-class ScaleMap:
+class Rescaling:
     """A map given by points; between them linear, beyond them flat. ``method`` says how it was made."""
 
     sources: tuple[float, ...]
@@ -37,15 +37,15 @@ class ScaleMap:
         return np.where(np.isnan(x), np.nan, np.interp(x, self.sources, self.targets))
 
 
-def linear(source: tuple[float, float], target: tuple[float, float]) -> ScaleMap:
+def linear(source: tuple[float, float], target: tuple[float, float]) -> Rescaling:
     """Take the ends of one scale to the ends of the other."""
     if source[0] >= source[1]:
         raise ValueError("the source scale needs a lowest value below its highest")
     text = f"linear, {source[0]:g}-{source[1]:g} to {target[0]:g}-{target[1]:g}"
-    return ScaleMap(source, target, text)
+    return Rescaling(source, target, text)
 
 
-def by_rank(source: npt.ArrayLike, target: npt.ArrayLike) -> ScaleMap:
+def by_rank(source: npt.ArrayLike, target: npt.ArrayLike) -> Rescaling:
     """Take each source value to the target value of the same mid-percentile (equipercentile linking)."""
     x, y = _present(source), _present(target)
     if not len(x) or not len(y):
@@ -55,12 +55,12 @@ def by_rank(source: npt.ArrayLike, target: npt.ArrayLike) -> ScaleMap:
     reached, reached_counts = np.unique(y, return_counts=True)
     share = (np.cumsum(reached_counts) - reached_counts / 2) / len(y)
     targets = np.interp(middle, share, reached)
-    return ScaleMap(
+    return Rescaling(
         tuple(values.tolist()), tuple(targets.tolist()), f"rank, from {len(x)} and {len(y)} values"
     )
 
 
-def ordinal(source: npt.ArrayLike, target: npt.ArrayLike, scale: Sequence[float] | None = None) -> ScaleMap:
+def ordinal(source: npt.ArrayLike, target: npt.ArrayLike, scale: Sequence[float] | None = None) -> Rescaling:
     """Take each source value to the rising fit of the target on it; to the nearest of ``scale`` if given."""
     from sklearn.isotonic import IsotonicRegression
 
@@ -74,7 +74,7 @@ def ordinal(source: npt.ArrayLike, target: npt.ArrayLike, scale: Sequence[float]
         steps = np.array(sorted(scale), np.float64)
         fitted = steps[np.abs(fitted[:, None] - steps).argmin(axis=1)]
     text = f"ordinal, from {int(both.sum())} items" + (", rounded to the scale" if scale is not None else "")
-    return ScaleMap(tuple(values.tolist()), tuple(fitted.tolist()), text)
+    return Rescaling(tuple(values.tolist()), tuple(fitted.tolist()), text)
 
 
 def _present(values: npt.ArrayLike) -> Floats:

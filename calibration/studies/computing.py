@@ -98,8 +98,11 @@ def _empty() -> dict[str, Any]:
 
 
 def _analysed(ratings: Ratings, title: str, definition: Definition) -> dict[str, Any]:
-    """Compare people, judges and keys in every way that applies; metrics with the people alone."""
-    metrics = ratings.of_kind(METRIC)
+    """Compare people, judges and keys in every way that applies; metrics with the people alone.
+
+    A metric that names the question's categories is compared like a judge.
+    """
+    metrics = [column for column in ratings.of_kind(METRIC) if not ratings.on_scale[column]]
     others = [column for column in range(len(ratings.raters)) if column not in metrics]
     compared = analyse(
         ratings.take(others), question=title, statistics=definition.statistics, plan=definition.plan

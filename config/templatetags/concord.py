@@ -8,29 +8,22 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.text import direction, language
+from annotation.text import direction, language, numbers
 from annotation.text import markdown as markdown_text
 
 register = template.Library()
-
-MISSING = "–"
 
 
 @register.filter
 def num(value: Any, digits: int = 3) -> str:
     """Format a statistic with a fixed number of decimals and a true minus; a dash where there is none."""
-    if value is None or value == "":
-        return MISSING
-    text = f"{float(value):.{digits}f}"
-    return (text if float(text) else text.lstrip("-")).replace("-", "\N{MINUS SIGN}")
+    return numbers.number(None if value is None or value == "" else float(value), digits)
 
 
 @register.filter
 def percent(value: Any, digits: int = 0) -> str:
     """Format a share as per cent."""
-    if value is None or value == "":
-        return MISSING
-    return f"{100 * float(value):.{digits}f}%".replace("-", "\N{MINUS SIGN}")
+    return numbers.percent(None if value is None or value == "" else float(value), digits)
 
 
 @register.filter

@@ -89,17 +89,17 @@ class EstimateRun(generics.GenericAPIView[Run]):
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
-    found = estimate(_judge(data), _scope(data)) if data["protocol"] else None
+    found = estimate(_judge(data), _selection(data)) if data["protocol"] else None
     if found is None:
         raise JudgeError("This run asks nobody: it is computed here and costs nothing.")
     return found
 
 
 def _start(by: User, data: dict[str, Any]) -> Run | Job:
-    scope = _scope(data)
+    selection = _selection(data)
     if data["metric"]:
-        return starting.start_metrics(by=by, keys=[data["metric"]], scope=scope)[0]
-    return starting.start_judge(by=by, judge=_judge(data), scope=scope)
+        return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
+    return starting.start_judge(by=by, judge=_judge(data), selection=selection)
 
 
 def _judge(data: dict[str, Any]) -> Judge:
@@ -109,7 +109,7 @@ def _judge(data: dict[str, Any]) -> Judge:
     return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
 
 
-def _scope(data: dict[str, Any]) -> Selection:
+def _selection(data: dict[str, Any]) -> Selection:
     return selection_of(
         corpus=data["corpus"],
         campaign=data["campaign"],

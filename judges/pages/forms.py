@@ -35,7 +35,7 @@ def metric_choices() -> list[tuple[str, str]]:
     return [(key, f"{metric.title} ({key})") for key, metric in METRICS.items()]
 
 
-class ScopeForm(forms.Form):
+class SelectionForm(forms.Form):
     """What both kinds of run share: which continuations of a corpus or campaign."""
 
     systems = forms.MultipleChoiceField(
@@ -64,8 +64,8 @@ class ScopeForm(forms.Form):
         if not corpus.splits.exists():
             del self.fields["part"]
 
-    def scope(self) -> Selection:
-        """Return the chosen scope."""
+    def selection(self) -> Selection:
+        """Return the chosen selection."""
         data = self.cleaned_data
         samples = data.get("samples") or 1
         part = data.get("part", "")
@@ -74,7 +74,7 @@ class ScopeForm(forms.Form):
         return Selection(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
 
 
-class JudgeForm(ScopeForm):
+class JudgeForm(SelectionForm):
     """A judge's run."""
 
     judge = forms.ChoiceField(choices=judge_choices, label="Judge")
@@ -143,7 +143,7 @@ class JudgeForm(ScopeForm):
         return Judge(protocol, variant, data["endpoint"], shows=shows, needs=needs, **settings)
 
 
-class MetricForm(ScopeForm):
+class MetricForm(SelectionForm):
     """Metrics' runs: one per metric."""
 
     metrics = forms.MultipleChoiceField(

@@ -57,10 +57,10 @@ def new_run(request: HttpRequest) -> HttpResponse:
 def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
     """Start a judge; one that asks somebody is started once it was seen what goes to whom."""
     try:
-        asked = None if "confirmed" in request.POST else estimate(form.chosen(), form.scope())
+        asked = None if "confirmed" in request.POST else estimate(form.chosen(), form.selection())
         if asked is not None:
             return _confirm(request, form, asked)
-        started = starting.start_judge(by=user_of(request), judge=form.chosen(), scope=form.scope())
+        started = starting.start_judge(by=user_of(request), judge=form.chosen(), selection=form.selection())
     except JobError as error:
         form.add_error(None, str(error))
         return None
@@ -80,7 +80,7 @@ def _confirm(request: HttpRequest, form: JudgeForm, asked: Estimate) -> HttpResp
 
 def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
     try:
-        started = starting.start_metrics(by=user_of(request), keys=form.chosen(), scope=form.scope())
+        started = starting.start_metrics(by=user_of(request), keys=form.chosen(), selection=form.selection())
     except JobError as error:
         form.add_error(None, str(error))
         return None

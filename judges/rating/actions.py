@@ -12,46 +12,45 @@ from annotation.corpora import splits
 from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError
-from judges.rating import selection
 from judges.rating.needs import UNMET
 from judges.rating.plans import MOST_SAMPLES, WHOLE, RaterPlan
-from judges.rating.selection import Selection
+from judges.rating.selection import Selection, continuations, items
 
 _BATCH = 5000
 Progress = Callable[[int, int], None]
 
 
 @transaction.atomic
-def start(*, by: User | None, plan: RaterPlan, scope: Selection, progress: Progress | None = None) -> Run:
-    """Start a run, or resume the one of the same rater and scope; return it.
+def start(*, by: User | None, plan: RaterPlan, selection: Selection, progress: Progress | None = None) -> Run:
+    """Start a run, or resume the one of the same rater and selection; return it.
 
     Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
     done is never done again; failed calls of this run stay failed until `retry_failed`. `progress` is told
     (calls made, calls in all) as it goes and may raise to stop.
     """
-    if not 1 <= scope.samples <= MOST_SAMPLES:
+    if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
-    if scope.split is not None:
-        splits.fix(split=scope.split, by=by)
+    if selection.split is not None:
+        splits.fix(split=selection.split, by=by)
     run, created = Run.objects.get_or_create(
         rater=plan.rater,
-        scope_hash=scope.digest(),
+        scope_hash=selection.digest(),
         defaults={
-            "corpus": scope.corpus,
-            "campaign": scope.campaign,
+            "corpus": selection.corpus,
+            "campaign": selection.campaign,
             "endpoint": plan.endpoint,
             "scheme_version": plan.scheme_version,
             "kind": plan.kind,
             "queue": plan.queue,
-            "scope": scope.as_json(),
+            "scope": selection.as_json(),
             "questions": dict(plan.questions),
-            "samples": scope.samples,
+            "samples": selection.samples,
             "created_by": by,
         },
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
-    _create_calls(run, plan, scope, progress)
-    calls = calls_of_scope(plan, scope)
+    _create_calls(run, plan, selection, progress)
+    calls = calls_of(plan, selection)
     if not calls.exists():
         raise JudgeError("There is nothing to judge in this selection.")
     _take_over(run, calls)
@@ -62,13 +61,13 @@ def start(*, by: User | None, plan: RaterPlan, scope: Selection, progress: Progr
     return run
 
 
-def _create_calls(run: Run, plan: RaterPlan, scope: Selection, progress: Progress | None) -> None:
+def _create_calls(run: Run, plan: RaterPlan, selection: Selection, progress: Progress | None) -> None:
     batch: list[Call] = []
-    made, total = 0, _target_count(plan, scope) * scope.samples if progress else 0
-    for continuation, item in targets(plan, scope):
+    made, total = 0, _target_count(plan, selection) * selection.samples if progress else 0
+    for continuation, item in targets(plan, selection):
         batch += [
             Call(run=run, rater=run.rater, continuation_id=continuation, item_id=item, sample=sample)
-            for sample in range(scope.samples)
+            for sample in range(selection.samples)
         ]
         if len(batch) >= _BATCH:
             Call.objects.bulk_create(batch, ignore_conflicts=True)
@@ -78,29 +77,29 @@ def _create_calls(run: Run, plan: RaterPlan, scope: Selection, progress: Progres
     Call.objects.bulk_create(batch, ignore_conflicts=True)
 
 
-def targets(plan: RaterPlan, scope: Selection) -> Iterator[tuple[int, int | None]]:
+def targets(plan: RaterPlan, selection: Selection) -> Iterator[tuple[int, int | None]]:
     """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
     if plan.covers != WHOLE:
-        rows = selection.items(scope, plan.covers).order_by("continuation_id", F("turn__position"))
+        rows = items(selection, plan.covers).order_by("continuation_id", F("turn__position"))
         yield from rows.values_list("continuation_id", "pk").iterator(_BATCH)
         return
-    wanted = selection.continuations(scope).filter(items__kind__in=plan.item_kinds).distinct().order_by("pk")
+    wanted = continuations(selection).filter(items__kind__in=plan.item_kinds).distinct().order_by("pk")
     for pk in wanted.values_list("pk", flat=True).iterator(_BATCH):
         yield pk, None
 
 
-def _target_count(plan: RaterPlan, scope: Selection) -> int:
+def _target_count(plan: RaterPlan, selection: Selection) -> int:
     if plan.covers != WHOLE:
-        return selection.items(scope, plan.covers).count()
-    return selection.continuations(scope).filter(items__kind__in=plan.item_kinds).distinct().count()
+        return items(selection, plan.covers).count()
+    return continuations(selection).filter(items__kind__in=plan.item_kinds).distinct().count()
 
 
-def calls_of_scope(plan: RaterPlan, scope: Selection) -> QuerySet[Call]:
-    """Return the calls of a plan's rater over a scope, whichever run holds them."""
-    calls = Call.objects.filter(rater=plan.rater, sample__lt=scope.samples)
+def calls_of(plan: RaterPlan, selection: Selection) -> QuerySet[Call]:
+    """Return the calls of a plan's rater over a selection, whichever run holds them."""
+    calls = Call.objects.filter(rater=plan.rater, sample__lt=selection.samples)
     if plan.covers != WHOLE:
-        return calls.filter(item__in=selection.items(scope, plan.covers))
-    return calls.filter(item=None, continuation__in=selection.continuations(scope))
+        return calls.filter(item__in=items(selection, plan.covers))
+    return calls.filter(item=None, continuation__in=continuations(selection))
 
 
 def _take_over(run: Run, calls: QuerySet[Call]) -> None:

@@ -14,27 +14,15 @@ from annotation.kinds import KINDS
 from annotation.models import Continuation, Corpus
 from annotation.records import SELF
 from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects
+from judges.metrics.kit.base import ALWAYS_MET, NEEDS
 from judges.metrics.kit.languages import is_made_for, languages_of
 
-NEEDS = {
-    "speakers": "speakers",
-    "profile": "profiles of the participants",
-    "agenda": "an agenda",
-    "reference": "a reference response",
-    "embeddings": "an embedding model",
-    "language_model": "a language model",
-    "corpus": "a corpus to learn from",
-    "artifact": "what the conversation was to produce",
-    "words": "words",
-}
 _HAS_PROFILE = Func(
     F("participants"),
     function="jsonb_path_exists",
     template="%(function)s(%(expressions)s, '$[*].profile[*]')",
     output_field=BooleanField(),
 )
-_UNSAID = frozenset({"speakers", "words", "corpus"})
-"""Needs that every corpus meets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +68,7 @@ def language_warning(corpus: Corpus) -> str:
 
 
 def _of(metric: Metric, look: Callable[[str], str], warning: str) -> Availability:
-    needs = tuple(NEEDS[need] for need in NEEDS if need in metric.needs and need not in _UNSAID)
+    needs = tuple(NEEDS[need] for need in NEEDS if need in metric.needs and need not in ALWAYS_MET)
     obstacles = [look(need) for need in NEEDS if need in metric.needs and need in _LACKS]
     if "language_model" in metric.needs:
         obstacles.append(_absent_model(metric))

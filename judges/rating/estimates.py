@@ -20,10 +20,10 @@ from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.protocols.budget import TooLong, within
 from judges.rating import actions as rating
-from judges.rating import needs, selection
+from judges.rating import needs
 from judges.rating.cases import case_of
 from judges.rating.plans import Judge, RaterPlan
-from judges.rating.selection import Selection
+from judges.rating.selection import Selection, continuations
 
 LOOKED_AT = 40
 """Prompts that are made to estimate the length of all."""
@@ -67,24 +67,24 @@ class Estimate:
         )
 
 
-def estimate(judge: Judge, scope: Selection) -> Estimate | None:
+def estimate(judge: Judge, selection: Selection) -> Estimate | None:
     """Return what a run would take; None for a judge that asks nobody. Raises JudgeError as starting does.
 
     Nothing is kept: neither the rater nor the scheme that a start would make.
     """
     with transaction.atomic():
-        found = _estimate(judge.plan(scope.campaign), judge, scope)
+        found = _estimate(judge.plan(selection.campaign), judge, selection)
         transaction.set_rollback(True)
     return found
 
 
-def _estimate(plan: RaterPlan, judge: Judge, scope: Selection) -> Estimate | None:
+def _estimate(plan: RaterPlan, judge: Judge, selection: Selection) -> Estimate | None:
     protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
     if endpoint is None or not isinstance(protocol, Asking):
         return None
-    targets = list(rating.targets(plan, scope))
-    finished = rating.calls_of_scope(plan, scope).filter(state=Call.State.DONE).count()
-    calls = max(len(targets) * scope.samples - finished, 0)
+    targets = list(rating.targets(plan, selection))
+    finished = rating.calls_of(plan, selection).filter(state=Call.State.DONE).count()
+    calls = max(len(targets) * selection.samples - finished, 0)
     asked, length = _lengths(protocol, plan.rater.spec, targets[:: max(1, len(targets) // LOOKED_AT)])
     written = _written(plan, protocol)
     tokens_in, tokens_out = round(calls * asked * length), round(calls * asked * written)
@@ -92,7 +92,7 @@ def _estimate(plan: RaterPlan, judge: Judge, scope: Selection) -> Estimate | Non
     return Estimate(
         calls=calls,
         done=finished,
-        dialogues=selection.continuations(scope).values("dialogue").distinct().count(),
+        dialogues=continuations(selection).values("dialogue").distinct().count(),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost=cost(endpoint, tokens_in, tokens_out),

@@ -26,40 +26,40 @@ AT_ONCE = 20_000
 """Runs over a corpus of at most this many items are started while the page waits, in a few seconds."""
 
 
-def start_judge(*, by: User | None, judge: Judge, scope: Selection) -> Run | Job:
+def start_judge(*, by: User | None, judge: Judge, selection: Selection) -> Run | Job:
     """Start a judge over a small corpus and return its run; start a job for a larger one.
 
     Raises JobError for what does not fit together, before any job is started.
     """
-    plan = judge.plan(scope.campaign)
-    if _is_small(scope.corpus):
-        return rating.start(by=by, plan=plan, scope=scope)
-    if not 1 <= scope.samples <= MOST_SAMPLES:
+    plan = judge.plan(selection.campaign)
+    if _is_small(selection.corpus):
+        return rating.start(by=by, plan=plan, selection=selection)
+    if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
     told = asdict(judge) | {"endpoint": judge.endpoint.pk if judge.endpoint else None}
     about = f"rater {plan.rater.pk}, {plan.rater.name}"
-    return _job(by, about, scope, {"judge": told | {"shows": list(judge.shows)}})
+    return _job(by, about, selection, {"judge": told | {"shows": list(judge.shows)}})
 
 
-def start_metrics(*, by: User | None, keys: Sequence[str], scope: Selection) -> list[Run] | list[Job]:
+def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:
     """Start metrics over a small corpus and return their runs; start a job for each over a larger one.
 
     Raises JudgeError for a key that there is none of, before any job is started.
     """
-    if _is_small(scope.corpus):
-        plans = metric_plans(keys, scope.corpus)
-        return [rating.start(by=by, plan=plan, scope=scope) for plan in plans]
+    if _is_small(selection.corpus):
+        plans = metric_plans(keys, selection.corpus)
+        return [rating.start(by=by, plan=plan, selection=selection) for plan in plans]
     check_keys(keys)
-    return [_job(by, key, scope, {"metric": key}) for key in keys]
+    return [_job(by, key, selection, {"metric": key}) for key in keys]
 
 
 def _is_small(corpus: Corpus) -> bool:
     return browsing.counts([corpus])[corpus.pk]["items"] <= AT_ONCE
 
 
-def _job(by: User | None, about: str, scope: Selection, what: Mapping[str, Any]) -> Job:
-    subject = f"{about[:180]} over {scope.corpus.name}, selection {scope.digest()[:8]}"
-    return actions.start(kind=KIND, subject=subject, params={**what, "scope": scope.as_json()}, by=by)
+def _job(by: User | None, about: str, selection: Selection, what: Mapping[str, Any]) -> Job:
+    subject = f"{about[:180]} over {selection.corpus.name}, selection {selection.digest()[:8]}"
+    return actions.start(kind=KIND, subject=subject, params={**what, "scope": selection.as_json()}, by=by)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
 
     All calls are made in one transaction, so one whose worker was lost leaves none. Its result is {run: id}.
     """
-    scope = _scope(job.params["scope"])
+    selection = _selection(job.params["scope"])
     try:
         started = rating.start(
-            by=job.created_by, plan=_plan(job.params, scope), scope=scope, progress=progress
+            by=job.created_by, plan=_plan(job.params, selection), selection=selection, progress=progress
         )
     except JobRefused:
         raise
@@ -79,7 +79,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     return {"run": started.pk}
 
 
-def _scope(told: Mapping[str, Any]) -> Selection:
+def _selection(told: Mapping[str, Any]) -> Selection:
     """Return the selection that `Selection.as_json` wrote."""
     corpus = Corpus.objects.filter(pk=told["corpus"]).first()
     campaigns = Campaign.objects.select_related("corpus", "scheme_version__scheme")
@@ -93,14 +93,14 @@ def _scope(told: Mapping[str, Any]) -> Selection:
     )
 
 
-def _plan(params: Mapping[str, Any], scope: Selection) -> RaterPlan:
+def _plan(params: Mapping[str, Any], selection: Selection) -> RaterPlan:
     if "metric" in params:
-        return metric_plan(params["metric"], scope.corpus)
+        return metric_plan(params["metric"], selection.corpus)
     told = dict(params["judge"])
     endpoint = Endpoint.objects.filter(pk=told["endpoint"], active=True).first()
     if told["endpoint"] and endpoint is None:
         raise JobRefused("its endpoint was taken away")
-    return Judge(**told | {"endpoint": endpoint, "shows": tuple(told["shows"])}).plan(scope.campaign)
+    return Judge(**told | {"endpoint": endpoint, "shows": tuple(told["shows"])}).plan(selection.campaign)
 
 
 JOB = JobKind(KIND, "Start of a run", run)

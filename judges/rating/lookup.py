@@ -21,7 +21,7 @@ def selection_of(
     samples: int = 1,
     part: str = "",
 ) -> Selection:
-    """Return the scope that names describe: exactly one of corpus and campaign, and systems of it.
+    """Return the selection that names describe: exactly one of corpus and campaign, and systems of it.
 
     `part` is dev or test of the corpus's split, or empty for all of it.
     """

@@ -70,8 +70,17 @@ def _plan(instrument: Instrument, hashed: Callable[[], str]) -> RaterPlan:
 
 
 def scheme_of(metric: Metric) -> SchemeDefinition:
-    """Return the scheme that a metric's labels answer: one question named like it, any number."""
-    question = QuestionDefinition(key=metric.key, wording=metric.title, level="interval", required=False)
+    """Return the scheme that a metric's labels answer: one question named like it.
+
+    It takes any number, or one of the metric's categories.
+    """
+    question = QuestionDefinition(
+        key=metric.key,
+        wording=metric.title,
+        level="nominal" if metric.categories else "interval",
+        values=metric.categories,
+        required=False,
+    )
     return SchemeDefinition(
         key=f"metric:{metric.key}",
         version=1,

@@ -44,27 +44,27 @@ class Selection:
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
 
-def continuations(scope: Selection) -> QuerySet[Continuation]:
-    """Return the continuations that a scope covers."""
-    if scope.campaign and scope.campaign.tasks.exists():
-        chosen = scope.campaign.tasks.values("continuation")
-        return _of_part(_of_systems(Continuation.objects.filter(pk__in=chosen), scope.systems), scope)
-    systems, include_self = scope.systems, scope.include_self
-    if scope.campaign:
-        systems = systems or tuple(scope.campaign.systems.values_list("name", flat=True))
-        include_self = include_self or scope.campaign.include_self
-    rows = Continuation.objects.filter(dialogue__corpus=scope.corpus)
+def continuations(selection: Selection) -> QuerySet[Continuation]:
+    """Return the continuations that a selection covers."""
+    if selection.campaign and selection.campaign.tasks.exists():
+        chosen = selection.campaign.tasks.values("continuation")
+        return _of_part(_of_systems(Continuation.objects.filter(pk__in=chosen), selection.systems), selection)
+    systems, include_self = selection.systems, selection.include_self
+    if selection.campaign:
+        systems = systems or tuple(selection.campaign.systems.values_list("name", flat=True))
+        include_self = include_self or selection.campaign.include_self
+    rows = Continuation.objects.filter(dialogue__corpus=selection.corpus)
     if not include_self:
         others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
         rows = rows.filter(~Q(key=SELF) | ~Exists(others))
-    return _of_part(_of_systems(rows, systems), scope)
+    return _of_part(_of_systems(rows, systems), selection)
 
 
-def items(scope: Selection, kind: str) -> QuerySet[Item]:
-    """Return the items of one kind that a scope covers: of a campaign that shows single items, those."""
-    rows = Item.objects.filter(kind=kind, continuation__in=continuations(scope))
-    if scope.campaign:
-        single = scope.campaign.tasks.filter(item__isnull=False, item__kind=kind)
+def items(selection: Selection, kind: str) -> QuerySet[Item]:
+    """Return the items of one kind that a selection covers: of a campaign that shows single items, those."""
+    rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
+    if selection.campaign:
+        single = selection.campaign.tasks.filter(item__isnull=False, item__kind=kind)
         if single.exists():
             rows = rows.filter(pk__in=single.values("item"))
     return rows
@@ -74,8 +74,8 @@ def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> Query
     return rows.filter(system__name__in=systems) if systems else rows
 
 
-def _of_part(rows: QuerySet[Continuation], scope: Selection) -> QuerySet[Continuation]:
-    if scope.split is None:
+def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Continuation]:
+    if selection.split is None:
         return rows
-    clusters = scope.split.clusters.filter(part=scope.part).values("cluster")
+    clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
     return rows.filter(dialogue__cluster__in=clusters)

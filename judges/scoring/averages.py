@@ -2,7 +2,7 @@
 
 ComperDial: a dialogue's value is the mean of its turns', a system's the mean of all of its turns' (footnotes
 9 and 11); of a metric of whole conversations, the mean of its conversations'. Items without a value are left
-out, and where none has one, neither has the mean.
+out, and where none has one, neither has the mean. Categories have no mean: they are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ class Averages:
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Count one value, given as `score` writes it."""
+        if isinstance(line["value"], str):
+            return
         metric = (line["metric"], line["variant"])
         if line["turn"] is not None:
             self._count(

@@ -13,7 +13,7 @@ from annotation.importing.own_scheme import own_key
 from annotation.kinds import KINDS, ItemKind, Place, kind_at
 from annotation.models import Item, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.text.item_keys import item_key, parse_item_key
+from annotation.text.item_keys import item_key, item_key_sql, parse_item_key
 from calibration.reports.wording import units
 from judges.metrics import METRICS
 from judges.protocols import PROTOCOLS
@@ -113,3 +113,15 @@ def test_a_later_kind_is_one_line_of_the_table(monkeypatch: pytest.MonkeyPatch) 
     assert kind_at(4).key == "turn"
     assert isinstance(decision, ItemKind)
     assert decision.name(4) == "decision 4"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("turn", [None, 3])
+def test_the_database_writes_the_same_keys(name: str, turn: int | None) -> None:
+    key = item_key_sql("d", "c", "t")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {key} FROM (SELECT %s::text AS d, %s::text AS c, %s::int AS t) p", [name, name, turn]
+        )
+        assert cursor.fetchone() == (item_key(name, name, turn),)

@@ -157,7 +157,7 @@ def endpoint():
 
 def prompt_over(campaign):
     plan = Judge("cocoeval_behaviours", endpoint=endpoint()).plan(campaign)
-    [prompt] = prompts_of(rating.start(by=None, plan=plan, scope=Selection(campaign.corpus, campaign)))
+    [prompt] = prompts_of(rating.start(by=None, plan=plan, selection=Selection(campaign.corpus, campaign)))
     return prompt
 
 

@@ -56,7 +56,7 @@ def one_of_each(db: None) -> Iterator[dict[str, object]]:
         rule="majority",
         by=person,
     )
-    run = rating.start(by=person, plan=metric_plan("dnr", corpus), scope=Selection(corpus))
+    run = rating.start(by=person, plan=metric_plan("dnr", corpus), selection=Selection(corpus))
     Export.objects.create(corpus=corpus, format="csv", rows=1, sha256="0" * 64, created_by=person)
     endpoint = Endpoint.objects.create(name="fake", base_url="http://127.0.0.1:9/v1", model="m")
     for signal in (request_started, request_finished):

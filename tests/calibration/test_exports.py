@@ -185,8 +185,8 @@ def test_training_labels_are_not_exported(rated: World) -> None:
 
 @pytest.mark.django_db
 def test_a_completed_export_is_logged_with_the_hash_of_its_bytes(rated: World) -> None:
-    selection = exports.labels(of_corpus(rated.corpus))
-    blocks = exports.stream(selection=selection, form="csv", corpus=rated.corpus, by=None)
+    query = exports.labels(of_corpus(rated.corpus))
+    blocks = exports.stream(query=query, form="csv", corpus=rated.corpus, by=None)
     assert not Export.objects.exists()
     content = b"".join(blocks)
     logged = Export.objects.get()

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.text.numbers import number
 from calibration.models import Study
-from calibration.reports.wording import number
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 

@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from annotation.corpora import splits
 from annotation.models import Label, TestLook
+from annotation.text.numbers import number
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.figures import figures
-from calibration.reports.wording import number
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 from tests.factories import user

@@ -128,3 +128,21 @@ def test_a_larger_file_is_left_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> N
     job = client.get(f"/api/v1/jobs/{answer.json()['job']}/").json()
     assert (job["state"], job["result"]["labels"], job["result"]["created"]) == ("done", 1, True)
     assert Corpus.objects.get(name="new").licence == "CC0"
+
+
+def test_the_document_says_how_a_file_is_refused() -> None:
+    client = api(researcher=True)
+    document = client.get("/api/v1/schema/?format=json").json()
+    told = document["paths"]["/api/v1/corpora/"]["post"]["responses"]["400"]["content"]["application/json"]
+    wrong = line(turns=[{"speaker": 1, "text": "x"}])
+    one, several = (
+        send(client, wrong, name="x"),
+        send(client, wrong, line("d2", turns=[{"speaker": 2}]), name="x"),
+    )
+    assert len(several.json()["problems"]) == 2
+    refused, form = told["schema"]["anyOf"]
+    assert sorted(refused["required"]) == ["field", "file", "line", "reason"]
+    assert refused["properties"]["problems"]["items"]["properties"].keys() == one.json().keys()
+    assert several.json().keys() == refused["properties"].keys()
+    assert send(client, line()).json().keys() <= {"name", "into", "detail", "non_field_errors"}
+    assert form["additionalProperties"]

@@ -41,7 +41,7 @@ def small_corpus(dialogues: int = 2, turns: int = 6) -> Corpus:
 
 
 def begin(corpus: Corpus, judge: Judge, **scope: Any) -> Run:
-    return rating.start(by=None, plan=judge.plan(), scope=Selection(corpus, **scope))
+    return rating.start(by=None, plan=judge.plan(), selection=Selection(corpus, **scope))
 
 
 def finish(queue: str = "calls", seconds: float = 20) -> Counts:

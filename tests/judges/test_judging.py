@@ -109,7 +109,7 @@ def test_another_scope_of_the_same_judge_pays_only_for_what_is_new(fake: FakeLLM
 def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM) -> None:
     corpus, judge = small_corpus(dialogues=4), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     split = splits.draw(corpus=corpus, by=None)
-    run = rating.start(by=None, plan=judge.plan(), scope=selection_of(corpus=corpus.name, part="dev"))
+    run = rating.start(by=None, plan=judge.plan(), selection=selection_of(corpus=corpus.name, part="dev"))
     finish()
     dev = splits.clusters(split=split, part="dev")
     asked = run.calls.values_list("continuation__dialogue__cluster", flat=True)

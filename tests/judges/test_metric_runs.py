@@ -27,7 +27,7 @@ def test_a_metric_labels_every_turn_and_each_text_is_embedded_once() -> None:
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]
     factories.continuation(dialogue, "c", system="x", turns=lines)
     plan = metric_plan("m_sns_avg", corpus)
-    run = rating.start(by=None, plan=plan, scope=Selection(corpus, include_self=True))
+    run = rating.start(by=None, plan=plan, selection=Selection(corpus, include_self=True))
     finish("metrics")
     run.refresh_from_db()
     assert run.state == Run.State.DONE

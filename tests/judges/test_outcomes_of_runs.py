@@ -28,7 +28,7 @@ CHINESE = ("我们明天早上去公园散步吧", "好的，记得带上雨伞�
 
 
 def measured(corpus: Corpus, key: str = "m_sns_avg") -> Run:
-    run = rating.start(by=None, plan=metric_plan(key, corpus), scope=Selection(corpus))
+    run = rating.start(by=None, plan=metric_plan(key, corpus), selection=Selection(corpus))
     finish("metrics")
     run.refresh_from_db()
     return run

@@ -76,6 +76,35 @@ def test_every_metric_is_explained_on_one_page(key: str) -> None:
     assert len([page for page in pages if page != "index.md"]) >= 1
 
 
+INDEX = (PAGES / "index.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| \[[^]]+\]\(([\w-]+\.md)\) \| ([^|]+) \|", INDEX, re.MULTILINE)
+DEFAULTS = re.findall(r"^\| ([A-Z][\w, -]*) \| `(\w+)` \|", INDEX, re.MULTILINE)
+
+
+def plain(name: str) -> str:
+    """Return a name as keys and titles are compared: letters and digits, in small letters."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
 def test_every_page_is_listed() -> None:
-    listed = (PAGES / "index.md").read_text(encoding="utf-8")
-    assert all(f"({page.name})" in listed for page in PAGES.glob("*.md") if page.name != "index.md")
+    assert all(f"({page.name})" in INDEX for page in PAGES.glob("*.md") if page.name != "index.md")
+    assert len(dict(ROWS)) == len(ROWS)
+
+
+@pytest.mark.parametrize(("page", "names"), ROWS)
+def test_the_table_names_the_metrics_of_each_page_and_no_others(page: str, names: str) -> None:
+    text = (PAGES / page).read_text(encoding="utf-8")
+    own = re.findall(r"`(\w+)`", text.split("\n## ")[0]) or re.findall(r"`(\w+)`", text)
+    keys = {plain(key) for key in own if key in METRICS}
+    listed = [plain(name) for name in names.split(",")]
+    assert [key for key in keys if not key.startswith(tuple(listed))] == []
+    assert [name for name in listed if not any(key.startswith(name) for key in keys)] == []
+
+
+def test_the_table_of_defaults_is_what_the_metrics_declare() -> None:
+    listed = {plain(name): variant for names, variant in DEFAULTS for name in names.split(",")}
+    assert listed == {
+        plain(key): metric.default_variant
+        for key, metric in METRICS.items()
+        if metric.default_variant != "paper"
+    }

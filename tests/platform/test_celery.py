@@ -33,7 +33,7 @@ from annotation.models import Corpus
 from judges.rating import actions, plans, selection
 from jobs.models import Endpoint
 plan = plans.Judge("cpdscore_simple", endpoint=Endpoint.objects.get()).plan()
-print(actions.start(by=None, plan=plan, scope=selection.Selection(Corpus.objects.get())).pk)
+print(actions.start(by=None, plan=plan, selection=selection.Selection(Corpus.objects.get())).pk)
 """
 
 

@@ -132,7 +132,7 @@ def _metric_run() -> dict[str, Any]:
     from judges.rating.selection import Selection
 
     corpus = _world().corpus
-    return {"plan": metric_plan("dnr", corpus), "scope": Selection(corpus, include_self=True)}
+    return {"plan": metric_plan("dnr", corpus), "selection": Selection(corpus, include_self=True)}
 
 
 def _link(by: User) -> Any:
@@ -188,7 +188,7 @@ def _export(by: User) -> dict[str, Any]:
     from calibration.reading.scope import scope_of
 
     corpus = _world().corpus
-    return {"selection": labels.labels(scope_of(corpus, None)), "form": "csv", "corpus": corpus}
+    return {"query": labels.labels(scope_of(corpus, None)), "form": "csv", "corpus": corpus}
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {

@@ -11,7 +11,7 @@ from calibration.statistics import STATISTICS, Plan, Ratings
 from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import LEVELS
+from calibration.statistics.core.types import SCALES
 
 from .helpers import POINT, compute
 
@@ -105,7 +105,7 @@ def test_the_row_of_the_table_is_complete(key: str) -> None:
     row = STATISTICS[key]
     assert row.key == key
     assert row.title
-    assert row.levels <= set(LEVELS)
+    assert row.levels <= set(SCALES)
     assert row.levels
     assert row.compute.__doc__ or row.source
 

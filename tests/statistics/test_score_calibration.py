@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss
 
 from calibration.statistics import Plan
-from calibration.statistics.scale_maps import ScaleMap, by_rank, linear, ordinal
+from calibration.statistics.rescaling import Rescaling, by_rank, linear, ordinal
 from calibration.statistics.score_calibration import (
     brier,
     brier_parts,
@@ -111,7 +111,7 @@ def test_an_ordinal_map_never_falls_and_lands_on_the_scale() -> None:
 
 def test_a_map_that_is_not_one_is_refused() -> None:
     with pytest.raises(ValueError, match="must rise"):
-        ScaleMap((2, 1), (0, 1), "bad")
+        Rescaling((2, 1), (0, 1), "bad")
 
 
 def test_a_probability_on_an_edge_belongs_to_the_bin_above() -> None:

@@ -19,7 +19,7 @@ from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import default_samples
-from calibration.statistics.core.types import LEVELS, Level
+from calibration.statistics.core.types import SCALES, Level
 from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         """Declare the options."""
         parser.add_argument("ratings", type=Path, help="the ratings file")
         parser.add_argument(
-            "--scale", choices=LEVELS, help="measurement level of the values (needed without a column level)"
+            "--scale", choices=SCALES, help="measurement level of the values (needed without a column level)"
         )
         parser.add_argument("--values", help="the scale's values, comma-separated, lowest first: 1,2,3,4,5")
         parser.add_argument(

@@ -48,7 +48,7 @@ class Command(DatabaseCommand):
         gold = _stored(options["gold"]) if options["gold"] else _made(options)
         taken = exporting.taken(gold.corpus, options)
         facts = gold_export.provenance(gold) | {"part": taken.part or "all"}
-        exporting.export(self, gold_export.selection(gold, taken), options, facts)
+        exporting.export(self, gold_export.query(gold, taken), options, facts)
 
 
 def _stored(number: int) -> Gold:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from annotation.text.numbers import number
 from calibration.models import Report
 from calibration.reports import caveats, tables
 from calibration.reports.figures import Entry
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
-from calibration.reports.wording import interval, number
+from calibration.reports.wording import interval
 
 
 def write(report: Report) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from annotation.text.numbers import number
 from calibration.models import Report
 from calibration.reports.figures import Entry
 from calibration.reports.view import looks
-from calibration.reports.wording import counted, interval, number
+from calibration.reports.wording import counted, interval
 
 
 def cell(entry: Entry | None) -> str:

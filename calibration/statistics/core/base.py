@@ -13,10 +13,9 @@ import numpy.typing as npt
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.result import Status
 from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.types import LEVELS, ORDERED, Floats
+from calibration.statistics.core.types import ORDERED, SCALES, Floats
 
-ALL = frozenset(LEVELS)
-CATEGORIES = frozenset({"binary", "nominal"})
+ALL = frozenset(SCALES)
 CORRELATION_LEVELS = ORDERED
 MOST_CELLS = 20_000_000  # cells of all tables of one part of a draw
 

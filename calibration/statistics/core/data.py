@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.types import LEVELS, OFF_SCALE_KINDS, Floats, Ints, Level
+from calibration.statistics.core.types import OFF_SCALE_KINDS, SCALES, Floats, Ints, Level
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class Ratings:
 def _problem(
     matrix: Floats, observed: tuple[float, ...], scale: tuple[float, ...] | None, level: Level
 ) -> str:
-    if level not in LEVELS:
-        return f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}"
+    if level not in SCALES:
+        return f"{level!r} is not a measurement level; use one of {', '.join(SCALES)}"
     if np.isinf(matrix).any():
         return "a value is infinite"
     outside = [v for v in observed if scale is not None and v not in scale]

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from calibration.statistics.core.data import Ratings, codes
 from calibration.statistics.core.scales import Scale, scale_of
 from calibration.statistics.core.types import (
-    LEVELS,
     OFF_SCALE_KINDS,
     ORDERED,
+    SCALES,
     Floats,
     Ints,
     Level,
@@ -123,19 +123,21 @@ class Collector:
 
         ``samples`` says what becomes of a rater's repeated answers: their mean (ordered scales), the first,
         or one rater each (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites
-        answer on another scale. Raises RatingError with the index of the record at fault: a value off the
-        scale, or a second value for the same item, rater and sample.
+        answer on another scale; a metric that names
+        categories answers a nominal question like everybody. Raises RatingError with the index of the
+        record at fault: a value off the scale, or a second value for the same item, rater and sample.
         """
-        if level not in LEVELS:
+        if level not in SCALES:
             raise RatingError(
-                f"{level!r} is not a measurement level; use one of {', '.join(LEVELS)}", field="scale"
+                f"{level!r} is not a measurement level; use one of {', '.join(SCALES)}", field="scale"
             )
         policy: Samples = samples or default_samples(level)
         if policy == "mean" and level not in ORDERED:
             raise RatingError(f"the mean of samples needs an ordered scale, not {level}", field="samples")
+        named = self._who_name_categories() if level == "nominal" else set()
         off = [
-            name in off_scale or kind in OFF_SCALE_KINDS
-            for name, (kind, _) in zip(self._raters, self._who, strict=True)
+            name in off_scale or (kind in OFF_SCALE_KINDS and column not in named)
+            for column, (name, (kind, _)) in enumerate(zip(self._raters, self._who, strict=True))
         ]
         scale, numbers = self._encoded(level, values, positive, np.array(off, dtype=np.bool_))
         raw, keys = self._matrix(numbers)
@@ -156,6 +158,12 @@ class Collector:
             positive=_number_or_none(scale, positive),
             declared=scale.declared,
         )
+
+    def _who_name_categories(self) -> set[int]:
+        """Return the columns of raters all of whose answers are words: a metric's, too, are on the scale."""
+        words = np.array([as_number(value) is None for value in self._values] + [True])
+        answers, columns = np.frombuffer(self._answers, np.intc), np.frombuffer(self._columns, np.intc)
+        return set(columns.tolist()) - set(columns[~words[answers]].tolist())
 
     def _encoded(
         self,

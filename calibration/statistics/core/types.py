@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 Level = Literal["binary", "nominal", "ordinal", "interval", "ratio"]
-LEVELS: tuple[Level, ...] = ("binary", "nominal", "ordinal", "interval", "ratio")
+SCALES: tuple[Level, ...] = ("binary", "nominal", "ordinal", "interval", "ratio")
+CATEGORIES: frozenset[str] = frozenset({"binary", "nominal"})
 ORDERED: frozenset[str] = frozenset({"ordinal", "interval", "ratio"})
 OFF_SCALE_KINDS = frozenset({"metric", "composite"})
 Samples = Literal["mean", "first", "separate"]

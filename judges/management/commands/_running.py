@@ -42,8 +42,8 @@ class RunCommand(DatabaseCommand):
         )
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
-    def scope(self, options: dict[str, Any], samples: int = 1) -> Selection:
-        """Return the scope that the options name."""
+    def selection(self, options: dict[str, Any], samples: int = 1) -> Selection:
+        """Return the selection that the options name."""
         systems = [part.strip() for part in options["systems"].split(",") if part.strip()]
         return selection_of(
             corpus=options["corpus"],

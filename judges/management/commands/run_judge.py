@@ -30,7 +30,7 @@ class Command(RunCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the judge's options and those of the scope."""
+        """Add the judge's options and those of the selection."""
         parser.add_argument("--protocol", required=True, choices=list(PROTOCOLS))
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
@@ -64,14 +64,14 @@ class Command(RunCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print the counts."""
         try:
-            judge, scope = self._chosen(options)
-            asked = estimate(judge, scope)
+            judge, selection = self._chosen(options)
+            asked = estimate(judge, selection)
             if options["estimate"]:
                 self.stdout.write(json.dumps(asked.as_json() if asked else {"calls": 0}))
                 return
             if asked is not None:
                 self.stderr.write(asked.sentence())
-            run = rating.start(by=None, plan=judge.plan(scope.campaign), scope=scope)
+            run = rating.start(by=None, plan=judge.plan(selection.campaign), selection=selection)
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive([run], options)
@@ -80,7 +80,7 @@ class Command(RunCommand):
 
     def _chosen(self, options: dict[str, Any]) -> tuple[Judge, Selection]:
         sync_environment()
-        scope = self.scope(options, options["samples"])
+        selection = self.selection(options, options["samples"])
         judge = Judge(
             options["protocol"],
             options["variant"],
@@ -91,7 +91,7 @@ class Command(RunCommand):
             options["budget"],
             needs=_needs(options["need"]),
         )
-        return judge, scope
+        return judge, selection
 
 
 def _needs(told: list[str]) -> dict[str, str]:

@@ -28,7 +28,7 @@ class Command(RunCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the metrics and the options of the scope."""
+        """Add the metrics and the options of the selection."""
         parser.add_argument("--metrics", required=True, help="metric keys, a,b,c")
         self.add_scope(parser)
 
@@ -38,19 +38,19 @@ class Command(RunCommand):
         if not keys:
             raise CommandError("Name at least one metric.")
         try:
-            scope = self.scope(options)
-            plans = metric_plans(keys, scope.corpus)
-            self._warn(plans, scope)
-            started = [rating.start(by=None, plan=plan, scope=scope) for plan in plans]
+            selection = self.selection(options)
+            plans = metric_plans(keys, selection.corpus)
+            self._warn(plans, selection)
+            started = [rating.start(by=None, plan=plan, selection=selection) for plan in plans]
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive(started, options)
         self.stdout.write(json.dumps({"runs": summaries}))
         self.fail(summaries)
 
-    def _warn(self, plans: list[RaterPlan], scope: Selection) -> None:
+    def _warn(self, plans: list[RaterPlan], selection: Selection) -> None:
         """Say what will have no value here, or values that mean little."""
-        looked = availability(scope.corpus)
+        looked = availability(selection.corpus)
         for plan in plans:
             found = looked[plan.rater.spec["metric"]]
             for line in filter(None, (found.obstacle, found.warning)):

@@ -34,6 +34,21 @@ Need = Literal[
     "words",
 ]
 
+NEEDS: dict[Need, str] = {
+    "speakers": "speakers",
+    "profile": "profiles of the participants",
+    "agenda": "an agenda",
+    "reference": "a reference response",
+    "embeddings": "an embedding model",
+    "language_model": "a language model",
+    "corpus": "a corpus to learn from",
+    "artifact": "what the conversation was to produce",
+    "words": "words",
+}
+"""Each need in words."""
+ALWAYS_MET: frozenset[Need] = frozenset({"speakers", "words", "corpus"})
+"""Needs that every corpus meets."""
+
 HIGHER: Direction = "higher"
 LOWER: Direction = "lower"
 NEARER_HALF: Direction = "nearer_half"
@@ -83,24 +98,31 @@ class Cause:
 class Score:
     """One value or the reason why there is none, never both and never neither.
 
+    The value is a number, or one of the metric's `categories` where it has some.
+
     `details` say what caused the value, in positions of the scene's turns or agenda ids: which turn was
     nearest, which edge was longest, which agenda item is active.
     """
 
-    value: float | None
+    value: float | str | None
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.value is None) != bool(self.reason):
             raise ValueError("a score is a value or a reason")
-        if self.value is not None and not math.isfinite(self.value):
+        if isinstance(self.value, float | int) and not math.isfinite(self.value):
             raise ValueError(f"a score is a finite number, not {self.value}")
 
 
 def scored(value: float, **details: Any) -> Score:
     """Return a score with a value (made a plain float; -0.0 becomes 0.0)."""
     return Score(float(value) + 0.0, details=details)
+
+
+def classed(category: str, **details: Any) -> Score:
+    """Return a score that is one of the metric's categories."""
+    return Score(category, details=details)
 
 
 def unscored(reason: str, **details: Any) -> Score:
@@ -150,6 +172,14 @@ class Settings:
         return str(self.values[name])
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 Compute: TypeAlias = "Callable[[Scene, int | None, Settings, Tools], Score]"
 Texts: TypeAlias = "Callable[[Scene, Settings], Iterable[str]]"
 Fit: TypeAlias = "Callable[[Iterable[Dialogue], Settings, Tools], Any]"
@@ -169,7 +199,10 @@ class Metric:
     """The declaration of a metric. Its documentation is the docstring of `compute`.
 
     `variants` maps a name to the parameter defaults that it changes; the first is the default. `low` and
-    `high` bound the values (None: unbounded). `fit`, where there is one, learns from the dialogues of a
+    `high` bound the values (None: unbounded). A metric with `categories` (in words, not numbers) answers with
+    one of them: its question is nominal, and profiles, which show means, leave it out.
+
+    `fit`, where there is one, learns from the dialogues of a
     corpus what `compute` then finds as `tools.fitted`; `fit_when` says for which settings that is needed
     (None: for all). `texts` are what it will embed, so that a caller can embed many conversations' texts in
     one go. `causes` word the details of its scores, by name. `group` is the name under which
@@ -192,9 +225,12 @@ class Metric:
     texts: Texts | None = None
     causes: Mapping[str, Cause] = field(default_factory=dict)
     group: str = ""
+    categories: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Put a metric without a group of its own with the others of its kind of item."""
+        """Put a metric without a group of its own with the others of its kind of item; check categories."""
+        if any(_is_number(category) for category in self.categories):
+            raise ValueError("a category is a word, not a number")
         object.__setattr__(self, "group", self.group or {"turn": "local"}.get(self.kind, "global"))
 
     @property

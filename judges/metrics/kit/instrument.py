@@ -93,6 +93,8 @@ class Instrument:
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
         found = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
+        if self.metric.categories:
+            return _classed(found, self.metric.categories)
         return _held(found, self.metric.low, self.metric.high)
 
     def scores(self, scene: Scene, tools: Tools) -> Iterator[tuple[int | None, Score]]:
@@ -108,10 +110,19 @@ def _held(score: Score, low: float | None, high: float | None) -> Score:
     """Return a score whose value, where rounding put it just outside the declared range, is on its edge."""
     if score.value is None:
         return score
+    if isinstance(score.value, str):
+        raise ValueError(f"{score.value!r} is not a number, and the metric declares no categories")
     for edge, beyond in ((low, -1), (high, 1)):
         if edge is not None and 0 < beyond * (score.value - edge) <= ROUNDING:
             return replace(score, value=edge)
     return score
+
+
+def _classed(score: Score, categories: Sequence[str]) -> Score:
+    """Return a score whose value is one of the categories; ValueError where it is not: a defect."""
+    if score.value is None or score.value in categories:
+        return score
+    raise ValueError(f"{score.value!r} is not one of the categories {', '.join(categories)}")
 
 
 def score_continuation(
