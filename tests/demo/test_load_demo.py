@@ -28,7 +28,7 @@ def load() -> str:
 
 @pytest.fixture(scope="module")
 def first_load(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[str]:
-    """What loading into an empty place printed. It is committed: the worker beats on a connection of its own."""
+    """What loading into an empty place printed. It is committed: the worker has its own connection."""
     with django_db_blocker.unblock():
         yield load()
         call_command("flush", verbosity=0, interactive=False)
