@@ -46,6 +46,7 @@ RUN_KINDS: dict[str, str] = {
 SWEEPS: tuple[str, ...] = (
     "annotation.work.leases:return_expired",
     "annotation.importing.uploads:clear",
+    "annotation.labels.counts:compact",
 )
 """What else workers put in order every few seconds: `module:function` without arguments."""
 
