@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from django.db import OperationalError, connection, transaction
 from django.db.models import Max, QuerySet, Sum
-from psycopg.errors import LockNotAvailable
 
 from annotation.models import Corpus, LabelCount
+from config.tallies import Tally
 
-CROWDED = 8
-"""Rows about the same labels that are put together once there are more."""
-_COMPACT = """
-WITH gone AS (
-  DELETE FROM annotation_labelcount WHERE id IN (
-    SELECT id FROM annotation_labelcount WHERE id IN (
-      SELECT id FROM (
-        SELECT id, count(*) OVER (
-          PARTITION BY corpus_id, question_id, rater_id, campaign_id, occasion) AS many
-          FROM annotation_labelcount) AS parts WHERE many > %s)
-       FOR UPDATE SKIP LOCKED) RETURNING *)
-INSERT INTO annotation_labelcount
-       (corpus_id, question_id, rater_id, campaign_id, occasion, n, missing, changes, last)
-SELECT corpus_id, question_id, rater_id, campaign_id, occasion,
-       sum(n), sum(missing), sum(changes), max(last)
-  FROM gone GROUP BY 1, 2, 3, 4, 5
-"""
+TALLY = Tally(
+    table="annotation_labelcount",
+    keys=("corpus_id", "question_id", "rater_id", "campaign_id", "occasion"),
+    sums=("n", "missing", "changes"),
+    greatest=("last",),
+)
+compact = TALLY.compact
 
 
-class Tally(NamedTuple):
+class Total(NamedTuple):
     """How many live labels there are, how many of them are missing with a reason, and what tells changes."""
 
     n: int
@@ -43,10 +32,10 @@ def count(corpus: Corpus) -> int:
     return total(LabelCount.objects.filter(corpus=corpus)).n
 
 
-def total(rows: QuerySet[LabelCount]) -> Tally:
+def total(rows: QuerySet[LabelCount]) -> Total:
     """Return the sum of some counts."""
     found = rows.aggregate(n=Sum("n"), missing=Sum("missing"), changes=Sum("changes"), last=Max("last"))
-    return Tally(**{name: value or 0 for name, value in found.items()})
+    return Total(**{name: value or 0 for name, value in found.items()})
 
 
 def by_pair(rows: QuerySet[LabelCount]) -> dict[tuple[int, int], tuple[int, int]]:
@@ -54,17 +43,3 @@ def by_pair(rows: QuerySet[LabelCount]) -> dict[tuple[int, int], tuple[int, int]
     found = rows.order_by("question_id", "rater_id").values_list("question_id", "rater_id")
     summed = found.annotate(Sum("n"), Sum("missing"))
     return {(question, rater): (n, missing) for question, rater, n, missing in summed if n}
-
-
-def compact() -> None:
-    """Put crowded rows together; nothing that a sum says changes. Workers call it every few seconds.
-
-    It gives way to whatever holds what the rows speak of, such as a deletion, and comes again.
-    """
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = '100ms'")
-            cursor.execute(_COMPACT, [CROWDED])
-    except OperationalError as error:
-        if not isinstance(error.__cause__, LockNotAvailable):
-            raise
