@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.corpora import reading as browsing
 from annotation.formats import FORMATS
+from annotation.labels import counts as label_counts
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Split, Turn
 from annotation.text.item_keys import item_key
 
@@ -47,7 +47,7 @@ class CorpusDetailSerializer(CorpusSerializer):
 
     def get_labels(self, corpus: Corpus) -> int:
         """Live labels about the corpus."""
-        return browsing.label_count(corpus)
+        return label_counts.count(corpus)
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):

@@ -23,7 +23,7 @@ from calibration.gold.rules import RULES, GoldRuleError, known_options, rules_wi
 from calibration.models import Gold
 from calibration.pages.access import WHOSE, gold_of, place_of
 from calibration.pages.exports import taken_by
-from calibration.reading.census import Census, census
+from calibration.reading.census import Census, offered
 from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
 from jobs.models import Job
@@ -106,7 +106,7 @@ def new(request: HttpRequest) -> HttpResponse:
         return choose(
             request, title="New gold labels", lead=WHOSE, back=("golds", "Gold labels"), room="golds"
         )
-    counted = census(scope_of(corpus, campaign))
+    counted = offered(scope_of(corpus, campaign))
     form = GoldForm(request.POST or None, counted=counted)
     if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
         if isinstance(gold, Job):

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, TestLook
 from calibration.models import Report, Study
-from calibration.reading.census import census
+from calibration.reading.census import offered
 from calibration.reading.definitions import DefinitionError, parse
 from calibration.reading.scope import scope_of
 from calibration.reading.subjects import subjects_of
@@ -39,7 +39,7 @@ def create(
         raise StudyError("a study needs a name")
     if Study.objects.filter(name=name.strip()).exists():
         raise StudyError(f"there is a study called {name.strip()!r} already")
-    subjects_of(parse(definition), census(scope_of(corpus, campaign)))
+    subjects_of(parse(definition), offered(scope_of(corpus, campaign)))
     study = Study(
         name=name.strip(), corpus=corpus, campaign=campaign, definition=dict(definition), created_by=by
     )
