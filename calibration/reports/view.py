@@ -11,7 +11,7 @@ from annotation.corpora import splits
 from annotation.models import TestLook
 from calibration.models import Report
 from calibration.reading import scale_maps
-from calibration.reports import caveats, charts, drawing, lede, tables
+from calibration.reports import caveats, charts, drawing, lede, means, tables
 from calibration.reports.figures import crowd, figures
 from calibration.studies import actions as studies
 
@@ -28,6 +28,7 @@ def view_of(report: Report) -> dict[str, Any]:
         "caveats": caveats.caveats(result),
         "charts": [(chart, _trusted(chart)) for chart in charts.charts(result)],
         "agreement": tables.agreement(result),
+        "means": means.means(result),
         "metrics": tables.metrics(result),
         "matrices": tables.matrices(result),
         "raters": tables.raters(result),

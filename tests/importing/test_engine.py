@@ -207,7 +207,9 @@ def test_the_planner_knows_what_a_large_import_brought(tmp_path: Path) -> None:
     turns = [{"speaker": "A", "text": f"So {n}"} for n in range(100)]
     imported(written(tmp_path, *(line(id=f"d{n}", turns=turns, labels=[]) for n in range(10))))
     with connection.cursor() as cursor:
-        cursor.execute("SELECT reltuples FROM pg_class WHERE relname IN ('annotation_item', 'annotation_turn')")
+        cursor.execute(
+            "SELECT reltuples FROM pg_class WHERE relname IN ('annotation_item', 'annotation_turn')"
+        )
         assert min(row[0] for row in cursor.fetchall()) >= 1000
 
 
