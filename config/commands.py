@@ -21,7 +21,7 @@ class DatabaseCommand(BaseCommand):
     """
 
     requires_system_checks: list[str] = []
-    """Django's checks load every page, which takes longer than most commands do: `manage.py check` has them."""
+    """Checks load every page, which takes longer than most commands do: `manage.py check` does them."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Prepare the database, then run the command."""
