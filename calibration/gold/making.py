@@ -23,6 +23,7 @@ from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject
 from calibration.statistics import Ratings
 from calibration.statistics.gold import Gold as Chosen
+from config.models import Event
 
 BATCH = 5_000
 Progress = Callable[[int, int], None]
@@ -87,6 +88,9 @@ def make(
         _keep(_labels(gold, data, chosen_rule, checked, items))
     if progress:
         progress(len(fitting), len(fitting))
+    about = campaign.name if campaign else corpus.name
+    detail = {"rule": rule, "scheme": _ref(scheme_version)}
+    Event.objects.create(by=by, verb="make gold", subject=f"gold {gold.pk} of {about}"[:300], detail=detail)
     return gold
 
 
