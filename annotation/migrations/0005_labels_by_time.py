@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0003_import_jobs'),
+        ('annotation', '0004_label_counts'),
     ]
 
     operations = [
