@@ -46,6 +46,8 @@ RUN_KINDS: dict[str, str] = {
 SWEEPS: tuple[str, ...] = (
     "annotation.work.leases:return_expired",
     "annotation.importing.uploads:clear",
+    "annotation.labels.counts:compact",
+    "jobs.call_counts:compact",
 )
 """What else workers put in order every few seconds: `module:function` without arguments."""
 

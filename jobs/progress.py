@@ -7,9 +7,10 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Avg, Count, Max, Min, Q, Sum
+from django.db.models import Count, Max
 from django.utils import timezone
 
+from jobs import call_counts
 from jobs.models import Call, Run
 
 WINDOW = timedelta(seconds=60)
@@ -58,41 +59,34 @@ class Progress:
 
 
 def progress(run: Run) -> Progress:
-    """Return how far a run is, in one query."""
+    """Return how far a run is, however many calls it has: from their counts, and those of the last minute."""
     now = timezone.now()
-    row = run.calls.aggregate(
-        total=Count("pk"),
-        **{state: Count("pk", filter=Q(state=state)) for state in Call.State.values},
-        flagged=Count("pk", filter=~Q(flags=[])),
-        recent=Count("pk", filter=Q(finished_at__gte=now - WINDOW)),
-        first=Min("finished_at", filter=Q(finished_at__gte=now - WINDOW)),
-        last=Max("finished_at"),
-        tokens_in=Sum("tokens_in"),
-        tokens_out=Sum("tokens_out"),
-        cost=Sum("cost"),
-        latency_ms=Avg("latency_ms"),
+    sums = call_counts.of_run(run)
+    row = {state: sums["states"].get(state, 0) for state in Call.State.values}
+    row |= run.calls.filter(finished_at__gte=now - WINDOW).aggregate(
+        recent=Count("pk"), last=Max("finished_at")
     )
     rate = _rate(run, row, now)
     left = row["pending"] + row["leased"]
     end = run.finished_at or now
     return Progress(
         state=run.state,
-        total=row["total"],
+        total=sums["n"],
         done=row["done"],
         failed=row["failed"],
         pending=row["pending"],
         leased=row["leased"],
         cancelled=row["cancelled"],
         reused=run.reused,
-        flagged=row["flagged"],
+        flagged=sums["flagged"],
         rate=rate,
         seconds_left=round(left / rate) if rate and left else None,
         seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,
-        tokens_in=row["tokens_in"] or 0,
-        tokens_out=row["tokens_out"] or 0,
-        cost=row["cost"],
+        tokens_in=sums["tokens_in"],
+        tokens_out=sums["tokens_out"],
+        cost=sums["cost"] if sums["costed"] else None,
         currency=run.endpoint.currency if run.endpoint else "",
-        latency_ms=row["latency_ms"],
+        latency_ms=float(sums["latency_ms"] / sums["timed"]) if sums["timed"] else None,
         error=run.error,
         values=run.values,
         missing=run.missing,

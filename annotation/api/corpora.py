@@ -28,7 +28,7 @@ from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.importing import ImportProblem, ImportResult, import_path, uploads
-from annotation.models import Corpus, Dialogue, Item, Split, Turn
+from annotation.models import Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
 from jobs.models import Job
@@ -210,6 +210,12 @@ class Turns(generics.ListAPIView[Turn]):
         asked = {name: _value(self.request, name) for name in ("text", "speaker", "system")}
         return browsing.turns(access.corpus_named(self.kwargs["name"]), **asked)
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Number the turns of a page together."""
+        page = super().paginate_queryset(queryset)
+        turn_numbers.number(page or [])
+        return page
+
 
 class Items(generics.ListAPIView[Item]):
     """The items of a corpus, with the keys that name them in files."""
@@ -230,6 +236,12 @@ class Items(generics.ListAPIView[Item]):
         found = browsing.items(access.corpus_named(self.kwargs["name"]), **asked)
         return found.select_related("turn", "continuation__dialogue", "continuation__system")
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Number the turns of a page together."""
+        page = super().paginate_queryset(queryset)
+        turn_numbers.number(item.turn for item in page or [])
+        return page
+
 
 class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     """One dialogue with its continuations and turns."""
@@ -239,6 +251,12 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     queryset = Dialogue.objects.select_related("corpus").prefetch_related(
         "continuations__turns", "continuations__system"
     )
+
+    def get_object(self) -> Dialogue:
+        """Return the dialogue with its turns numbered together."""
+        found = super().get_object()
+        turn_numbers.number(turn for own in found.continuations.all() for turn in own.turns.all())
+        return found
 
 
 class Splits(generics.ListAPIView[Split]):

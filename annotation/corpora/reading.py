@@ -11,14 +11,13 @@ from django.db.models import Count, QuerySet
 from django.db.models.functions import Left
 from django.utils.functional import cached_property
 
-from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, System, Turn
+from annotation.models import Continuation, Corpus, Dialogue, Import, Item, System, Turn
 from annotation.records import SELF
 from annotation.text.blinding import is_telltale
 from annotation.text.views import DEFAULT, METADATA, PARTS
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
-MOST_LABELS = 50_000
 MOST_SHOWN = 160
 BEGINNING = 3
 KEYS = """
@@ -48,20 +47,6 @@ def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
         for name in COUNTED:
             totals[corpus][name] += brought.get(name, 0)
     return totals
-
-
-def label_count(corpus: Corpus) -> int:
-    """Return how many live labels there are about a corpus."""
-    return _live(corpus).count()
-
-
-def label_count_capped(corpus: Corpus) -> int:
-    """Return how many live labels there are, at most MOST_LABELS: a page counts no further."""
-    return _live(corpus).order_by()[:MOST_LABELS].count()
-
-
-def _live(corpus: Corpus) -> QuerySet[Label]:
-    return Label.objects.filter(item__corpus=corpus, superseded_at__isnull=True)
 
 
 def systems(corpus: Corpus) -> QuerySet[System]:

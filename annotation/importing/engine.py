@@ -27,7 +27,7 @@ Progress = Callable[[int, int, ImportResult], None]
 
 FILLED = (Dialogue, Continuation, Turn, Item, Label)
 WORTH_TELLING = 1_000
-"""An import of so many items and labels together ends with the planner's statistics: up to a second."""
+"""Items and labels from which on an import ends with the planner's statistics, which take up to a second."""
 
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
 

@@ -2,6 +2,7 @@
 
 from annotation.models.campaigns import Assignment, Campaign, CampaignMember, Guidelines, Slot, Task
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
+from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
 from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
@@ -21,6 +22,7 @@ __all__ = [
     "Import",
     "Item",
     "Label",
+    "LabelCount",
     "Occasion",
     "OneTimeLink",
     "Question",

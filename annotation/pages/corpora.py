@@ -17,6 +17,7 @@ from annotation.corpora import reading as browsing
 from annotation.corpora import splits
 from annotation.deletion import job as deletion
 from annotation.errors import DeletionRefused, SplitRefused
+from annotation.labels import counts as label_counts
 from annotation.models import Corpus, Upload, turn_numbers
 from config.permissions import administrator_only, researcher_only
 from jobs import actions as jobs
@@ -53,8 +54,7 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "corpus": found,
         "counts": browsing.counts([found])[found.pk],
-        "labels": browsing.label_count_capped(found),
-        "most_labels": browsing.MOST_LABELS,
+        "labels": label_counts.count(found),
         "systems": browsing.systems(found),
         "imports": found.imports.select_related("created_by"),
         "splits": _splits(found),
@@ -133,7 +133,7 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "corpus": found,
         "counts": browsing.counts([found])[found.pk],
-        "labels": browsing.label_count(found),
+        "labels": label_counts.count(found),
         "campaigns": found.campaigns.count(),
         "refused": refused,
         **ROOM,

@@ -38,7 +38,7 @@ def gold_or_job(
 ) -> Gold | Job:
     """Make gold of few labels at once; start a job for many. Raises GoldRuleError for a rule's mistakes."""
     how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
-    if not scope_of(corpus, campaign).labels()[AT_ONCE : AT_ONCE + 1].exists():
+    if scope_of(corpus, campaign).most() <= AT_ONCE:
         return make(corpus=corpus, campaign=campaign, scheme_version=scheme_version, by=by, **how)
     if rule not in RULES:
         raise GoldRuleError(f"there is no rule {rule!r}; there are {', '.join(RULES)}")

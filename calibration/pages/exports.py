@@ -36,11 +36,13 @@ def index(request: HttpRequest) -> HttpResponse:
     done = Export.objects.filter(corpus=corpus).select_related("created_by", "gold", "campaign")
     if campaign is not None:
         golds, done = golds.filter(campaign=campaign), done.filter(campaign=campaign)
+    scope = scope_of(corpus, campaign)
     shown: dict[str, Any] = {
         "active_room": "studies",
         "corpus": corpus,
         "campaign": campaign,
-        "n": scope_of(corpus, campaign).labels().count(),
+        "n": scope.most(),
+        "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
         "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
         "golds": golds,

@@ -20,12 +20,13 @@ from calibration import access
 from calibration.errors import CalibrationError
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
+from calibration.gold.changes import changes_of, counts_everybody
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES, known_options, rules_with
 from calibration.models import Gold
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.exports import taken_by
-from calibration.reading.census import Census, census
+from calibration.reading.census import Census, offered
 from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
 from jobs.models import Job
@@ -108,7 +109,7 @@ def new(request: HttpRequest) -> HttpResponse:
         return choose(
             request, title="New gold labels", lead=WHOSE, back=("golds", "Gold labels"), room="golds"
         )
-    counted = census(scope_of(corpus, campaign))
+    counted = offered(scope_of(corpus, campaign))
     form = GoldForm(request.POST or None, counted=counted)
     if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
         if isinstance(gold, Job):
@@ -163,8 +164,11 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         .annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))
         .order_by("question__position")
     )
+    changes = changes_of(gold)
     context = {
         "gold": gold,
+        "changes": changes,
+        "again": _again(gold) if changes else [],
         "page": page,
         "questions": questions,
         "rule": RULES.get(gold.rule),
@@ -174,6 +178,15 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "exports": gold.exports.select_related("created_by")[:10],
     }
     return render(request, "calibration/gold.html", ROOM | context)
+
+
+def _again(gold: Gold) -> list[tuple[str, str]]:
+    """Return the form's fields that make a gold anew; where all people counted, those who joined do, too."""
+    version = gold.scheme_version
+    raters = [] if counts_everybody(gold) else gold.options["raters"]
+    own = [(name, gold.options[name]) for name in known_options() if gold.options.get(name)]
+    fields = [("scheme", f"{version.scheme.key}@{version.version}"), ("rule", gold.rule), *own]
+    return [*fields, *(("raters", name) for name in raters)]
 
 
 @require_http_methods(["GET", "POST"])

@@ -18,7 +18,7 @@ from calibration.errors import CalibrationError
 from calibration.models import Study
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.study_form import StudyForm
-from calibration.reading.census import census
+from calibration.reading.census import offered
 from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
 from calibration.studies import actions as studies
@@ -52,7 +52,7 @@ def new(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
-    counted = census(scope_of(corpus, campaign))
+    counted = offered(scope_of(corpus, campaign))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
     form = StudyForm(request.POST or None, counted=counted, initial=link)
     if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):

@@ -8,10 +8,16 @@ from typing import Any, cast
 
 from django.db.models import Count, Q
 
+from annotation.labels import counts
 from annotation.models import Question, Rater
 from calibration.reading.scope import Scope
 from calibration.statistics.core.types import Level
 
+Pairs = dict[tuple[int, int], tuple[int, int]]
+"""Per (question id, rater id): the numbers of labels and of missing ones."""
+
+MOST_COUNTED = 20_000
+"""Machines' answers of a corpus up to which a page looks which are about a campaign's items."""
 SHORT = 32
 """A wording of at most this many characters serves as a heading."""
 
@@ -65,7 +71,7 @@ class Census:
 
     questions: dict[int, QuestionInfo]
     raters: dict[int, RaterInfo]
-    counts: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    counts: Pairs = field(default_factory=dict)
 
     @property
     def n_labels(self) -> int:
@@ -82,21 +88,49 @@ class Census:
 
 
 def census(scope: Scope) -> Census:
-    """Count a scope's labels by question and rater: three queries, however many labels there are."""
-    rows = (
-        scope.labels()
-        .values("question_id", "rater_id")
-        .annotate(n=Count("pk"), gone=Count("pk", filter=~Q(missing="")))
-        .order_by("question_id", "rater_id")
-        .values_list("question_id", "rater_id", "n", "gone")
-    )
-    counts = {(question, rater): (n, gone) for question, rater, n, gone in rows}
-    questions = Question.objects.filter(pk__in={question for question, _ in counts})
-    raters = Rater.objects.filter(pk__in={rater for _, rater in counts})
+    """Count a scope's labels by question and rater. Only machines' answers in a campaign are counted anew."""
+    return _census(_summed(counts.by_pair(scope.counts()), _machine_pairs(scope)))
+
+
+def offered(scope: Scope) -> Census:
+    """Count as `census` does, for a page that waits: machines' answers in a campaign at most, where many.
+
+    Where machines gave more than MOST_COUNTED labels in the corpus, all of these are taken for the
+    campaign's: a form may then offer a judge or metric that answered nothing about the campaign's items.
+    """
+    machines = counts.by_pair(scope.machine_counts())
+    if sum(n for n, _ in machines.values()) <= MOST_COUNTED:
+        machines = _machine_pairs(scope)
+    return _census(_summed(counts.by_pair(scope.counts()), machines))
+
+
+def _machine_pairs(scope: Scope) -> Pairs:
+    if scope.campaign is None or not counts.total(scope.machine_counts()).n:
+        return {}
+    rows = scope.machine_labels().order_by().values("question_id", "rater_id")
+    counted = rows.annotate(n=Count("pk"), gone=Count("pk", filter=~Q(missing="")))
+    return {(row["question_id"], row["rater_id"]): (row["n"], row["gone"]) for row in counted}
+
+
+def _summed(one: Pairs, other: Pairs) -> Pairs:
+    none = (0, 0)
+    return {
+        pair: (
+            one.get(pair, none)[0] + other.get(pair, none)[0],
+            one.get(pair, none)[1] + other.get(pair, none)[1],
+        )
+        for pair in sorted(one.keys() | other.keys())
+    }
+
+
+def _census(pairs: Pairs) -> Census:
+    """Name the questions and raters of counted labels: two queries."""
+    questions = Question.objects.filter(pk__in={question for question, _ in pairs})
+    raters = Rater.objects.filter(pk__in={rater for _, rater in pairs})
     return Census(
         {info.id: info for info in map(question_info, _ordered(questions))},
         _raters(list(raters.order_by("pk"))),
-        counts,
+        pairs,
     )
 
 

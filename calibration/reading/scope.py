@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Campaign, Corpus, Label, Occasion, Rater, Task
+from annotation.labels import counts
+from annotation.models import Campaign, Corpus, Label, LabelCount, Occasion, Rater, Task
 
 STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
 """The occasions whose labels statistics read unless told otherwise."""
@@ -32,20 +32,49 @@ class Scope:
 
     def labels(self) -> QuerySet[Label]:
         """Return the live labels in scope."""
-        live = Label.objects.filter(
-            item__corpus=self.corpus, superseded_at__isnull=True, occasion__in=self.occasions
-        )
-        if self.campaign is None:
-            return live
-        own = Q(campaign=self.campaign)
-        machine = ~Q(rater__kind=Rater.Kind.HUMAN) & (Q(campaign__isnull=True) | own)
-        return live.filter(own | (machine & Q(_in_tasks(self.campaign))))
+        return self.ever().filter(superseded_at__isnull=True)
 
-    def stamp(self, questions: Iterable[int] | None = None) -> str:
-        """Return a short text that changes whenever labels of the scope (or of some questions) do."""
-        labels = self.labels() if questions is None else self.labels().filter(question__in=questions)
-        found = labels.aggregate(n=Count("pk"), last=Max("pk"))
-        return f"{found['n']}:{found['last'] or 0}"
+    def ever(self) -> QuerySet[Label]:
+        """Return the labels in scope, those that no longer count among them."""
+        found = Label.objects.filter(item__corpus=self.corpus, occasion__in=self.occasions)
+        if self.campaign is None:
+            return found
+        own = Q(campaign=self.campaign)
+        machine = ~Q(rater__kind=Rater.Kind.HUMAN) & Q(campaign__isnull=True)
+        return found.filter(own | (machine & Q(_in_tasks(self.campaign))))
+
+    def counts(self) -> QuerySet[LabelCount]:
+        """Return the counts of the labels that are in scope without a look at their items.
+
+        These are all labels of a corpus's scope, and of a campaign's those that were given in it.
+        """
+        kept = LabelCount.objects.filter(corpus=self.corpus, occasion__in=self.occasions)
+        return kept if self.campaign is None else kept.filter(campaign=self.campaign)
+
+    def machine_counts(self) -> QuerySet[LabelCount]:
+        """Return the counts of the labels of which those about a campaign's items are in its scope, too."""
+        if self.campaign is None:
+            return LabelCount.objects.none()
+        kept = LabelCount.objects.filter(corpus=self.corpus, occasion__in=self.occasions)
+        return kept.filter(campaign__isnull=True).exclude(rater__kind=Rater.Kind.HUMAN)
+
+    def machine_labels(self) -> QuerySet[Label]:
+        """Return the labels that `machine_counts` speaks of, those about the campaign's items alone."""
+        return self.labels().filter(campaign__isnull=True) if self.campaign else Label.objects.none()
+
+    def most(self) -> int:
+        """Return how many labels there are at most; of a corpus's scope it is their number."""
+        return counts.total(self.counts()).n + counts.total(self.machine_counts()).n
+
+    def stamp(self) -> str:
+        """Return a short text that changes whenever labels of the scope do.
+
+        A campaign's changes with what machines say about other items of its corpus, too.
+        """
+        parts = [counts.total(self.counts())]
+        if self.campaign is not None:
+            parts.append(counts.total(self.machine_counts()))
+        return " ".join(f"{part.n}:{part.changes}:{part.last}" for part in parts)
 
 
 def of_corpus(corpus: Corpus) -> Scope:

@@ -13,7 +13,7 @@ from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, TestLook
 from calibration.errors import DefinitionError, StudyError
 from calibration.models import Report, Study
-from calibration.reading.census import census
+from calibration.reading.census import offered
 from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
 from calibration.reading.subjects import subjects_of
@@ -38,7 +38,7 @@ def create(
         raise StudyError("a study needs a name")
     if Study.objects.filter(name=name.strip()).exists():
         raise StudyError(f"there is a study called {name.strip()!r} already")
-    subjects_of(parse(definition), census(scope_of(corpus, campaign)))
+    subjects_of(parse(definition), offered(scope_of(corpus, campaign)))
     study = Study(
         name=name.strip(), corpus=corpus, campaign=campaign, definition=dict(definition), created_by=by
     )

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
-from calibration.reading.census import census
+from calibration.reading.census import offered
 from calibration.reading.scope import scope_of
 from calibration.studies import actions as studies
 from jobs import actions
@@ -37,7 +37,7 @@ def report_or_job(*, study: Study, part: str, by: User | None) -> Report | Job:
 
 def is_quick(study: Study) -> bool:
     """Whether a study is computed while the page waits."""
-    counted = census(scope_of(study.corpus, study.campaign))
+    counted = offered(scope_of(study.corpus, study.campaign))
     raters = Counter(question for question, _ in counted.counts)
     pairs = sum(n * (n - 1) // 2 for n in raters.values())
     return counted.n_labels <= SMALL and pairs <= FEW_PAIRS

@@ -6,6 +6,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+TROUBLED = Q(state="failed") | ~Q(error="")
+"""Calls that failed, or succeeded only after an error."""
+FLAGGED = ~Q(flags=[])
+
 
 class Run(models.Model):
     """One execution of a judge or metric (its rater) over items of a corpus or campaign.
@@ -90,7 +94,7 @@ class Call(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls", db_index=False)
     rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="calls")
     continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
     item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
@@ -128,6 +132,12 @@ class Call(models.Model):
             models.Index(fields=["run", "id"], condition=Q(state="pending"), name="call_pending"),
             models.Index(fields=["lease_expires"], condition=Q(state="leased"), name="call_leases"),
             models.Index(fields=["run", "state"], name="call_by_state"),
+            models.Index(fields=["run", "id"], name="call_in_order"),
+            models.Index(fields=["run", "id"], condition=TROUBLED, name="call_troubled"),
+            models.Index(fields=["run", "id"], condition=FLAGGED, name="call_flagged"),
+            models.Index(
+                fields=["run", "finished_at"], condition=Q(finished_at__isnull=False), name="call_finished"
+            ),
         ]
 
     def __str__(self) -> str:

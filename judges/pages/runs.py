@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import turn_numbers
+from config.long_lists import LongPaginator
 from config.permissions import researcher_only
-from jobs import access, runs
+from jobs import access, call_counts, runs
 from jobs.models import Call, Run
+from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import progress
 
 ROOM = {"active_room": "runs"}
@@ -33,22 +32,13 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all runs, latest first."""
     found = Run.objects.select_related("rater", "corpus", "campaign")
     page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
-    counted = _by_state(list(page))
+    counted = call_counts.by_state(page)
     for run in page:
         states = counted.get(run.pk, {})
         run.total = sum(states.values())  # type: ignore[attr-defined]
         run.done = states.get(Call.State.DONE, 0)  # type: ignore[attr-defined]
         run.failed = states.get(Call.State.FAILED, 0)  # type: ignore[attr-defined]
     return render(request, "judges/runs.html", {"page": page, **ROOM})
-
-
-def _by_state(shown: Sequence[Run]) -> dict[int, dict[str, int]]:
-    """Return how many calls of each run are in each state, from the index of both alone."""
-    calls = Call.objects.filter(run__in=shown).order_by().values_list("run", "state")
-    found: dict[int, dict[str, int]] = {}
-    for run, state, n in calls.annotate(n=Count("*")):
-        found.setdefault(run, {})[state] = n
-    return found
 
 
 @require_GET
@@ -92,11 +82,13 @@ def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
-    calls: QuerySet[Call] = run.calls.select_related("continuation__dialogue", "item__turn").order_by("pk")
-    if show == "failed":
-        calls = calls.filter(Q(state=Call.State.FAILED) | ~Q(error=""))
-    elif show == "flagged":
-        calls = calls.exclude(flags=[])
-    page = Paginator(calls, 25).get_page(request.GET.get("page"))
+    counted = call_counts.of_run(run)
+    chosen, many = {
+        "failed": (run.calls.filter(TROUBLED), counted["troubled"]),
+        "flagged": (run.calls.filter(FLAGGED), counted["flagged"]),
+        "all": (run.calls.all(), counted["n"]),
+    }[show]
+    rows = Call.objects.select_related("continuation__dialogue", "item__turn")
+    page = LongPaginator(chosen.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(call.item.turn if call.item else None for call in page)
     return page

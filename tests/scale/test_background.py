@@ -117,10 +117,10 @@ def test_a_small_campaign_is_opened_while_the_page_waits(
 
 
 def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> None:
-    scope = Selection(corpus)
-    job = starting.start_judge(by=None, judge=RULES, scope=scope)
+    selection = Selection(corpus)
+    job = starting.start_judge(by=None, judge=RULES, selection=selection)
     assert isinstance(job, Job)
-    assert starting.start_judge(by=None, judge=RULES, scope=scope) == job
+    assert starting.start_judge(by=None, judge=RULES, selection=selection) == job
     assert not Call.objects.exists()
     ended = _work_off()
     run = Run.objects.get()
@@ -129,7 +129,7 @@ def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> N
 
 
 def test_a_metric_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> None:
-    [job] = starting.start_metrics(by=None, keys=["dnr@reference"], scope=Selection(corpus))
+    [job] = starting.start_metrics(by=None, keys=["dnr@reference"], selection=Selection(corpus))
     assert isinstance(job, Job)
     ended = _work_off()
     assert (ended.state, ended.error) == ("done", "")
@@ -138,12 +138,12 @@ def test_a_metric_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> 
 
 def test_a_metric_that_there_is_none_of_is_refused_before_any_job(corpus: Corpus) -> None:
     with pytest.raises(JudgeError, match="wisdom"):
-        starting.start_metrics(by=None, keys=["wisdom"], scope=Selection(corpus))
+        starting.start_metrics(by=None, keys=["wisdom"], selection=Selection(corpus))
     assert not Job.objects.exists()
 
 
 def test_a_start_whose_worker_was_lost_makes_each_call_once(corpus: Corpus) -> None:
-    starting.start_judge(by=None, judge=RULES, scope=Selection(corpus))
+    starting.start_judge(by=None, judge=RULES, selection=Selection(corpus))
     lost = queue.claim(worker="lost")
     assert lost is not None
     starting.run(lost, lambda *_: None)  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ def test_a_start_whose_worker_was_lost_makes_each_call_once(corpus: Corpus) -> N
 
 
 def test_a_start_says_why_it_came_to_nothing(corpus: Corpus) -> None:
-    starting.start_judge(by=None, judge=RULES, scope=Selection(corpus))
+    starting.start_judge(by=None, judge=RULES, selection=Selection(corpus))
     job = Job.objects.get()
     job.params["scope"]["corpus"] = 0
     job.save()
@@ -161,7 +161,7 @@ def test_a_start_says_why_it_came_to_nothing(corpus: Corpus) -> None:
 
 
 def test_a_cancelled_start_can_be_done_again(corpus: Corpus) -> None:
-    job = starting.start_judge(by=None, judge=RULES, scope=Selection(corpus))
+    job = starting.start_judge(by=None, judge=RULES, selection=Selection(corpus))
     assert isinstance(job, Job)
     actions.cancel(job=job, by=None)
     assert _work_off().state == "cancelled"

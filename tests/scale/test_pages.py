@@ -10,10 +10,10 @@ from django.urls import reverse
 
 from annotation.campaigns import actions as campaigns
 from annotation.campaigns import tasks
-from annotation.corpora import reading
 from annotation.models import Item
 from calibration.reading.ratings import places
 from calibration.reading.scope import of_corpus
+from calibration.studies import actions as studies
 from jobs.models import Run
 from judges.rating.plans import Judge
 from tests import factories
@@ -53,17 +53,29 @@ def test_the_page_of_a_campaign_says_where_it_stopped_counting(
     assert "at least 4 tasks" in client.get(reverse("campaign", args=[campaign.pk])).content.decode()
 
 
-def test_the_page_of_a_corpus_says_where_it_stopped_counting(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("address", ["corpus", "delete-corpus", "exports", "new-study", "new-gold", "report"])
+def test_no_page_counts_labels(client: Client, address: str) -> None:
+    built = world(dialogues=2, turns=4)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    for name in ("ann", "ben"):
+        built.say(name, "quality", [1.0, 2.0, 3.0, 3.0])
+    client.force_login(factories.user(administrator=True))
+    study = studies.automatic(corpus=built.corpus)
+    studies.compute(study=study, part="all", by=None)
+    named = {"corpus": [built.corpus.name], "delete-corpus": [built.corpus.name], "report": [study.pk]}
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(reverse(address, args=named.get(address, [])), {"corpus": built.corpus.pk})
+    assert page.status_code == 200
+    assert not [query["sql"] for query in asked if 'FROM "annotation_label"' in query["sql"]]
+
+
+def test_the_page_of_a_corpus_says_how_many_labels_there_are(client: Client) -> None:
     built = world(dialogues=1, turns=4)
     built.ask("quality", "ordinal", [1, 2, 3])
     built.say("ann", "quality", [1.0, 2.0, 3.0])
     client.force_login(factories.user(researcher=True))
-    monkeypatch.setattr(reading, "MOST_LABELS", 2)
     page = client.get(reverse("corpus", args=[built.corpus.name])).content.decode()
-    assert "at least 2" in " ".join(page.split())
-    assert reading.label_count(built.corpus) == 3
+    assert "<dt>Labels</dt><dd>3</dd>" in "".join(page.split())
 
 
 def test_the_list_of_runs_counts_the_calls_of_those_it_shows_in_one_query(client: Client) -> None:

@@ -1,0 +1,31 @@
+"""What the calls of runs come to, read from what triggers keep (`CallCount`) and never by counting calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Sum
+
+from config.tallies import Tally
+from jobs.models import CallCount, Run
+
+SUMS = ("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms")
+TALLY = Tally(table="jobs_callcount", keys=("run_id", "state"), sums=SUMS)
+compact = TALLY.compact
+
+
+def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:
+    """Return per run id how many calls are in each state."""
+    found: dict[int, dict[str, int]] = {}
+    rows = CallCount.objects.filter(run__in=list(runs)).values_list("run", "state")
+    for run, state, n in rows.annotate(Sum("n")):
+        found.setdefault(run, {})[state] = n
+    return found
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """Return the sums over all calls of a run, and per state their number (`states`)."""
+    rows = list(CallCount.objects.filter(run=run).values("state").annotate(**{s: Sum(s) for s in SUMS}))
+    total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in SUMS}
+    return total | {"states": {row["state"]: row["n"] for row in rows}}
