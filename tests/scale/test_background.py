@@ -125,7 +125,7 @@ def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> N
     ended = _work_off()
     run = Run.objects.get()
     assert (ended.state, ended.result) == ("done", {"run": run.pk})
-    assert (run.state, run.calls.count(), run.scope_hash) == ("queued", 3, scope.digest())
+    assert (run.state, run.calls.count(), run.scope_hash) == ("queued", 3, selection.digest())
 
 
 def test_a_metric_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> None:
