@@ -16,7 +16,7 @@ Viewed = TypeVar("Viewed", bound=Callable[..., Any])
 
 
 class Pages(LimitOffsetPagination):
-    """At most MOST at a time. A `limit` or `offset` that is none is refused, not passed over."""
+    """At most MOST at a time. A `limit` or `offset` that is not a number is refused, not passed over."""
 
     default_limit = DEFAULT
     max_limit = MOST

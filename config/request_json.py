@@ -1,6 +1,6 @@
 """The one parser of JSON that comes in, from a browser or a program: pages and the API use it alike.
 
-What it lets through can be computed with, stored by PostgreSQL and sent back. Refused are what is no JSON
+What it lets through can be computed with, stored by PostgreSQL and sent back. Refused are what is not JSON
 (NaN and infinities among it), more than LIMIT bytes, nesting below DEPTH levels, whole numbers of more than
 DIGITS digits and numbers too large for a float. NUL characters and lone surrogates are taken out of texts:
 no keyboard makes them, and an annotator's note is not lost for one.
@@ -27,7 +27,7 @@ class TooLarge(BadJSON):
 
 
 def parse(body: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8; raise BadJSON where it is none, or beyond a limit."""
+    """Return the value of a JSON text in UTF-8; raise BadJSON where it is not JSON, or beyond a limit."""
     if len(body) > LIMIT:
         raise TooLarge(f"The request is larger than {LIMIT >> 20} MiB.")
     try:
@@ -71,4 +71,4 @@ def _finite(digits: str) -> float:
 
 
 def _refused(name: str) -> Any:
-    raise BadJSON(f"The request is not valid JSON: {name} is no JSON value.")
+    raise BadJSON(f"The request is not valid JSON: {name} is not a JSON value.")

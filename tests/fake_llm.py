@@ -108,7 +108,7 @@ class FakeLLM:
             message = "response_format is not supported by this server"
             return 400, json.dumps({"error": {"message": message, "type": "invalid_request_error"}})
         if mode == "not_json":
-            return 200, "this is no JSON"
+            return 200, "this is not JSON"
         return 200, json.dumps(_completion(self._spoil(self.say(prompt), mode)))
 
     def say(self, prompt: str) -> str:

@@ -88,14 +88,14 @@ def open(*, by: User, campaign: Campaign, progress: Progress | None = None) -> i
         raise CampaignRefused("The campaign is open already.")
     made = campaign_tasks.make(campaign, progress)
     if not campaign.tasks.exists():
-        raise CampaignRefused("Nothing of the chosen part of the corpus can be rated with this scheme.")
+        raise CampaignRefused("Nothing in the chosen part of the corpus can be rated with this scheme.")
     _change(by, campaign, State.OPEN, tasks=made)
     return made
 
 
 @transaction.atomic
 def pause(*, by: User, campaign: Campaign) -> None:
-    """Stop work for a while: nothing is handed out or accepted, drafts are kept. Raises CampaignRefused."""
+    """Stop work for a while: no tasks and no answers, but drafts are kept. Raises CampaignRefused."""
     campaign = _locked(campaign)
     if campaign.state != State.OPEN:
         raise CampaignRefused(f"Only an open campaign can be paused; this one is {campaign.state}.")

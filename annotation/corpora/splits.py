@@ -128,7 +128,7 @@ def _part(split: Split, cluster: str) -> str:
 def open_test(*, split: Split, by: User | None, purpose: str) -> TestLook:
     """Log a look at the test part, with who and for what; the split is fixed by it."""
     if not purpose.strip():
-        raise SplitRefused("say for what test is opened: it is printed on every report that shows it")
+        raise SplitRefused("say what test is opened for: it is printed on every report that shows it")
     fix(split=split, by=by)
     look = TestLook.objects.create(split=split, by=by, purpose=purpose.strip())
     _log(by, "open test", split, purpose=look.purpose)

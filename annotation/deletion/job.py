@@ -54,7 +54,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
             corpus=corpus, by=job.created_by, confirmation=corpus.name, progress=progress
         )
     except PermissionDenied:
-        raise JobRefused("who asked for it is no longer an administrator") from None
+        raise JobRefused("the person who asked for it is no longer an administrator") from None
     except deleting.StillUsed as used:
         raise JobRefused(f"it is still used: {used}") from used
     return {"deleted": gone}

@@ -9,7 +9,7 @@ from annotation.records import Dialogue, Turn
 
 
 def check_speakers(dialogue: Dialogue) -> None:
-    """Refuse a speaker, addressee or listener who is none of the declared participants."""
+    """Refuse a speaker, addressee or listener who is not one of the declared participants."""
     known = {participant.id for participant in dialogue.participants}
     if not known:
         return
@@ -30,7 +30,7 @@ def _check_turns(turns: Iterable[Turn], path: str, known: set[str]) -> None:
 
 def _stranger(name: str, path: str, known: set[str]) -> ImportProblem:
     listed = ", ".join(sorted(known)[:12])
-    return ImportProblem(f"{name!r} is no id of a participant (those are {listed})", field=path)
+    return ImportProblem(f"{name!r} is not the id of a participant (those are {listed})", field=path)
 
 
 def check_static(dialogue: Dialogue, history: int) -> None:

@@ -35,7 +35,7 @@ def _explained(content: bytes, error: orjson.JSONDecodeError) -> ImportProblem:
     place = f" at character {error.colno}"
     rest = str(error.doc)[error.pos : error.pos + 10]
     if rest.startswith(NOT_NUMBERS) or error.msg.startswith("number is infinity"):
-        reason = f"NaN and infinite numbers are no JSON{place}; write null with a reason instead"
+        reason = f"NaN and infinite numbers are not JSON{place}; write null with a reason instead"
         return ImportProblem(reason, line=line)
     return ImportProblem(f"is not valid JSON{place}: {error.msg}", line=line)
 

@@ -30,7 +30,7 @@ class Fields:
         unknown = sorted(self.raw.keys() - known)[0]
         close = difflib.get_close_matches(unknown, known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(known))}"
-        raise self.problem(unknown, f"is no field of the format; {hint}")
+        raise self.problem(unknown, f"is not a field of the format; {hint}")
 
     def problem(self, key: str, reason: str) -> ImportProblem:
         """Return the problem with a field, to be raised."""

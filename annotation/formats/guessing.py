@@ -16,7 +16,7 @@ LONGEST = 500
 def guess(formats: Mapping[str, Format], content: bytes, columns: Mapping[str, str] | None = None) -> str:
     """Return the key of the first format that a file may be of, from its first bytes; else `jsonl`.
 
-    A table whose columns no format knows is refused: it must be said what they are.
+    A table whose columns no format knows is refused: name the columns.
     """
     head = Head(content, columns or {})
     for format in formats.values():

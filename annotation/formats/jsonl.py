@@ -151,7 +151,7 @@ def _agenda(raw: Any) -> Agenda:
         edges.append((part[0], part[1]))
     for end in ("start", "terminal"):
         if fields.has(end) and not _known(fields.raw[end], items):
-            raise fields.problem(end, "is no id of an agenda item")
+            raise fields.problem(end, "is not the id of an agenda item")
     success = tuple(
         Fields({"criterion": part}, path, frozenset({"criterion"})).object("criterion")
         for path, part in fields.items("success")

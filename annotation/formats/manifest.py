@@ -45,7 +45,7 @@ def check(content_hash: str, sha256: str) -> None:
     if not wanted:
         return
     if not HASH.fullmatch(wanted):
-        raise ImportProblem("is no SHA-256: 64 digits from 0 to f", field="sha256")
+        raise ImportProblem("is not a SHA-256: 64 digits from 0 to f", field="sha256")
     if content_hash != wanted:
         raise ImportProblem(
             f"was cut off or changed: its SHA-256 is {content_hash[:12]}..., its manifest says "

@@ -2,7 +2,7 @@
 
 Roles are the participants. What the assistant said is by the model that the metadata names (`model`), and
 is rated; what users, tools and the system prompt said is given. A system prompt at the start sets the scene
-and is no turn: it is kept as `system_prompt` in the metadata.
+and is not a turn: it is kept as `system_prompt` in the metadata.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _scene(messages: list[tuple[str, Fields]]) -> tuple[str, tuple[Turn, ...]]:
 
 
 def _content(message: Fields) -> str:
-    """Return a message's text: plain, or in parts of which those that are no text are named."""
+    """Return a message's text: plain, or in parts of which those that are not text are named."""
     content = message.raw.get("content")
     if content is None and (message.has("tool_calls") or message.has("refusal")):
         return message.text("refusal", "[tool call]")

@@ -125,7 +125,7 @@ def _value(row: Row) -> tuple[float | str | None, str]:
         return text, ""
     if not math.isfinite(number):
         raise ImportProblem(
-            f"{text[:20]!r} is no finite number; leave it empty where it is missing", field="value"
+            f"{text[:20]!r} is not a finite number; leave it empty where it is missing", field="value"
         )
     return number, ""
 

@@ -58,7 +58,7 @@ def header_of(source: Source, names: list[str], known: Iterable[str], needed: It
     plain = [name.strip().lower() for name in names]
     for ours, theirs in source.columns.items():
         if ours not in known:
-            raise ImportProblem(f"is no column of the format; those are {', '.join(known)}", field=ours)
+            raise ImportProblem(f"is not a column of the format; use {', '.join(known)}", field=ours)
         if theirs.strip().lower() not in plain:
             raise ImportProblem(f"there is no column {theirs!r} to be taken for {ours}", line=1, field=ours)
     header = renamed(names, source.columns)
@@ -83,5 +83,5 @@ def whole(row: Row, name: str) -> int:
     """Return a whole number from 0; 0 for an empty cell."""
     text = row.get(name, "").strip() or "0"
     if not (text.isascii() and text.isdigit() and int(text[:12]) < 2**31):
-        raise ImportProblem(f"{text[:20]!r} is no whole number from 0", field=name)
+        raise ImportProblem(f"{text[:20]!r} is not a whole number of 0 or more", field=name)
     return int(text)

@@ -81,7 +81,7 @@ def _filled(rows: Iterator[tuple[Any, ...]]) -> Iterator[Cells]:
 
 
 def _check_archive(file: BinaryIO) -> None:
-    """Refuse what is no workbook, or holds more than is read, before any of it is unpacked."""
+    """Refuse what is not a workbook, or holds more than is read, before any of it is unpacked."""
     try:
         with zipfile.ZipFile(file) as archive:
             parts = archive.infolist()
@@ -111,7 +111,7 @@ def _sheet(file: BinaryIO) -> Iterator[tuple[Any, ...]]:
 
 
 def _unreadable(error: BaseException) -> ImportProblem:
-    return ImportProblem(f"is no Excel workbook (.xlsx) that can be read ({type(error).__name__})")
+    return ImportProblem(f"is not an Excel workbook (.xlsx) that can be read ({type(error).__name__})")
 
 
 def _without_empty_end(texts: list[str]) -> list[str]:

@@ -40,7 +40,7 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
     """Import, and write what came of it, in one transaction; another worker on the same upload waits here."""
     upload = Upload.objects.select_for_update(of=("self",)).select_related("by").filter(job=job).first()
     if upload is None:
-        raise JobRefused("the upload is gone, and with it who sent it")
+        raise JobRefused("the upload is gone, and so is the account that sent it")
     if upload.result is not None:  # its worker was lost after the last step
         done: dict[str, Any] = upload.result
         return done

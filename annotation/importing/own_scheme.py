@@ -64,7 +64,7 @@ def _new(one: Asked) -> QuestionDefinition:
         raise one.problem(f"{one.key!r} is answered with numbers and with texts: use one of them")
     level: Any = one.level or ("nominal" if one.words else "interval")
     if level not in LEVELS:
-        raise one.problem(f"the level {level!r} is none of {', '.join(LEVELS)}")
+        raise one.problem(f"the level {level!r} is not one of {', '.join(LEVELS)}")
     return QuestionDefinition(
         key=one.key, wording=one.key, level=level, values=tuple(json.loads(one.values or "[]"))
     )

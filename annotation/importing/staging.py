@@ -64,7 +64,7 @@ def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any
         for rating in _ratings(entry):
             if rating.label.occasion not in ("", *Occasion.values):
                 problem = ImportProblem(
-                    f"{rating.label.occasion!r} is none of {', '.join(Occasion.values)}",
+                    f"{rating.label.occasion!r} is not one of {', '.join(Occasion.values)}",
                     field=rating.field.removesuffix("value") + "occasion",
                     line=entry.line,
                     file=entry.file,

@@ -48,7 +48,7 @@ class ItemKind:
         return [*parts, str(place.turn)] if self.has_turn else parts
 
     def read(self, parts: Sequence[str]) -> Place | None:
-        """Return the place that the unquoted parts of a key name; None where they are no key of this kind."""
+        """Return the place that the unquoted parts of a key name; None where this kind has no such key."""
         if not self.has_turn:
             return Place(parts[0], parts[1]) if len(parts) == 2 else None
         if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()):

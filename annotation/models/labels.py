@@ -36,7 +36,7 @@ class Label(models.Model):
     )
     sample = models.PositiveIntegerField(default=0)
     number = models.FloatField(null=True)
-    text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is no text)
+    text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is not a text)
     missing = models.TextField(blank=True)
     explanation = models.TextField(blank=True)
     assignment = models.ForeignKey(

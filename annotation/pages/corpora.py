@@ -101,7 +101,7 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
         if not 0 <= seed < 2**31:
             raise ValueError
     except ValueError:
-        messages.error(request, "The seed is a whole number from 0, the share a number between 0 and 1.")
+        messages.error(request, "The seed is a whole number of 0 or more, the share lies between 0 and 1.")
         return redirect("corpus", name)
     try:
         splits.draw(corpus=found, by=_user(request), seed=seed, test_share=share)

@@ -82,7 +82,7 @@ def deactivate(*, by: User | None, person: User) -> None:
     Raises RoleRefused for the only administrator and for oneself.
     """
     if by is not None and by.pk == person.pk:
-        raise RoleRefused("Nobody deactivates their own account. Ask another administrator.")
+        raise RoleRefused("You cannot deactivate your own account. Ask another administrator.")
     if not person.is_active:
         return
     if person.is_superuser:

@@ -62,7 +62,7 @@ def delete_person(*, person: User, by: User, confirmation: str, despite_use: boo
     if confirmation != person.get_username():
         raise DeletionRefused(f"type the name exactly to confirm: {person.get_username()}")
     if person.pk == by.pk:
-        raise DeletionRefused("nobody deletes their own account")
+        raise DeletionRefused("you cannot delete your own account")
     if person.is_superuser and person.is_active:
         roles.must_not_be_last(person)
     uses = uses_of(person)

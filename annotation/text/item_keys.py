@@ -18,13 +18,13 @@ def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
 
 
 def parse_item_key(key: str) -> tuple[str, str, int | None]:
-    """Return (dialogue, continuation, turn) of a key; raise ValueError where it is none."""
+    """Return (dialogue, continuation, turn) of a key; raise ValueError where it is not a key."""
     parts = [_unquote(part) for part in key.split("/")]
     for kind in KINDS.values():
         if place := kind.read(parts):
             return place.dialogue, place.continuation, place.turn
     forms = " or ".join(sorted({kind.key_form for kind in KINDS.values()}, key=len))
-    raise ValueError(f"{key!r} is no item key: expected {forms}")
+    raise ValueError(f"{key!r} is not an item key: expected {forms}")
 
 
 def item_key_sql(dialogue: str, continuation: str, position: str) -> str:

@@ -305,7 +305,7 @@ def _must_have_seen(
 
 
 def _hold_again(seat: Seat, work: Work) -> None:
-    """A lease that ran out is no loss while a slot is free; a skipped task was given up."""
+    """A lease that ran out loses nothing while a slot is free; a skipped task was given up."""
     if work.state == Assignment.State.VOIDED:
         why = Assignment.objects.values_list("withdrawn_reason", flat=True).get(pk=work.assignment)
         raise LeaseLost(VOIDED.format(why))

@@ -9,7 +9,7 @@ from annotation.errors import AnswerRefused
 from annotation.scheme_versions.asked import Asked, Questionnaire
 
 Answers = Mapping[str, Mapping[str, Any]]
-"""Item (its public number as a text) to question key to value; None or an empty text is no answer."""
+"""Item (its public number as a text) to question key to value; None or an empty text is not an answer."""
 
 
 class Given(NamedTuple):

@@ -129,7 +129,7 @@ UPDATE annotation_assignment a SET state = 'expired' FROM late WHERE a.id = late
 
 
 def take_seat(*, campaign: int, user: int) -> Seat:
-    """Lock and return a member's standing; raise NotTaskHolder where the user is no member."""
+    """Lock and return a member's standing; raise NotTaskHolder where the user is not a member."""
     with prepared.cursor() as cursor:
         cursor.execute(SEAT, (campaign, user))
         row = cursor.fetchone()

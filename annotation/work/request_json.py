@@ -9,7 +9,7 @@ from config import request_json
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """Return a JSON object; raise AnswerRefused where the body is none, or beyond a limit."""
+    """Return a JSON object; raise AnswerRefused where the body is not one, or beyond a limit."""
     try:
         value = request_json.parse(body or b"{}")
     except request_json.BadJSON as error:

@@ -144,7 +144,7 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
 def _raised(analysis: Analysis) -> dict[str, list[str]]:
     """Return, by flag, the figures that raise it; a pair's are named with the pair and come last.
 
-    What a tiny pair raises is no statement about the data: where the figures of all the data are free of a
+    What a tiny pair raises is not a statement about the data: where the figures of all the data are free of a
     flag, the pairs that have it say whose they are.
     """
     raised: dict[str, list[str]] = {}

@@ -38,7 +38,7 @@ class StudySerializer(PlaceSerializer):
     created_at = serializers.DateTimeField(read_only=True)
 
     def validate_definition(self, value: Any) -> dict[str, Any]:
-        """Refuse what is no object."""
+        """Refuse what is not an object."""
         if not isinstance(value, dict):
             raise serializers.ValidationError("A definition is an object.")
         return value

@@ -117,7 +117,7 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
 
 @dataclass(frozen=True)
 class Download:
-    """A file that is ready to be handed out. It is logged once all of it was.
+    """A file that is ready for download. It is logged once all of it was sent.
 
     It is written whole before its first byte leaves: so its length, rows and hash are known and sent ahead,
     what fails on the way to it is an error and no short file, and a slow reader holds no database connection.
@@ -139,7 +139,7 @@ class Download:
             Event.objects.create(by=export.created_by, verb="export", subject=subject, detail=detail)
 
     def close(self) -> None:
-        """Let go of a file that was not handed out to its end."""
+        """Let go of a file that was not sent to its end."""
         self.file.close()
 
     def response(self, name: str = "") -> StreamingHttpResponse:

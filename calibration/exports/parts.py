@@ -54,6 +54,6 @@ def take(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) 
         splits.fix(split=split, by=by)
         return Taken(split, "dev")
     if not purpose.strip():
-        raise ExportRefused("test is locked: say what it is taken out for; it is logged as a look at test")
+        raise ExportRefused("test is locked: say what you need it for; it is logged as a look at test")
     splits.open_test(split=split, by=by, purpose=f"export: {purpose.strip()}")
     return Taken(split, part)

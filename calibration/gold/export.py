@@ -66,7 +66,7 @@ def provenance(gold: Gold) -> dict[str, Any]:
 
 
 def download(*, gold: Gold, taken: Taken, form: str, by: User | None) -> Download:
-    """Return a gold's labels as a file of a form, ready to be handed out; that it was is recorded."""
+    """Return a gold's labels as a file of a form, ready for download; a download is recorded."""
     return stream(
         query=query(gold, taken),
         form=form,

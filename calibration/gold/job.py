@@ -61,7 +61,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     campaign = Campaign.objects.select_related("corpus").filter(pk=number).first()
     version = SchemeVersion.objects.select_related("scheme").filter(pk=told.pop("scheme_version")).first()
     if corpus is None or version is None or (number and campaign is None):
-        raise JobRefused("what it was to be made from was deleted")
+        raise JobRefused("the labels that it was to be made from were deleted")
     try:
         gold = make(
             corpus=corpus,

@@ -1,4 +1,4 @@
-"""Exports that were made, with the hash of what was handed out."""
+"""Exports that were made, with the hash of what was downloaded."""
 
 from __future__ import annotations
 

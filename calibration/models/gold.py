@@ -35,7 +35,7 @@ class GoldLabel(models.Model):
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE)
     question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT)
     number = models.FloatField(null=True)
-    text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is no text)
+    text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is not a text)
     reason = models.CharField(max_length=200, blank=True)
     n_raters = models.PositiveIntegerField()
     support = models.FloatField(null=True)

@@ -87,5 +87,5 @@ def taken_by(request: HttpRequest, corpus: Corpus) -> Taken | None:
     try:
         return take(corpus=corpus, by=user, **asked)
     except CalibrationError as refused:
-        messages.error(request, f"Not handed out: {refused}.")
+        messages.error(request, f"Not downloaded: {refused}.")
         return None

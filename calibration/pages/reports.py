@@ -1,4 +1,4 @@
-"""The report of a study: shown, computed again, opened on test, handed out. Researchers only."""
+"""The report of a study: shown, computed again, opened on test, downloaded. Researchers only."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from annotation.records import SELF, Dialogue
 from annotation.text import happenings
 from annotation.text.blinding import Blind
 from annotation.text.language import language_tag
+from annotation.text.numbers import number as written
 from calibration.profiles.phrases import Names, phrases, turns
 from judges.material.loading import Material, load
 from judges.metrics import METRICS
@@ -49,11 +50,16 @@ class Value:
     title: str
     turn: int | None
     place: int | None
-    value: float | None
+    value: float | str | None
     missing: str
     causes: tuple[str, ...]
     turns: tuple[int, ...]
     leads: tuple[tuple[int, str], ...]
+
+    @property
+    def shown(self) -> str:
+        """The value as it is read: a category as it is called."""
+        return self.value if isinstance(self.value, str) else written(self.value, 3)
 
 
 def lines(material: Material, continuation: Continuation) -> list[Line]:
@@ -115,7 +121,7 @@ def _value(label: Label, offset: int, names: Names, lines: Mapping[int, Line]) -
         metric.title,
         None if place is None else lines[place].number,
         place,
-        label.number,
+        label.number if label.text is None else label.text,
         label.missing,
         phrases(details, names, metric.causes),
         tuple(line.number for line in spoken_of),

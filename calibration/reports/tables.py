@@ -33,7 +33,7 @@ OTHERS = {
     "alt_test_winning_rate": "ω",
     "alt_test_advantage": "Advantage",
 }
-"""Headings of columns that are no statistic of the table."""
+"""Headings of columns that are not a statistic of the table."""
 KINDS = (HUMAN, JUDGE, METRIC, "key")
 
 

@@ -208,7 +208,7 @@ def clustered_p_values(totals: Floats, margins: Floats) -> Floats:
 
 
 def by_rejected(p: Floats, q: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Benjamini-Yekutieli rejections per row of p-values (rows x tests); NaN is no test."""
+    """Benjamini-Yekutieli rejections per row of p-values (rows x tests); NaN is not a test."""
     m = p.shape[1]
     order = np.argsort(p, axis=1, kind="stable")  # NaN last
     ranks = np.arange(1, m + 1)

@@ -105,7 +105,7 @@ def _check_part(study: Study, part: str) -> None:
             f"the corpus {study.corpus.name} has {'a' if split else 'no'} split: show {allowed[0]}"
         )
     if part == "test" and split and not split.looks.exists():
-        raise StudyError("test was not opened: say for what it is needed first")
+        raise StudyError("test was not opened: say what it is needed for first")
 
 
 def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:

@@ -37,7 +37,7 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest of a backup. BackupError where the file is none, or of a later release."""
+    """The manifest of a backup. BackupError where the file is not a backup, or is of a later release."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = Manifest(**json.loads(archive.read(MANIFEST)))

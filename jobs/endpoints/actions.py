@@ -76,7 +76,7 @@ def check(*, base_url: str, key_env: str) -> None:
     """Raise JobError unless the address is plain http(s) and the variable is one that holds keys."""
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise JobError(f"{base_url!r} is no http or https address.")
+        raise JobError(f"{base_url!r} is not an http or https address.")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise JobError("The address must hold no user, password, query or fragment.")
     name = parts.hostname.casefold().rstrip(".")
@@ -163,7 +163,7 @@ def _price(text: str) -> Decimal | None:
     try:
         price = Decimal(text)
     except InvalidOperation:
-        raise JobError(f"{text!r} is no price per million tokens.") from None
+        raise JobError(f"{text!r} is not a price per million tokens.") from None
     if not price.is_finite() or price < 0:
-        raise JobError(f"{text!r} is no price per million tokens.")
+        raise JobError(f"{text!r} is not a price per million tokens.")
     return price

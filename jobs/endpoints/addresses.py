@@ -30,12 +30,12 @@ def refusal(host: str, *, allow_private: bool) -> str:
     """Return why an IP address may not be connected to, '' where it may.
 
     Link-local, multicast and metadata addresses never may; loopback, private and other addresses that are
-    not global may where `allow_private`. What is no IP address is refused.
+    not global may where `allow_private`. What is not an IP address is refused.
     """
     try:
         address = _unwrapped(ipaddress.ip_address(host))
     except ValueError:
-        return "is no IP address"
+        return "is not an IP address"
     if address in METADATA:
         return "is a cloud's metadata service, which holds credentials of the machine"
     if address.is_link_local or address.is_multicast:

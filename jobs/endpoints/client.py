@@ -2,7 +2,7 @@
 
     CallError
       Again       worth another try: 429, 5xx, timeouts, connection errors; `delay` as the server asked
-      Malformed   a response whose text is no text; asked for once more
+      Malformed   a response whose text is not a text; asked for once more
       Refused     final for this call: 400 and the like
         Shut      final for every call of the run: a refused or missing key, no such model or address,
                   an address that the endpoint may not be at
@@ -100,7 +100,7 @@ class Clients:
         except TooLong as error:
             raise Malformed(str(error)) from None
         except (openai.APIError, ValueError, RecursionError) as error:
-            raise Again(f"the reply was no valid response: {_redact(str(error), client.api_key)}") from None
+            raise Again(f"the response was not valid: {_redact(str(error), client.api_key)}") from None
         return received(answer.http_response.content, round(1000 * (time.perf_counter() - begun)))
 
 

@@ -1,8 +1,8 @@
 """What an endpoint sent, checked where it comes in: after this, a reply is a text and two plausible counts.
 
     CallError (jobs.endpoints.client)
-      Again         the body is no completion at all: a proxy's page, an error with status 200
-      Malformed     a completion whose text is no text, or longer than is read
+      Again         the body is not a completion at all: a proxy's page, an error with status 200
+      Malformed     a completion whose text is not a text, or longer than is read
 
 An answer whose token counts make no sense is kept, without the counts and with a flag.
 """
@@ -61,7 +61,7 @@ def received(body: bytes, latency_ms: int) -> Reply:
     except RecursionError:
         raise Malformed("the response is nested too deeply") from None
     except ValueError as error:
-        raise Again(f"the reply was no valid response: {str(error)[:200]}") from None
+        raise Again(f"the response was not valid: {str(error)[:200]}") from None
     choices = data.get("choices") if isinstance(data, dict) else None
     if not choices:
         raise Again(_no_choice(data))
@@ -76,7 +76,7 @@ def received(body: bytes, latency_ms: int) -> Reply:
 
 
 def _text(choices: Any) -> tuple[str, str]:
-    """Return the first choice's text and "", or what stands in its place and why it is no text."""
+    """Return the first choice's text and "", or what stands in its place and why it is not a text."""
     first = choices[0] if isinstance(choices, list) else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(message, dict):

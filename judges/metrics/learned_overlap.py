@@ -76,7 +76,7 @@ def bleurt(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> 
     logits = model.run(found.reference, found.response).logits
     if logits.numel() != 1:
         name, count = settings.text("model"), logits.numel()
-        raise MetricError(f"bleurt: {name!r} is no regressor: it gives {count} numbers")
+        raise MetricError(f"bleurt: {name!r} is not a regressor: it gives {count} numbers")
     return scored(float(logits.reshape(())))
 
 

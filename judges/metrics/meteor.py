@@ -27,7 +27,7 @@ def meteor(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> 
 
     F (1 - 0.5 (chunks / matches)^3), F = 10PR / (R + 9P): nltk's single_meteor_score, after ComperDial table
     14. `paper` matches forms, Porter stems and WordNet synonyms; `exact_plus_stem` does without synonyms and
-    so is no METEOR as published. Range 0 to 1.
+    so is not METEOR as published. Range 0 to 1.
     """
     from nltk.translate.meteor_score import single_meteor_score
 

@@ -75,7 +75,7 @@ def _artifact(scene: Scene, of: str) -> str | None:
 
 
 def holds(criterion: Mapping[str, Any], artifact: str) -> bool:
-    """Whether an artifact meets a criterion; raise MetricError for a criterion that is none."""
+    """Whether an artifact meets a criterion; raise MetricError for a criterion that makes no sense."""
     kind = criterion.get("kind")
     if kind == "json":
         return _json(artifact) is not None
@@ -94,7 +94,7 @@ def holds(criterion: Mapping[str, Any], artifact: str) -> bool:
 
 
 def _json(artifact: str) -> Any:
-    """Return the JSON value, None where it is not JSON (a bare null is no result either)."""
+    """Return the JSON value, None where it is not JSON (a bare null is not a result either)."""
     try:
         return json.loads(artifact)
     except (ValueError, RecursionError):
@@ -105,7 +105,7 @@ def _matches(pattern: str, artifact: str) -> bool:
     try:
         return regex.search(pattern, artifact, timeout=SECONDS) is not None
     except regex.error as error:
-        raise MetricError(f"the success pattern {pattern!r} is no regular expression: {error}") from None
+        raise MetricError(f"the success pattern {pattern!r} is not a regular expression: {error}") from None
     except TimeoutError:
         raise MetricError(f"the success pattern {pattern!r} takes too long to match") from None
 

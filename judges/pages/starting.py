@@ -32,7 +32,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
     if target is None:
         return choose(
             request,
-            title="New run: over what?",
+            title="New run: on which dialogues?",
             lead="A run answers questions about the items of a corpus, or of what a campaign covers.",
             back=("runs", "Judges and metrics"),
             room="runs",
@@ -91,7 +91,7 @@ def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse
     """Lead to what was started: a run, the runs, or the jobs that start them."""
     first = started[0]
     if isinstance(first, Job):
-        messages.info(request, "What it covers is being listed: see below. Then its run is among the runs.")
+        messages.info(request, "The run is being prepared: see below. After that you find it among the runs.")
         return redirect("jobs")
     return redirect("run", first.pk) if len(started) == 1 else redirect("runs")
 

@@ -23,7 +23,7 @@ QUESTIONS: dict[str, QuestionDefinition] = {key: SCHEME.question(key) for key in
 
 
 class CocoevalBehaviours(Asking):
-    """One call per continuation, ten binary labels per turn. A static continuation is no one conversation."""
+    """One call per continuation, ten binary labels per turn. Static continuations are left out."""
 
     key = "cocoeval_behaviours"
     title = "CoCoEval behaviours: ten behaviours, tagged on every turn"
@@ -34,7 +34,7 @@ class CocoevalBehaviours(Asking):
     def refusal(self, case: Case, variant: str) -> str:
         """Turns that each answer another point of the history are not judged together."""
         return (
-            "the turns of a static continuation are no one conversation"
+            "the turns of a static continuation are not one conversation"
             if case.continuation.mode == "static"
             else ""
         )
@@ -121,7 +121,7 @@ def _marked(data: dict[str, Any], key: str, last: int) -> set[int]:
         raise Unparseable(f"the field {key}_turns is missing or no list")
     for number in value:
         if not isinstance(number, int) or isinstance(number, bool):
-            raise Unparseable(f"{key}_turns: {str(number)[:40]!r} is no turn number")
+            raise Unparseable(f"{key}_turns: {str(number)[:40]!r} is not a turn number")
         if not 1 <= number <= last:
             raise Unparseable(f"{key}_turns: there is no turn {str(number)[:40]}; the turns are 1 to {last}")
     return set(value)

@@ -1,7 +1,7 @@
 """Reading replies: scores on lines of their own, and JSON objects. Every reader is linear in the reply.
 
 What a reply repeats is not what it says: quoted lines (`> overall - 5`), quoted blocks (`<<<BEGIN ...>>>`)
-and lines that stand in the material word for word are no scores of the model's own.
+and lines that stand in the material word for word are not the model's own scores.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def on_scale(name: str, text: str, values: Sequence[int]) -> int:
     try:
         number = float(text)
     except ValueError:
-        raise Unparseable(f"{name}: {text[:40]!r} is no number") from None
+        raise Unparseable(f"{name}: {text[:40]!r} is not a number") from None
     if number not in values:
         raise Unparseable(f"{name}: {text[:40]} is not on the scale {values[0]} to {values[-1]}")
     return int(number)
@@ -78,20 +78,20 @@ def limited(reply: str) -> str:
 
 
 def json_object(reply: str) -> dict[str, Any]:
-    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is none."""
+    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one."""
     text = _unfenced(limited(reply))
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
     except Unparseable:
         raise
     except json.JSONDecodeError as error:
-        raise Unparseable(f"no valid JSON: {error.msg} at character {error.pos}") from None
+        raise Unparseable(f"not valid JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
-        raise Unparseable("no valid JSON: nested too deeply") from None
+        raise Unparseable("not valid JSON: nested too deeply") from None
     except ValueError:
-        raise Unparseable("no valid JSON: a number has too many digits") from None
+        raise Unparseable("not valid JSON: a number has too many digits") from None
     if not isinstance(value, dict):
-        raise Unparseable("the JSON is no object")
+        raise Unparseable("the JSON is not an object")
     return value
 
 
@@ -101,7 +101,7 @@ def whole_number(data: dict[str, Any], key: str, most: int) -> int:
         raise Unparseable(f"the field {key} is missing")
     value = data[key]
     if not isinstance(value, int) or isinstance(value, bool):
-        raise Unparseable(f"{key}: {str(value)[:40]!r} is no whole number")
+        raise Unparseable(f"{key}: {str(value)[:40]!r} is not a whole number")
     if not 0 <= value <= most:
         raise Unparseable(f"{key}: {str(value)[:40]} is not between 0 and {most}, the number of turns")
     return value
@@ -205,7 +205,7 @@ def _unfenced(reply: str) -> str:
 
 
 def _no_constant(text: str) -> None:
-    raise Unparseable(f"no valid JSON: {text}")
+    raise Unparseable(f"not valid JSON: {text}")
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The rules of `rules-baseline`: one function per behaviour, each with its whole rule in its docstring.
 
 A rule gets a `Moment` (a turn and what came before it) and returns why the behaviour is there, or "". The
-rules look at words and punctuation alone. They know nothing of meaning, and are no more than a baseline that
+rules look at words and punctuation alone. They know nothing of meaning, and are only a baseline that
 a judge worth its price should beat.
 """
 

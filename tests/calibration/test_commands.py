@@ -86,7 +86,7 @@ def test_a_mistake_is_answered_in_one_line(rated: World, arguments: list[str], m
 
 def test_study_opens_test_only_with_a_purpose(rated: World) -> None:
     splits.draw(corpus=rated.corpus, by=None)
-    with pytest.raises(CommandError, match="say for what test is opened"):
+    with pytest.raises(CommandError, match="say what test is opened for"):
         _said("study", "--corpus", "talks", "--part", "test")
     assert "the paper" in _said("study", "--corpus", "talks", "--part", "test", "--purpose", "the paper")
     assert TestLook.objects.count() == 1

@@ -62,7 +62,7 @@ def test_test_is_refused_until_it_was_opened(study: Study) -> None:
 
 
 def test_opening_test_needs_a_purpose(study: Study) -> None:
-    with pytest.raises(StudyError, match="say for what"):
+    with pytest.raises(StudyError, match="say what"):
         studies.open_test(study=study, by=None, purpose="  ")
     assert not TestLook.objects.exists()
 

@@ -75,7 +75,7 @@ def test_clusters_of_later_imports_join_a_fixed_split(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_opening_test_needs_a_purpose_is_logged_and_fixes_the_split(tmp_path: Path) -> None:
     split = splits.draw(corpus=corpus(tmp_path), by=None)
-    with pytest.raises(SplitRefused, match="say for what"):
+    with pytest.raises(SplitRefused, match="say what"):
         splits.open_test(split=split, by=None, purpose="  ")
     person = factories.user(researcher=True)
     look = splits.open_test(split=split, by=person, purpose="final report")

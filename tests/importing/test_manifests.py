@@ -78,7 +78,7 @@ def test_the_command_takes_the_hash_itself(exported: Path) -> None:
     Path(f"{exported}.manifest.json").unlink()
     with pytest.raises(CommandError, match="was cut off or changed"):
         _import(exported, "--sha256", "0" * 64)
-    with pytest.raises(CommandError, match="is no SHA-256"):
+    with pytest.raises(CommandError, match="is not a SHA-256"):
         _import(exported, "--sha256", "12")
     _import(exported, "--sha256", hashlib.sha256(exported.read_bytes()).hexdigest().upper())
     assert _kept() == 4

@@ -123,7 +123,7 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over(tmp_path: Path) -> No
         (
             {"id": "d", "turns": TURNS, "participants": [{"id": "A"}]},
             "turns[1].speaker",
-            "'B' is no id of a part",
+            "'B' is not the id of a part",
         ),
         (
             {"id": "d", "turns": TURNS, "participants": [{"id": "A"}, {"id": "A"}]},

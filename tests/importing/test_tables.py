@@ -171,13 +171,13 @@ def test_hostile_workbooks_are_refused_in_a_line(tmp_path: Path) -> None:
     good = workbook(tmp_path / "good.xlsx")
     entity = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><worksheet>&a;</worksheet>'
     for content, reason in (
-        (b"PK\x03\x04", "is no Excel workbook"),
+        (b"PK\x03\x04", "is not an Excel workbook"),
         (b"", "the file is empty"),
-        (_archive(a=b"text"), "is no Excel workbook"),
+        (_archive(a=b"text"), "is not an Excel workbook"),
         (_archive(bomb=b"0" * (129 * 2**20)), "holds more than 128 MiB unpacked"),
         (_archive(**{f"p{n}": b"" for n in range(1001)}), "holds more than"),
-        (_with(good, SHEET, lambda _: entity), "is no Excel workbook"),
-        (_with(good, SHEET, lambda xml: xml[: len(xml) // 2]), "is no Excel workbook"),
+        (_with(good, SHEET, lambda _: entity), "is not an Excel workbook"),
+        (_with(good, SHEET, lambda xml: xml[: len(xml) // 2]), "is not an Excel workbook"),
         (_with(good, SHEET, lambda xml: xml.replace(b'r="3"', b'r="999999999"')), "has over 1,048,576 rows"),
     ):
         (tmp_path / "hostile.xlsx").write_bytes(content)
@@ -217,7 +217,7 @@ def test_columns_of_a_ratings_file_are_mapped_and_it_gives_another_question_agai
     ("columns", "reason"),
     [
         ({"item": "nothing"}, "there is no column 'nothing' to be taken for item"),
-        ({"thing": "who"}, "is no column of the format"),
+        ({"thing": "who"}, "is not a column of the format"),
     ],
 )
 def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path, columns: dict[str, str], reason: str) -> None:

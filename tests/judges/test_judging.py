@@ -61,7 +61,7 @@ def test_an_unparseable_reply_is_a_failed_call_with_its_text(fake: FakeLLM) -> N
     finish()
     call = Call.objects.get()
     assert (call.state, call.attempts, call.reasked) == (Call.State.FAILED, 2, 1)
-    assert call.error.startswith("unparseable: no valid JSON")
+    assert call.error.startswith("unparseable: not valid JSON")
     assert "I would rather not say" in call.reply
     assert call.tokens_in == 200
     run.refresh_from_db()

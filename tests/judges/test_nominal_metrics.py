@@ -96,9 +96,13 @@ def test_a_report_compares_it_with_people_on_the_same_categories(spoken: World) 
 def test_pages_export_and_profile_take_its_texts(spoken: World, client: Client, tmp_path) -> None:  # type: ignore[no-untyped-def]
     run = run_of(spoken)
     client.force_login(user(researcher=True))
-    page = client.get(reverse("dialogue", args=[spoken.corpus.dialogues.first().pk])).content.decode()  # type: ignore[union-attr]
+    dialogue = spoken.corpus.dialogues.order_by("pk").first()
+    assert dialogue is not None
+    own = dialogue.continuations.get()
+    page = client.get(reverse("profile-continuation", args=[own.pk])).content.decode()
     assert run.rater.name in page
-    assert "question" in page
+    assert page.count(">question</span>") == 1
+    assert "no value" not in page
     assert client.get(reverse("profile", args=[spoken.corpus.pk])).status_code == 200
     assert summary.profile(spoken.corpus) == []
     with (tmp_path / "labels.csv").open("w+b") as file:

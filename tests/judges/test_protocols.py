@@ -202,13 +202,13 @@ def test_a_count_that_contradicts_the_turns_is_flagged() -> None:
     [
         ({"repetition_turns": [4]}, "there is no turn 4; the turns are 1 to 3"),
         ({"repetition_turns": [0]}, "there is no turn 0"),
-        ({"repetition_turns": ["1"]}, "is no turn number"),
-        ({"repetition_turns": [True]}, "is no turn number"),
+        ({"repetition_turns": ["1"]}, "is not a turn number"),
+        ({"repetition_turns": [True]}, "is not a turn number"),
         ({"repetition_turns": "1"}, "missing or no list"),
         ({"repetition_count": 4}, "4 is not between 0 and 3"),
         ({"repetition_count": -1}, "-1 is not between"),
-        ({"repetition_count": 1.0}, "is no whole number"),
-        ({"repetition_count": None}, "is no whole number"),
+        ({"repetition_count": 1.0}, "is not a whole number"),
+        ({"repetition_count": None}, "is not a whole number"),
         ({"repetition_explanation": None}, "missing or no text"),
     ],
 )

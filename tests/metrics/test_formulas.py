@@ -129,7 +129,7 @@ def test_a_success_criterion_holds_or_not(criterion: dict, artifact: str, expect
     [
         ({"kind": "python"}, "kind 'python': it must be"),
         ({"kind": "matches"}, "needs 'pattern'"),
-        ({"kind": "matches", "pattern": "("}, "is no regular expression"),
+        ({"kind": "matches", "pattern": "("}, "is not a regular expression"),
         ({"kind": "fields", "fields": "a"}, "needs 'fields' as a list"),
         ({"kind": "matches", "pattern": "(a|a)*$"}, "takes too long"),
     ],

@@ -46,7 +46,7 @@ def test_commas_separate_keys_and_parameters() -> None:
         ("ir:rate=2", "ir: rate must be between 0 and 1, not 2"),
         ("ir:decay=fast", "ir: decay must be one of geometric exponential inverse, not 'fast'"),
         ("pd:history=maybe", "pd: history must be 0 or 1, not 'maybe'"),
-        ("pf:window", "'pf:window': 'window' is no parameter; write name=value"),
+        ("pf:window", "'pf:window': 'window' is not a parameter; write name=value"),
         ("", "there is no metric ''"),
     ],
 )

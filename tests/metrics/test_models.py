@@ -108,7 +108,7 @@ def test_bleurt_is_the_output_of_the_regressor(folder: Path) -> None:
 
 def test_bleurt_refuses_a_classifier(folder: Path) -> None:
     name = models.classifier(folder / "classifier", ("x", "y"))
-    with pytest.raises(Exception, match="is no regressor"):
+    with pytest.raises(Exception, match="is not a regressor"):
         score(f"bleurt:model={name}", answer("b c", "b d"))
 
 

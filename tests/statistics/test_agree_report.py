@@ -130,7 +130,7 @@ def test_a_question_that_is_not_there_is_refused_beside_one_that_is(tmp_path: Pa
 
 @pytest.mark.parametrize("margin", ["nan", "inf", "-1"])
 def test_a_margin_that_is_no_number_from_zero_on_is_refused(margin: str, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="--epsilon and --seed must be numbers from 0 on"):
+    with pytest.raises(CommandError, match="--epsilon and --seed must be numbers of 0 or more"):
         _agree(_rated(tmp_path), f"--epsilon={margin}")
 
 

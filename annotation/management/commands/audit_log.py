@@ -27,7 +27,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the acts."""
         if options["limit"] < 1:
-            raise CommandError("--limit is a whole number from 1.")
+            raise CommandError("--limit takes a whole number of 1 or more.")
         found = audit.events(verb=options["verb"], person=options["person"], text=options["text"])
         for event in found[: options["limit"]]:
             told = {

@@ -101,7 +101,7 @@ class Command(BaseCommand):
 
 def _plan(options: dict[str, Any]) -> Plan:
     if not 0 <= options["epsilon"] < float("inf") or options["seed"] < 0:
-        raise ValueError("--epsilon and --seed must be numbers from 0 on")
+        raise ValueError("--epsilon and --seed must be numbers of 0 or more")
     return Plan(
         options["resamples"], options["seed"], options["level"], options["interval"], options["resample"]
     )

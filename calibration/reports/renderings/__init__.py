@@ -1,4 +1,4 @@
-"""The forms a report is handed out in, one file each, in one table."""
+"""The forms a report is downloaded in, one file each, in one table."""
 
 from __future__ import annotations
 

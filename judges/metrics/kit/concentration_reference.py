@@ -50,7 +50,7 @@ def similarities(texts: list[str], tools: Tools) -> Similarities:
 
 
 def spread(similar: Similarities, members: Members | None = None) -> float:
-    """Return the mean edge of the spanning tree of 1 - similarity, where an edge of length 0 is no edge.
+    """Return the mean edge of the spanning tree of 1 - similarity, where an edge of length 0 is not an edge.
 
     A repeated message costs an edge to something else, unless rounding made its distance some 6e-8. Of the
     two cosines of a pair, which rounding may tell apart, the one with an edge counts, or the shorter. With

@@ -5,7 +5,7 @@
     ├── InputRefused            a file to score that cannot be read, with its place
     └── ModelMissing            a model or library that a metric needs and that is not there
 
-A value that a formula leaves undefined is no error: it is a `Score` with a reason.
+A value that a formula leaves undefined is not an error: it is a `Score` with a reason.
 """
 
 

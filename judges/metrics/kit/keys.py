@@ -50,7 +50,7 @@ def _pairs(key: str, tail: str) -> dict[str, str]:
     for part in filter(None, (piece.strip() for piece in tail.split(","))):
         name, equals, text = part.partition("=")
         if not equals or not name.strip():
-            raise KeyRefused(f"{key!r}: {part!r} is no parameter; write name=value")
+            raise KeyRefused(f"{key!r}: {part!r} is not a parameter; write name=value")
         pairs[name.strip()] = text.strip()
     return pairs
 
