@@ -58,7 +58,7 @@ def ap(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
     if item is None:
         return unscored("every agenda item in reach is saturated", current=current)
     gain = _gain(scene, turn, coverage, item, tools)
-    if gain.value is None:
+    if not isinstance(gain.value, float):
         return gain
     assert turn is not None
     message = tools.unit(scene)[scene.position(turn)]
