@@ -134,7 +134,7 @@ def test_a_download_says_its_rows_and_hash_ahead_and_has_a_manifest(
 
 
 def test_a_download_that_is_not_read_to_its_end_is_not_logged(rated: World) -> None:
-    download = stream(selection=labels(of_corpus(rated.corpus)), form="csv", corpus=rated.corpus, by=None)
+    download = stream(query=labels(of_corpus(rated.corpus)), form="csv", corpus=rated.corpus, by=None)
     next(iter(download))
     download.close()
     assert not Export.objects.exists()

@@ -138,7 +138,7 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over(tmp_path: Path) -> No
         (
             {"id": "d", "turns": TURNS, "agenda": {"items": [], "start": "a"}},
             "agenda.start",
-            "no id of an agenda",
+            "not the id of an agenda",
         ),
         (
             {"id": "d", "turns": TURNS, "continuations": [{"turns": TURNS}]},
