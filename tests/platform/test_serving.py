@@ -18,11 +18,12 @@ pytestmark = pytest.mark.slow
 WORKERS = ("worker-calls", "worker-metrics", "worker-jobs")
 KEY_NAME, KEY = "JUDGES_API_KEY", "key-of-the-provider"
 KEYS = {"CONCORD_KEY_VARIABLES": KEY_NAME, KEY_NAME: KEY}
+AS_USUAL = {"CONCORD_WEB_PROCESSES": ""}
 
 
 @pytest.fixture(scope="module")
 def server(home):
-    with running(home, **KEYS) as started:
+    with running(home, **KEYS, **AS_USUAL) as started:
         query(home, "CREATE TABLE kept AS SELECT 42 AS n")
         yield started
 
