@@ -1,7 +1,8 @@
 """Killing the worker of a judge's run again and again: what is paid twice, and how much longer the run takes.
 
 The worker is a process of `make up`, started again as the supervisor does, killed with SIGKILL at random
-moments. Everything that was asked and not stored is lost with it: at most as many requests as run at once.
+moments once it asks. Everything that was asked and not stored is lost with it: at most as many requests as
+run at once.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from typing import Any
 
 from benchmarks import _home, _slow_llm
 from benchmarks.judge_runner import prepare
+from config.embedded.children import SETTLED as SETTLED_SECONDS
+from config.embedded.children import Child
 
 GOAL = 1.0
-PAUSE = (10.5, 14.0)
+PAUSE = (1.0, 5.0)
+SETTLED = SETTLED_SECONDS + 0.5
+"""A worker that ended sooner would be started again only after a while."""
 LOOK_EVERY = 0.1
 
 
@@ -58,7 +63,6 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float]) -> tuple
     """Do a whole run, with a kill after each pause; return its seconds and its requests."""
     from annotation.models import Corpus
     from config.embedded import programs
-    from config.embedded.children import Child
     from config.embedded.layout import layout
     from jobs.models import Endpoint
     from judges.rating import actions as rating
@@ -73,23 +77,27 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float]) -> tuple
     started = rating.start(by=None, plan=judge.plan(), scope=Selection(Corpus.objects.get()))
     worker.start()
     try:
-        _watch(started.pk, worker, pauses)
+        _watch(started.pk, worker, url, pauses)
     finally:
         worker.ask_to_stop()
         worker.stop(time.monotonic() + 10)
     return time.perf_counter() - begun, _slow_llm.requests(url) - before
 
 
-def _watch(pk: int, worker: Any, pauses: list[float]) -> None:
+def _watch(pk: int, worker: Child, url: str, pauses: list[float]) -> None:
     """Return when the run is done; RuntimeError where it ends otherwise, or before the last kill."""
     from jobs.models import Run
 
-    left, due = list(pauses), time.monotonic() + (pauses[0] if pauses else 0.0)
+    left, due, asked = list(pauses), 0.0, _slow_llm.requests(url)
     while (state := Run.objects.values_list("state", flat=True).get(pk=pk)) in {"queued", "running"}:
-        if left and time.monotonic() > due and worker.process is not None:
+        now = time.monotonic()
+        if left and not due and _slow_llm.requests(url) > asked:
+            due = max(now + left[0], worker.started + SETTLED)
+        if left and due and now > due and worker.process is not None:
             worker.process.kill()
+            worker.process.wait()
             left.pop(0)
-            due = time.monotonic() + (left[0] if left else 0.0)
+            due, asked = 0.0, _slow_llm.requests(url)
         worker.look()
         time.sleep(LOOK_EVERY)
     run = Run.objects.get(pk=pk)
