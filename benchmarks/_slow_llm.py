@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
@@ -18,7 +19,7 @@ _START_SECONDS = 30.0
 
 
 def application(delay: float) -> web.Application:
-    """Return the server: any POST is answered after `delay` seconds."""
+    """Return the server: any POST is answered after `delay` seconds; a GET says how many there were."""
     message = {"role": "assistant", "content": REPLY}
     answer = {
         "id": "x",
@@ -30,12 +31,20 @@ def application(delay: float) -> web.Application:
     }
     body = json.dumps(answer).encode()
 
+    total = 0
+
     async def complete(request: web.Request) -> web.Response:
+        nonlocal total
         await request.read()
+        total += 1
         await asyncio.sleep(delay)
         return web.Response(body=body, content_type="application/json")
 
+    async def count(_request: web.Request) -> web.Response:
+        return web.json_response(total)
+
     served = web.Application()
+    served.router.add_get("/v1/requests", count)
     served.router.add_post("/v1/chat/completions", complete)
     return served
 
@@ -53,6 +62,12 @@ def running(delay: float) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
+
+
+def requests(url: str) -> int:
+    """How many requests the endpoint at `url` has been sent."""
+    with urllib.request.urlopen(f"{url}/requests") as answer:
+        return int(json.load(answer))
 
 
 def _wait(port: int) -> None:

@@ -28,7 +28,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each, taken in turns (3)")
     options = parser.parse_args(list(argv))
     with _home.home(), _slow_llm.running(options.delay) as url:
-        prompts = _prepare(url, options.calls, options.connections)
+        prompts = prepare(url, options.calls, options.connections)
         bare, ours = [], []
         for number in range(options.rounds):
             bare.append(_bare(url, prompts, options.connections))
@@ -50,7 +50,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _prepare(url: str, calls: int, connections: int) -> list[list[dict[str, str]]]:
+def prepare(url: str, calls: int, connections: int) -> list[list[dict[str, str]]]:
     """Make a corpus with that many turns and an endpoint; return the prompts that its judge sends."""
     from annotation.models import Continuation, Corpus, Dialogue, Item, System, Turn
     from jobs.models import Endpoint

@@ -14,6 +14,7 @@
 | CONCORD_KEY_VARIABLES | variables with keys that the page may name, comma-separated | none |
 | CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
+| CONCORD_WEB_PROCESSES | processes of `manage.py serve` that answer pages | 2 |
 | CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |
 """
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from config.embedded.children import Program
 
-WEB_PROCESSES = 2
+WEB_PROCESSES, MOST_WEB_PROCESSES = 2, 64
 CALLS = "calls"
 QUEUES = (CALLS, "metrics", "jobs")
 
 
-def web(listening: int) -> list[Program]:
+def web(listening: int, processes: int = WEB_PROCESSES) -> list[Program]:
     """The web server: processes that share the supervisor's listening socket; each answers for the other."""
     command = (sys.executable, "-m", "config.web", "--fd", str(listening))
-    names = [f"web-{number}" for number in range(1, WEB_PROCESSES + 1)]
+    names = [f"web-{number}" for number in range(1, processes + 1)]
     # Killed outright with the supervisor, because a slow end would hold the port.
     return [Program(name, command, signal.SIGKILL, (listening,)) for name in names]
 

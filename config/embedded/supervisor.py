@@ -74,10 +74,10 @@ class Supervisor:
         self.database = postgres.use(self.places.home)
         self.database.ensure()
 
-    def start_web(self, folder: Path) -> list[Child]:
+    def start_web(self, folder: Path, *, processes: int) -> list[Child]:
         """Start the web server's processes on the socket that stays open while one of them is away."""
         assert self._listening is not None, "claim comes first"
-        return [self.start(program, folder) for program in programs.web(self._listening.fileno())]
+        return [self.start(program, folder) for program in programs.web(self._listening.fileno(), processes)]
 
     def start(self, program: Program, folder: Path) -> Child:
         """Start a program and keep it running from now on."""

@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import resource
+import time
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEADER_SECONDS = 10.0
 LARGEST_HEADERS = 64 * 2**10
+KEPT_FILES = 64
+"""Of the files that a process may have open, so many are for the work: the database, uploads, modules."""
+TELL_EVERY = 60.0
+RETRY_SECONDS = 5
+FULL = (
+    f"HTTP/1.1 503 Service Unavailable\r\nRetry-After: {RETRY_SECONDS}\r\nContent-Length: 0\r\n"
+    "Cache-Control: no-store\r\nConnection: close\r\n\r\n"
+).encode()
+logger = logging.getLogger(__name__)
+
+
+def most_connections() -> int:
+    """How many connections this process may have open at once."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] - KEPT_FILES
 
 
 class LimitedHeaders(HttpToolsProtocol):
-    """Closes a connection whose headers are not complete in time, or are too many."""
+    """Closes a connection whose headers are not complete in time, or are too many, or that is one too many.
 
+    A process without files to open could neither ask its database nor say what is wrong.
+    """
+
+    _told = -TELL_EVERY
     _clock: asyncio.TimerHandle | None = None
     _header_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock for the first request."""
         super().connection_made(transport)
-        self._start_clock()
+        if len(self.connections) > most_connections():
+            self._refuse(transport)
+        else:
+            self._start_clock()
 
     def data_received(self, data: bytes) -> None:
         """Read on; the clock runs from the first byte of a request to the end of its headers."""
@@ -46,6 +70,18 @@ class LimitedHeaders(HttpToolsProtocol):
         """Stop the clock."""
         self._stop_clock()
         super().connection_lost(exc)
+
+    def _refuse(self, transport: asyncio.Transport) -> None:
+        """Answer 503 before anything is asked, and say why in one line, once a minute."""
+        if time.monotonic() - LimitedHeaders._told > TELL_EVERY:
+            LimitedHeaders._told = time.monotonic()
+            logger.error(
+                "All %d connections are taken that the limit of open files allows: more are answered with "
+                "503. Raise it, as with `ulimit -n 4096`.",
+                most_connections(),
+            )
+        transport.write(FULL)
+        transport.close()
 
     def _start_clock(self) -> None:
         if self._clock is None:

@@ -38,10 +38,10 @@ def as_ordinary_user() -> list[str]:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a program that lives in `home`."""
+    """The environment of a program that lives in `home`; one web process, unless `more` says otherwise."""
     dropped = {"CONCORD_POSTGRES_OPTIONS", "DJANGO_SETTINGS_MODULE", "MAKELEVEL"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return kept | {"CONCORD_HOME": str(home)} | more
+    return kept | {"CONCORD_HOME": str(home), "CONCORD_WEB_PROCESSES": "1"} | more
 
 
 def manage(

@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed"),
 ]
 LEASE_SECONDS = 6
-TURNS, DIALOGUES = 40, 6
+TURNS, DIALOGUES = 40, 3
 START = """
 from annotation.models import Corpus
 from judges.rating import actions, plans, selection
@@ -107,7 +107,7 @@ def test_a_run_ends_complete_and_once_though_one_of_two_workers_is_killed(shape,
     def holders() -> set[str]:
         return set(Call.objects.filter(state="leased").values_list("worker", flat=True))
 
-    with FakeLLM(delay=0.4) as fake, worker("one@test") as one, worker("two@test"):
+    with FakeLLM(delay=0.3) as fake, worker("one@test") as one, worker("two@test"):
         endpoint_of(fake, concurrency=8)
         begun = subprocess.run(
             [*MANAGE, "shell", "-v0", "-c", START], env=shape, capture_output=True, text=True

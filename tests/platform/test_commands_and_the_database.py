@@ -14,14 +14,24 @@ from config.embedded import locks
 from config.embedded.layout import LONGEST_SOCKET_PATH, SYSTEM_STATE, layout
 from tests.platform.running import MANAGE, PROJECT, environment, manage, processes, query, wait_until
 
-HOLD = "from django.db import connection as c; c.ensure_connection(); print('holding', flush=True); input()"
+CONNECT = "from django.db import connection as c; c.ensure_connection()"
+USE = "from config.embedded import postgres; import os; postgres.use(os.environ['CONCORD_HOME']).ensure()"
+STAY = "print('holding', flush=True); input()"
 
 
 def hold(home: Path) -> subprocess.Popen[str]:
-    """A command that connects, says so, and stays until its input ends."""
-    command = [*MANAGE, "shell", "--no-imports", "-c", HOLD]
+    """A program that uses the database, says so, and stays until its input ends."""
+    return started(home, [sys.executable, "-c", f"{USE}; {STAY}"])
+
+
+def command(home: Path) -> subprocess.Popen[str]:
+    """As `hold`: a whole command, which connects."""
+    return started(home, [*MANAGE, "shell", "--no-imports", "-c", f"{CONNECT}; {STAY}"])
+
+
+def started(home: Path, program: list[str]) -> subprocess.Popen[str]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(command, env=environment(home), text=True, **pipes)
+    process = subprocess.Popen(program, env=environment(home), cwd=PROJECT, text=True, **pipes)
     assert process.stdout.readline() == "holding\n", process.stderr.read()
     return process
 
@@ -38,13 +48,13 @@ def test_a_command_starts_the_database_and_stops_it(home):
 
 
 def test_a_command_that_needs_no_database_does_not_start_it(new_home):
-    assert manage(new_home, "check").returncode == 0
+    assert manage(new_home, "check", "--tag", "caches").returncode == 0
     assert not (new_home / "run").exists()
     assert not layout(new_home).root.exists()
 
 
 def test_a_command_does_not_stop_the_database_under_another(home):
-    first, second = hold(home), hold(home)
+    first, second = command(home), hold(home)
     assert let_go(first) == 0
     assert query(home, "SELECT 1") == [(1,)]
     assert let_go(second) == 0
@@ -53,7 +63,7 @@ def test_a_command_does_not_stop_the_database_under_another(home):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_the_database_stops_after_a_command_that_was_ended_by_a_signal(home, number):
-    process = hold(home)
+    process = command(home) if number == signal.SIGTERM else hold(home)
     process.send_signal(number)
     process.communicate()
     wait_until(lambda: not processes(home))

@@ -113,11 +113,11 @@ def test_a_start_killed_while_it_noted_the_home_does_not_set_the_data_aside(new_
     assert places.root.exists()
 
 
-def test_logs_are_for_their_owner_alone(new_home):
-    assert manage(new_home, "showmigrations", "--plan", "--skip-checks").returncode == 0
-    for folder in (new_home / "logs", new_home / "run"):
+def test_logs_are_for_their_owner_alone(home):
+    assert manage(home, "showmigrations", "--plan", "--skip-checks").returncode == 0
+    for folder in (home / "logs", home / "run"):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    for log in (new_home / "logs").iterdir():
+    for log in (home / "logs").iterdir():
         assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
@@ -134,7 +134,7 @@ def test_a_log_is_cut_while_it_is_written(tmp_path, monkeypatch):
     assert stat.S_IMODE((tmp_path / "postgres.log.1").stat().st_mode) == 0o600
 
 
-def test_a_refused_row_is_not_in_the_log(new_home):
+def test_a_refused_row_is_not_in_the_log(home):
     code = (
         "from django.db import connection as c, Error\n"
         "with c.cursor() as cursor:\n"
@@ -142,9 +142,9 @@ def test_a_refused_row_is_not_in_the_log(new_home):
         "    try: cursor.execute(\"INSERT INTO person VALUES ('a', 'pbkdf2-secret-hash')\")\n"
         "    except Error: print('refused')\n"
     )
-    done = manage(new_home, "shell", "--no-imports", "-c", code)
+    done = manage(home, "shell", "--no-imports", "-c", code)
     assert "refused" in done.stdout, done.stderr
-    log = (new_home / "logs" / "postgres.log").read_text()
+    log = (home / "logs" / "postgres.log").read_text()
     assert "violates check constraint" in log
     assert "pbkdf2-secret-hash" not in log
 

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import psycopg
 import pytest
 
 from config.embedded.children import Child, Program
 from config.embedded.layout import Layout
+from config.embedded.resources import FEWEST_FILES
 from config.embedded.supervisor import Supervisor
-from tests.platform.running import NOBODY, Running, as_ordinary_user, processes, status_of, wait_until
+from tests.platform import ready
+from tests.platform.running import (
+    NOBODY,
+    Running,
+    as_ordinary_user,
+    manage,
+    processes,
+    running,
+    status_of,
+    wait_until,
+)
+from tests.platform.web import send
 
+TOKEN = "0123456789abcdef0123456789abcdef01234567"
+PREPARE = f"""
+from datetime import timedelta
+from django.contrib.auth.models import User
+from django.utils import timezone
+from annotation.models import ApiToken
+from annotation.people.tokens import hash_of
+ApiToken.objects.create(
+    user=User.objects.create_superuser("root"), name="tests", scope="write", key_hash=hash_of("{TOKEN}"),
+    expires_at=timezone.now() + timedelta(days=1),
+)
+"""
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 
 
@@ -30,10 +58,22 @@ def mounted(size: str) -> Iterator[Path]:
     folder.rmdir()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
     """A disk on which a small database fits, which belongs to an ordinary user."""
-    yield from mounted("260m")
+    yield from mounted("300m")
+
+
+@pytest.fixture(scope="module")
+def server(disk: Path) -> Iterator[Running]:
+    """All of it on that disk, with as few files as it starts with."""
+    home = disk / "home"
+    home.mkdir()
+    os.chown(ready.fill(home, ordinary=True), NOBODY, NOBODY)
+    prefix = ["prlimit", f"--nofile={FEWEST_FILES}:{FEWEST_FILES}", *as_ordinary_user()]
+    with running(home, prefix=prefix) as started:
+        yield started
+    assert not processes(home, Layout(home, as_root=False))
 
 
 @pytest.fixture
@@ -81,27 +121,53 @@ def test_a_program_that_cannot_be_started_is_told_once_and_tried_again(new_home,
 
 
 @pytest.mark.slow
-def test_a_disk_that_fills_up_loses_nothing_and_goes_on_once_there_is_room(disk):
-    home = disk / "home"
-    server = Running(home, prefix=as_ordinary_user())
-    places = Layout(home, as_root=False)
+def test_a_disk_that_fills_up_loses_nothing_and_goes_on_once_there_is_room(disk, server):
+    connect = ordinary_query(server.home)
+    connect("CREATE TABLE kept (n int PRIMARY KEY, filling text)")
+    filler = fill(disk)
+    confirmed = write_until_refused(connect)
+    assert status_of(server.port) == 200
+    assert status_of(server.port, "sign-in/") in {200, 503}
+    filler.unlink()
+    wait_until(lambda: goes_on(connect), 90)
+    found = connect("SELECT count(*) FROM kept WHERE n <= " + str(confirmed))
+    assert found == [(confirmed,)]
+    assert status_of(server.port, "sign-in/") == 200
+    assert server.process.poll() is None
+
+
+@pytest.mark.slow
+def test_more_connections_than_files_cost_nothing_that_was_confirmed_and_it_goes_on(server):
+    made = manage(server.home, "shell", "--no-imports", "-c", PREPARE, prefix=as_ordinary_user())
+    assert made.returncode == 0, made.stderr
+    statuses = [save(server, 0)]
+    with ExitStack() as held:
+        for _ in range(2 * FEWEST_FILES):
+            held.enter_context(send(int(server.port), b"GET / HTTP/1.1\r\n"))
+        statuses += [save(server, number) for number in range(1, 6)]
+    wait_until(lambda: status_of(server.port, "sign-in/") == 200)
+    statuses.append(save(server, 6))
+    assert statuses[0] == statuses[-1] == 201
+    assert None in statuses or 503 in statuses, "there were too many"
+    assert set(statuses) <= {201, 503, None}
+    (found,) = ordinary_query(server.home)("SELECT count(*) FROM jobs_endpoint")
+    assert found[0] >= statuses.count(201)
+    (line,) = (server.home / "logs" / "web-1.log").read_text().splitlines()[-1:]
+    assert "connections are taken that the limit of open files allows" in line
+
+
+def save(server: Running, number: int) -> int | None:
+    """Add an endpoint over the API; the status of the answer, None where there is none."""
+    body = json.dumps({"name": f"e{number}", "base_url": "http://localhost:9/v1", "model": "m"})
+    headers = {"Authorization": f"Token {TOKEN}", "Content-Type": "application/json"}
+    address = f"http://127.0.0.1:{server.port}/api/v1/endpoints/"
     try:
-        server.wait_until_ready()
-        connect = ordinary_query(home)
-        connect("CREATE TABLE kept (n int PRIMARY KEY, filling text)")
-        filler = fill(disk)
-        confirmed = write_until_refused(connect)
-        assert status_of(server.port) == 200
-        assert status_of(server.port, "sign-in/") in {200, 503}
-        filler.unlink()
-        wait_until(lambda: goes_on(connect), 90)
-        found = connect("SELECT count(*) FROM kept WHERE n <= " + str(confirmed))
-        assert found == [(confirmed,)]
-        assert status_of(server.port, "sign-in/") == 200
-        assert server.process.poll() is None
-    finally:
-        server.stop()
-    assert not processes(home, places)
+        with urlopen(Request(address, body.encode(), headers), timeout=20) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+    except OSError:
+        return None
 
 
 def ordinary_query(home: Path):

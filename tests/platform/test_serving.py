@@ -12,17 +12,23 @@ from pathlib import Path
 import pytest
 
 from tests.fake_llm import FakeLLM
-from tests.platform.running import Running, manage, processes, query, running, status_of, wait_until
+from tests.platform.running import Running, processes, query, running, status_of, wait_until
 
 pytestmark = pytest.mark.slow
 WORKERS = ("worker-calls", "worker-metrics", "worker-jobs")
 KEY_NAME, KEY = "JUDGES_API_KEY", "key-of-the-provider"
 KEYS = {"CONCORD_KEY_VARIABLES": KEY_NAME, KEY_NAME: KEY}
+ASK_FOR_A_TEST = """
+INSERT INTO jobs_endpoint (name, base_url, model, key_env, currency, concurrency, timeout_s, active,
+                           allow_private, from_environment, test_asked, test_error)
+VALUES ('fake', '{url}', 'fake-1', '{key}', 'USD', 1, 30, true, true, false, now(), '')
+"""
+AS_USUAL = {"CONCORD_WEB_PROCESSES": ""}
 
 
 @pytest.fixture(scope="module")
 def server(home):
-    with running(home, **KEYS) as started:
+    with running(home, **KEYS, **AS_USUAL) as started:
         query(home, "CREATE TABLE kept AS SELECT 42 AS n")
         yield started
 
@@ -61,12 +67,21 @@ def has_database(port: int | str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("kind", ["web", "postgres", "keeper", "worker-calls", "worker-metrics"])
+@pytest.mark.parametrize("kind", ["postgres", "keeper", "worker-calls", "worker-metrics"])
 def test_a_part_that_is_killed_comes_back_with_its_data(server, kind):
-    before = {process.pid for process in processes(server.home)[kind]}
-    for process in processes(server.home)[kind]:
-        process.kill()
+    before = kill_every(kind, server)
+    is_back_with_its_data(server, kind, before)
 
+
+def kill_every(kind: str, server: Running) -> set[int]:
+    """`kill -9` for all processes of a kind; returns their numbers."""
+    victims = processes(server.home)[kind]
+    for process in victims:
+        process.kill()
+    return {process.pid for process in victims}
+
+
+def is_back_with_its_data(server: Running, kind: str, before: set[int]) -> None:
     def back() -> bool:
         now = {process.pid for process in processes(server.home).get(kind, [])}
         return bool(now - before) and status_of(server.port) == 200 and has_database(server.port)
@@ -86,11 +101,11 @@ def test_another_process_answers_while_one_is_killed(server):
 
 def test_the_socket_stays_open_while_every_process_is_away(server):
     wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
-    for process in processes(server.home)["web"]:
-        process.kill()
+    before = kill_every("web", server)
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
+    is_back_with_its_data(server, "web", before)
 
 
 def test_a_second_one_in_the_same_home_is_refused_in_one_line(server):
@@ -116,13 +131,8 @@ def test_the_key_of_an_endpoint_reaches_only_the_processes_that_make_calls(serve
     assert holders == {"supervisor", "worker-calls"}, "the supervisor hands it on"
 
 
-def test_an_endpoint_is_tested_with_its_key_from_page_api_and_command(server):
-    """The page and the API ask for what is asked here: that a worker does it."""
+def test_an_endpoint_is_tested_with_its_key_by_the_worker_that_the_page_and_the_api_ask(server):
     with FakeLLM() as fake:
-        declared = f"{fake.url}|fake-1|{KEY_NAME}"
-        done = manage(server.home, "test_endpoint", "fake", **KEYS, CONCORD_ENDPOINT_FAKE=declared)
-        assert KEY in " ".join(fake.keys), done.stderr
-        fake.keys.clear()
-        query(server.home, "UPDATE jobs_endpoint SET test_asked = now(), test_done = NULL")
-        wait_until(lambda: query(server.home, "SELECT count(test_done) FROM jobs_endpoint") == [(1,)])
-        assert KEY in " ".join(fake.keys)
+        query(server.home, ASK_FOR_A_TEST.format(url=fake.url, key=KEY_NAME))
+        wait_until(lambda: query(server.home, "SELECT count(test_done) FROM jobs_endpoint") == [(1,)], 60)
+        assert fake.keys == {f"Bearer {KEY}"}

@@ -12,6 +12,7 @@ from django.test import Client
 from annotation.people import accounts, tokens
 from config.web import bodies, calling, limits, protocol
 from config.web.bodies import Refused
+from tests.platform.running import wait_until
 from tests.platform.web import ask, everything, send, serving
 
 HEAD = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\n"
@@ -69,6 +70,23 @@ def test_the_second_request_of_a_connection_is_timed_too(monkeypatch):
         assert answer.startswith(b"HTTP/1.1 200")
         connection.sendall(b"\r\n")
         assert everything(connection) == b""
+
+
+def test_more_connections_than_files_allow_are_answered_with_503_and_told_once(monkeypatch, caplog):
+    monkeypatch.setattr(protocol, "most_connections", lambda: 3)
+    monkeypatch.setattr(protocol.LimitedHeaders, "_told", -protocol.TELL_EVERY)
+    with serving(echo) as port:
+        held = [send(port, b"GET / HTTP/1.1\r\n") for _ in range(3)]
+        for _ in range(2):
+            with send(port, b"") as refused:
+                answer = everything(refused)
+            assert answer.startswith(b"HTTP/1.1 503 ")
+            assert b"\r\nRetry-After: 5\r\n" in answer
+        for connection in held:
+            connection.close()
+        wait_until(lambda: ask(port).startswith(b"HTTP/1.1 200"))
+    (line,) = [record.getMessage() for record in caplog.records if record.name == protocol.__name__]
+    assert line.startswith("All 3 connections are taken that the limit of open files allows")
 
 
 def test_endless_headers_are_cut_off_by_size():

@@ -13,7 +13,7 @@ import pytest
 
 from config.management.commands.serve import Command
 from tests.platform import ready
-from tests.platform.running import Running, processes, query, status_of, wait_until
+from tests.platform.running import Running, processes, query, running, status_of, wait_until
 
 DEMO_LINES = ("Loading the demo", "annotator", "researcher", "Concord is ready")
 
@@ -63,12 +63,10 @@ def test_sigterm_stops_all_of_it_within_seconds(next_one):
 def test_a_later_start_takes_seconds_and_ends_with_its_supervisor(next_one):
     next_one.stop()
     started = time.monotonic()
-    server = Running(next_one.home)
-    server.wait_until_ready()
-    # A few seconds on an idle machine; here other tests run beside it.
-    assert time.monotonic() - started < 25
-    os.kill(server.process.pid, signal.SIGKILL)
-    server.stop()
+    with running(next_one.home) as server:
+        # A few seconds on an idle machine; here other tests run beside it.
+        assert time.monotonic() - started < 25
+        os.kill(server.process.pid, signal.SIGKILL)
     wait_until(lambda: not processes(next_one.home), 30)
 
 
@@ -82,6 +80,18 @@ def test_a_port_in_use_is_told_in_one_line(new_home):
     assert len(server.lines) == 1
     assert f"Port {server.port} on 127.0.0.1 is in use" in server.lines[0]
     assert not processes(new_home)
+
+
+@pytest.mark.parametrize("number", ["0", "65", "two"])
+def test_a_number_of_web_processes_that_is_none_is_told_in_one_line(capfd, monkeypatch, number):
+    monkeypatch.setenv("CONCORD_WEB_PROCESSES", number)
+    with pytest.raises(SystemExit) as ended:
+        Command().run_from_argv(["manage.py", "serve"])
+    assert ended.value.code == 1
+    said = capfd.readouterr()
+    assert (said.out + said.err).splitlines() == [
+        f"CommandError: CONCORD_WEB_PROCESSES={number}: choose a number between 1 and 64."
+    ]
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "http"])

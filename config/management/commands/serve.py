@@ -39,13 +39,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until asked to stop."""
-        port = _port(options["port"])
+        port, processes = _port(options["port"]), _web_processes()
         supervisor = Supervisor(
             layout(settings.HOME), host=options["host"], port=port, say=self._say, keys=_take_keys()
         )
         try:
             supervisor.claim()
-            self._serve(supervisor, demo=options["demo"])
+            self._serve(supervisor, processes=processes, demo=options["demo"])
         except Stopped:
             self._say("Stopping...")
         finally:
@@ -53,13 +53,13 @@ class Command(BaseCommand):
             supervisor.stop()
         self._say("Stopped.")
 
-    def _serve(self, supervisor: Supervisor, *, demo: bool) -> None:
+    def _serve(self, supervisor: Supervisor, *, processes: int, demo: bool) -> None:
         if settings.DATABASES["default"].get("EMBEDDED_HOME"):
             self._say("Starting PostgreSQL...")
             supervisor.start_database()
         self._migrate()
         self._say("Starting the web server and the workers...")
-        web = supervisor.start_web(settings.BASE_DIR)
+        web = supervisor.start_web(settings.BASE_DIR, processes=processes)
         broker = bool(settings.CELERY_BROKER_URL)
         for program in programs.workers(settings.BASE_DIR, broker=broker, run=supervisor.places.run):
             supervisor.start(program, settings.BASE_DIR)
@@ -99,6 +99,16 @@ class Command(BaseCommand):
         with suppress(OSError):  # nobody reads on, or its disk is full: no reason to stop serving
             self.stdout.write(line)
             self.stdout.flush()
+
+
+def _web_processes() -> int:
+    """How many processes answer; CommandError for anything that is no such number."""
+    text = os.environ.get("CONCORD_WEB_PROCESSES") or str(programs.WEB_PROCESSES)
+    if not text.isdecimal() or not 1 <= int(text) <= programs.MOST_WEB_PROCESSES:
+        raise CommandError(
+            f"CONCORD_WEB_PROCESSES={text}: choose a number between 1 and {programs.MOST_WEB_PROCESSES}."
+        )
+    return int(text)
 
 
 def _take_keys() -> dict[str, str]:

@@ -1,0 +1,106 @@
+"""Killing the worker of a judge's run again and again: what is paid twice, and how much longer the run takes.
+
+The worker is a process of `make up`, started again as the supervisor does, killed with SIGKILL at random
+moments once it asks. Everything that was asked and not stored is lost with it: at most as many requests as
+run at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _home, _slow_llm
+from benchmarks.judge_runner import prepare
+from config.embedded.children import SETTLED as SETTLED_SECONDS
+from config.embedded.children import Child
+
+GOAL = 1.0
+PAUSE = (1.0, 5.0)
+SETTLED = SETTLED_SECONDS + 0.5
+"""A worker that ended sooner would be started again only after a while."""
+LOOK_EVERY = 0.1
+
+
+def run(argv: Sequence[str]) -> dict[str, Any]:
+    """Run the benchmark and return its figures."""
+    parser = argparse.ArgumentParser(prog="benchmarks worker_kills", description=__doc__)
+    parser.add_argument("--calls", type=int, default=2000, help="calls of a run (2000)")
+    parser.add_argument("--kills", type=int, default=10, help="kills in the second run (10)")
+    parser.add_argument("--connections", type=int, default=16, help="requests at once (16)")
+    parser.add_argument("--delay", type=float, default=1.0, help="seconds the endpoint takes (1.0)")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
+    options = parser.parse_args(list(argv))
+    chance = random.Random(options.seed)
+    moments = [chance.uniform(*PAUSE) for _ in range(options.kills)]
+    with _home.home() as home, _slow_llm.running(options.delay) as url:
+        prepare(url, options.calls, options.connections)
+        undisturbed, asked = _run(home, url, 0.0, [])
+        seconds, asked_again = _run(home, url, 0.1, moments)
+    repeated = asked_again - options.calls
+    return {
+        "headline": {
+            "name": "requests paid twice, of those that ran at once at a kill",
+            "value": round(repeated / max(1, options.kills * options.connections), 3),
+            "goal": GOAL,
+            "better": "lower",
+        },
+        "paid_twice": repeated,
+        "paid_twice_without_kills": asked - options.calls,
+        "at_most_under_way": options.kills * options.connections,
+        "seconds": round(seconds, 1),
+        "seconds_without_kills": round(undisturbed, 1),
+        "times_as_long": round(seconds / undisturbed, 2),
+        **{name: getattr(options, name) for name in ("calls", "kills", "connections", "delay", "seed")},
+    }
+
+
+def _run(home: Path, url: str, temperature: float, pauses: list[float]) -> tuple[float, int]:
+    """Do a whole run, with a kill after each pause; return its seconds and its requests."""
+    from annotation.models import Corpus
+    from config.embedded import programs
+    from config.embedded.layout import layout
+    from jobs.models import Endpoint
+    from judges.rating import actions as rating
+    from judges.rating.plans import Judge
+    from judges.rating.selection import Selection
+
+    judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), temperature=temperature)
+    found = programs.workers(_home.PROJECT, broker=False, run=home)
+    worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
+    before = _slow_llm.requests(url)
+    begun = time.perf_counter()
+    started = rating.start(by=None, plan=judge.plan(), scope=Selection(Corpus.objects.get()))
+    worker.start()
+    try:
+        _watch(started.pk, worker, url, pauses)
+    finally:
+        worker.ask_to_stop()
+        worker.stop(time.monotonic() + 10)
+    return time.perf_counter() - begun, _slow_llm.requests(url) - before
+
+
+def _watch(pk: int, worker: Child, url: str, pauses: list[float]) -> None:
+    """Return when the run is done; RuntimeError where it ends otherwise, or before the last kill."""
+    from jobs.models import Run
+
+    left, due, asked = list(pauses), 0.0, _slow_llm.requests(url)
+    while (state := Run.objects.values_list("state", flat=True).get(pk=pk)) in {"queued", "running"}:
+        now = time.monotonic()
+        if left and not due and _slow_llm.requests(url) > asked:
+            due = max(now + left[0], worker.started + SETTLED)
+        if left and due and now > due and worker.process is not None:
+            worker.process.kill()
+            worker.process.wait()
+            left.pop(0)
+            due, asked = 0.0, _slow_llm.requests(url)
+        worker.look()
+        time.sleep(LOOK_EVERY)
+    run = Run.objects.get(pk=pk)
+    lost = run.calls.exclude(state="done").count()
+    if state != Run.State.DONE or lost or left:
+        raise RuntimeError(f"the run is {state} ({run.error}), {lost} calls not done, {len(left)} kills left")
