@@ -85,7 +85,7 @@ def test_simulated_raters_are_no_people_where_a_figure_is_missing() -> None:
     report = _report(built)
     reasons = [e["reason"] for q in report.result["questions"] for e in [*q["gaps"], *q["panel"]]]
     said = "\n".join([_said(report.result), *reasons])
-    assert "no item was rated by two raters besides the judge" in said
+    assert "no item was rated by the judge and by two others" in said
     assert "people" not in said
     assert "person" not in said
 
