@@ -15,6 +15,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.errors import SplitRefused
@@ -39,6 +40,17 @@ def choose(clusters: Iterable[str], *, seed: int, test_share: float) -> dict[str
 def lock_of(corpus: Corpus) -> Split | None:
     """Return the split that locks a corpus's test part, its first; None where none is drawn."""
     return corpus.splits.order_by("pk").first()
+
+
+def unopened(corpus: Corpus) -> QuerySet[SplitCluster]:
+    """Return the test clusters of a corpus's lock while nobody has opened it; none once a look is logged.
+
+    Pages of researchers show no answers about these.
+    """
+    lock = lock_of(corpus)
+    if lock is None or lock.looks.exists():
+        return SplitCluster.objects.none()
+    return lock.clusters.filter(part="test")
 
 
 @transaction.atomic

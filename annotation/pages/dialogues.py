@@ -13,8 +13,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.corpora import dialogue_view
-from annotation.models import Continuation, Dialogue, Turn
+from annotation.corpora import dialogue_view, splits
+from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.records import SELF
 from annotation.text.happenings import Names
 from annotation.text.language import language_tag
@@ -37,8 +37,11 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     number = request.GET.get("page")
     if asked and number is None:
         number = str((asked - 1) // TURNS_SHOWN + 1)
-    page = Paginator(own_turns, TURNS_SHOWN).get_page(number)
+    pages = Paginator(own_turns, TURNS_SHOWN)
+    pages.count = own.length if own else 0  # counted already
+    page = pages.get_page(number)
     turns = [] if shown is own else list(shown.turns.order_by("position"))
+    turn_numbers.number([*page, *turns])
     who = dialogue_view.speakers(found, [*page, *turns])
     history = dialogue_view.lines(found, list(page), who, asked=index)
     lines = dialogue_view.lines(found, turns, who, asked=index)
@@ -46,7 +49,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     anchor = f"turn-{asked}"
     rated = next((line.position for line in judged if line.anchor == anchor), None)
     in_history = next((line.position for line in history if line.anchor == anchor), None)
-    answers = dialogue_view.answers(shown)
+    locked = splits.unopened(found.corpus).filter(cluster=found.cluster).exists()
+    answers = [] if locked else dialogue_view.answers(shown)
     context = {
         "dialogue": found,
         "corpus": found.corpus,
@@ -66,6 +70,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "has_given": any(line.given for line in [*history, *lines]),
         "numbers": {line.position + 1: line.number for line in judged},
         "anchors": {line.position + 1: line.anchor for line in judged},
+        "locked": locked,
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),

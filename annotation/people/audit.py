@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
@@ -39,5 +40,22 @@ def named(subjects: Iterable[str]) -> dict[str, str]:
 
 
 def detail_in_words(event: Event) -> str:
-    """Return the detail of an act as one line."""
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in sorted(event.detail.items()))
+    """Return the detail of an act as one line of words."""
+    return _worded(event.detail)
+
+
+def _worded(value: Any) -> str:
+    """Return a JSON value in words: `part dev, include self yes`; inner objects in brackets."""
+    if isinstance(value, dict):
+        told = ((key.replace("_", " "), _inner(inner)) for key, inner in sorted(value.items()))
+        return ", ".join(f"{name} {words}" for name, words in told)
+    if isinstance(value, list):
+        return ", ".join(map(_inner, value)) or "none"
+    if value is None or value == "":
+        return "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _inner(value: Any) -> str:
+    words = _worded(value)
+    return f"({words})" if isinstance(value, dict) and words else words or "none"

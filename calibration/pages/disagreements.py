@@ -17,10 +17,10 @@ from calibration.disagreements.measure import PEOPLE
 from calibration.disagreements.showing import shown, value_name
 from calibration.pages.asked import part_of
 from calibration.pages.refusals import refusal_shown
+from calibration.reports.wording import crowd_of
 from config.permissions import researcher_only
 
 PAGE = 20
-NOBODY = {PEOPLE: "the people"}
 
 
 @require_GET
@@ -47,7 +47,7 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
         "items": shown(found.asked, found.compared, list(page), [found.apart[row] for row in page]),
         "question": found.asked.data.subject.question,
         "choices": _choices(found),
-        "who": [NOBODY.get(name, name) for name in (found.first, found.second)],
+        "who": [_everybody(found).get(name, name) for name in (found.first, found.second)],
         "table": _table(found, part),
         "query": f"{urlencode(found.named(part))}&",
     }
@@ -63,7 +63,14 @@ def _choices(found: Listing) -> list[tuple[str, str]]:
         for name, its, identified in zip(ratings.raters, ratings.kinds, ratings.identified, strict=True)
         if its == kind and identified
     ]
-    return [*NOBODY.items(), *single]
+    return [*_everybody(found).items(), *single]
+
+
+def _everybody(found: Listing) -> dict[str, str]:
+    """Return what all people at once are called: simulated raters are no people."""
+    raters = found.asked.data.raters
+    told = [{"kind": r.kind, "n": 1, "identified": r.identified, "simulated": r.simulated} for r in raters]
+    return {PEOPLE: f"the {crowd_of(told).many}"}
 
 
 def _table(found: Listing, part: str) -> dict[str, Any] | None:

@@ -157,6 +157,9 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     only_without = request.GET.get("only") == "without"
     if only_without:
         labels = labels.exclude(reason="")
+    hidden = splits.unopened(gold.corpus).values("cluster")
+    n_all = labels.count()
+    labels = labels.exclude(item__continuation__dialogue__cluster__in=hidden)
     page = Paginator(labels, 50).get_page(request.GET.get("page"))
     turn_numbers.number(label.item.turn for label in page)
     questions = (
@@ -167,6 +170,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     changes = changes_of(gold)
     context = {
         "gold": gold,
+        "n_locked": n_all - page.paginator.count,
         "changes": changes,
         "again": _again(gold) if changes else [],
         "page": page,

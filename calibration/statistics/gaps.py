@@ -146,8 +146,8 @@ def _constant(sample: Sample, columns: Sequence[int]) -> tuple[str, ...]:
 def _why(of: Comparison, sample: Sample, key: str) -> str:
     """Say why a figure of one table is undefined; some of these raters may be simulated, so not of people."""
     if not sample.n_items:
-        others = "of the raters" if of.judge is None else "raters besides the judge"
-        return f"no item was rated by two {others}"
+        among = "two of the raters" if of.judge is None else "the judge and by two others"
+        return f"no item was rated by {among}"
     if (same := no_variation(sample)) is not None:
         return same.reason
     if key == "f1":

@@ -14,7 +14,8 @@ from config.permissions import researcher_only
 from jobs import access, call_counts, runs
 from jobs.models import Call, Run
 from jobs.models.run import FLAGGED, TROUBLED
-from jobs.progress import progress
+from jobs.progress import Progress, progress
+from judges.rating.availability import has_model
 
 ROOM = {"active_room": "runs"}
 SHOWN = ("failed", "flagged", "all")
@@ -50,6 +51,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
+    context["loading"] = loading(run, state)
     return render(request, "judges/run.html", context | {"query": f"show={show}&"})
 
 
@@ -59,7 +61,8 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the progress alone, asked for again and again; the page reloads when the run ends."""
     run = access.run(pk)
     state = progress(run)
-    response = render(request, "judges/_progress.html", {"run": run, "progress": state})
+    context = {"run": run, "progress": state, "loading": loading(run, state)}
+    response = render(request, "judges/_progress.html", context)
     if not state.active and request.headers.get("HX-Request"):
         response["HX-Refresh"] = "true"
     return response
@@ -79,6 +82,11 @@ def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: go on with a cancelled or failed run."""
     runs.retry_failed(by=user_of(request), run=access.run(pk))
     return redirect("run", pk)
+
+
+def loading(run: Run, state: Progress) -> bool:
+    """Whether a metric is at work and may be loading its model still, as no call has finished yet."""
+    return bool(state.leased and not state.finished and has_model(run.rater))
 
 
 def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:

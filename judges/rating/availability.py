@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import BooleanField, F, Func
 
 from annotation.kinds import KINDS
-from annotation.models import Continuation, Corpus
+from annotation.models import Continuation, Corpus, Rater
 from annotation.records import SELF
 from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects
 from judges.metrics.kit.base import ALWAYS_MET, NEEDS
@@ -23,6 +23,7 @@ _HAS_PROFILE = Func(
     template="%(function)s(%(expressions)s, '$[*].profile[*]')",
     output_field=BooleanField(),
 )
+_MODELS = frozenset({"embeddings", "language_model"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,12 @@ def language_warning(corpus: Corpus) -> str:
         f"The embedding model {model} is made for {made_for}; dialogues here are in {spoken_here}. "
         "Name another model in CONCORD_EMBEDDING_MODEL."
     )
+
+
+def has_model(rater: Rater) -> bool:
+    """Whether a rater is a metric that loads a model before its first value."""
+    metric = METRICS.get(rater.spec.get("metric", ""))
+    return metric is not None and bool(metric.needs & _MODELS)
 
 
 def _of(metric: Metric, look: Callable[[str], str], warning: str) -> Availability:

@@ -18,6 +18,7 @@ from jobs.queue import calls as claiming
 from jobs.queue.heartbeat import Heart
 from jobs.runs import ACTIVE
 from judges.models import CallLabel
+from judges.rating.availability import has_model
 
 SLICE = 60.0
 _PAUSE = 0.5
@@ -71,12 +72,13 @@ class Drive:
     def _watch(self) -> None:
         calls = Call.objects.filter(run__in=self.ids)
         finished = calls.filter(state__in=[Call.State.DONE, Call.State.FAILED])
-        begun = finished.count()
+        begun, loads = finished.count(), any(has_model(run.rater) for run in self.runs)
         with tqdm(
             total=calls.count(), initial=begun, unit="call", file=self.bar_to, disable=self.bar_to is None
         ) as bar:
             while not self._stop.wait(_PAUSE):
                 bar.update(finished.count() - bar.n)
+                bar.set_description_str("loading the model" if loads and bar.n == begun else None)
             bar.update(finished.count() - bar.n)
         connection.close()
 

@@ -113,6 +113,7 @@ async function ask(place, payload = {}) {
   sending = submitButton.disabled = true;
   const [before, asked] = [answers?.changes, answers];
   try {
+    await drafts?.quiet();
     const { ok, body } = await postUntilUp(base + place, payload, {
       waiting: ({ message }) => say(`Not submitted yet: ${message}. Trying again…`, true),
       wanted: () => asked === answers && before === answers?.changes,

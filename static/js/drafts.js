@@ -7,6 +7,7 @@ import { forget, names, recall, remember } from "./annotate/memory.js";
 import { client, pause, post } from "./annotate/sending.js";
 
 const LONGEST_WAIT_MS = 10000;
+const LONGEST_DELAY_MS = 1500; // of a submit
 const LARGEST_KEPT_ALIVE = 60000;
 
 const place = (assignment, writer = "") => `concord-draft-${assignment}-${writer}`;
@@ -45,7 +46,12 @@ export class Drafts {
       at: Date.now(),
     });
     if (this.conflict) this.onConflict(this.conflict);
-    else if (!this.busy) this.send();
+    else if (!this.busy) this.sent = this.send();
+  }
+
+  // Resolves once no draft is on its way, or after a while: one that came after its submit would be refused.
+  quiet() {
+    return Promise.race([this.sent, pause(LONGEST_DELAY_MS)]);
   }
 
   async send() {

@@ -1,6 +1,9 @@
 // Small enhancements of every page: dialogs, confirmations, and marks of a transcript.
 (() => {
   "use strict";
+  // On a phone the rooms are one row that scrolls: begin with the current one in sight.
+  const room = document.querySelector(".bar nav [aria-current]");
+  if (room) room.parentElement.scrollLeft = room.offsetLeft - room.parentElement.offsetLeft - 48;
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-opens]");
     if (opener) {

@@ -213,3 +213,30 @@ def test_a_waiting_submit_is_called_off_by_another_change(page_of, ana):
     assert submitted() == 0
     page.keyboard.press("Control+Enter")
     expect(page.locator("#progress-text")).to_have_text("1 of 2")
+
+
+SLOW_DRAFTS = """
+const fetched = window.fetch;
+window.fetch = async (address, how) => {
+  if (String(address).endsWith("/draft/")) await new Promise((done) => setTimeout(done, 400));
+  return fetched(address, how);
+};
+"""
+
+
+def test_a_submit_waits_for_the_draft_that_is_on_its_way(page_of, ana):
+    corpus = factories.corpus()
+    factories.dialogue(corpus, turns=1)
+    factories.dialogue(corpus, turns=1)
+    campaign = factories.campaign(corpus, "comperdial_dialogue", annotators=[ana], include_self=True)
+    page = page_of(ana)
+    answered = []
+    page.on("response", lambda r: r.request.method == "POST" and answered.append((r.url[-7:], r.status)))
+
+    page.add_init_script(SLOW_DRAFTS)
+    page.goto(f"/work/{campaign.pk}/")
+    ready(page)
+    page.keyboard.press("4")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#progress-text")).to_have_text("1 of 2")
+    assert answered == [("/draft/", 200), ("submit/", 200)]

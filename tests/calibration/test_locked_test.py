@@ -167,3 +167,28 @@ def test_a_report_on_another_split_prints_the_looks_at_the_lock(rated: World, sp
     study: Study = create(name="second", corpus=rated.corpus, definition={"split": "other"}, by=None)
     report: Report = compute(study=study, part="dev", by=None)
     assert [look.purpose for look in looks(report)] == ["drawing the split other: a second seed"]
+
+
+def test_pages_show_no_answers_about_test_before_the_first_look(researcher: Client, rated: World) -> None:
+    split, made = splits.draw(corpus=rated.corpus, by=None, seed=3, test_share=0.5), _gold(rated)
+    dialogues = {
+        part: rated.corpus.dialogues.filter(cluster__in=splits.clusters(split=split, part=part))
+        for part in ("dev", "test")
+    }
+
+    def page_of(part: str) -> str:
+        return researcher.get(reverse("dialogue", args=[dialogues[part][0].pk])).content.decode()
+
+    def gold_page() -> str:
+        return researcher.get(reverse("gold", args=[made.pk])).content.decode()
+
+    assert "Locked" not in page_of("dev")
+    assert "ann" in page_of("dev").partition('id="answers"')[2]
+    assert "Locked: this dialogue is in the test part" in page_of("test")
+    assert "ann" not in page_of("test").partition('id="answers"')[2].replace("answer", "")
+    assert "Locked: 8 labels of the test part" in gold_page()
+    assert gold_page().count("turn=") == 8
+    splits.open_test(split=split, by=None, purpose="table 2")
+    assert "ann" in page_of("test").partition('id="answers"')[2]
+    assert gold_page().count("turn=") == 16
+    assert "Locked" not in gold_page() + page_of("test")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotation.labels import raters
 from calibration.reports import charts, lede, tables
@@ -85,9 +87,18 @@ def test_simulated_raters_are_no_people_where_a_figure_is_missing() -> None:
     report = _report(built)
     reasons = [e["reason"] for q in report.result["questions"] for e in [*q["gaps"], *q["panel"]]]
     said = "\n".join([_said(report.result), *reasons])
-    assert "no item was rated by two raters besides the judge" in said
+    assert "no item was rated by the judge and by two others" in said
     assert "people" not in said
     assert "person" not in said
+
+
+def test_the_items_behind_a_figure_name_simulated_raters(researcher: Client) -> None:
+    study = studies.automatic(corpus=_simulated(judge=True).corpus)
+    address = reverse("report-items", args=[study.pk]) + "?question=quality@1/quality"
+    for who in ("", "&a=gpt"):
+        page = researcher.get(address + who).content.decode().partition("<h1>")[2]
+        assert "the simulated raters" in page.partition("</h1>")[0]
+        assert "the people" not in page
 
 
 def test_people_stay_people() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Label, Rater
 from jobs.models import Run
@@ -64,3 +66,20 @@ def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None
     plans = metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
     assert read == [corpus.pk]
     assert len({plan.rater.spec.get("fitted_on") for plan in plans}) == 2
+
+
+def test_a_run_says_that_its_model_is_being_loaded_until_the_first_call_is_done(client) -> None:
+    client.force_login(factories.user(researcher=True))
+    corpus = factories.corpus()
+    factories.dialogue(corpus, turns=3)
+    scope = Selection(corpus, include_self=True)
+    for key, said in (("m_sns_avg", True), ("lnr", False)):
+        run = rating.start(by=None, plan=metric_plan(key, corpus), scope=scope)
+        assert "Loading the model" not in client.get(reverse("run", args=[run.pk])).content.decode()
+        run.calls.update(state="leased", lease_expires=timezone.now())
+        Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
+        for name in ("run", "run-progress"):
+            page = client.get(reverse(name, args=[run.pk])).content.decode()
+            assert ("Loading the model" in page) is said
+        run.calls.update(state="done")
+        assert "Loading the model" not in client.get(reverse("run", args=[run.pk])).content.decode()

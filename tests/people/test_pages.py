@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 
 import pytest
@@ -129,6 +130,21 @@ def test_the_audit_log_is_filtered_and_paged(page: Client, boss: User) -> None:
     assert page.get("/people/log/?verb=change+role").content.decode().count("<tr>") == 2
     assert "Nothing logged" in page.get("/people/log/?person=nobody").content.decode()
     assert page.get("/people/log/?verb=unheard").status_code == 422
+
+
+def test_the_audit_log_says_details_in_words(page: Client) -> None:
+    scope = {"systems": ["a", "b"], "include_self": True, "part": None, "rule": {"ties": "lowest"}}
+    Event.objects.create(verb="start run", subject="run 1", detail={"scope": scope, "empty": []})
+    text = page.get("/people/log/").content.decode()
+    assert "empty none, scope (include self yes, part none, rule (ties lowest), systems a, b)" in text
+    assert "{" not in text.partition("<tbody>")[2].partition("</tbody>")[0]
+
+
+def test_each_room_of_the_navigation_is_marked_on_its_own_pages(page: Client) -> None:
+    for address, text in (("/jobs/", "Jobs"), ("/people/", "People"), ("/people/log/", "People")):
+        shown = page.get(address).content.decode()
+        (current,) = re.findall(r'aria-current="page">([^<]*)</a>', shown.partition("</nav>")[0])
+        assert current == text
 
 
 def test_the_api_does_what_the_pages_do(api: APIClient) -> None:
