@@ -23,6 +23,7 @@ from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject
 from calibration.statistics import Ratings
 from calibration.statistics.gold import Gold as Chosen
+from config.planner import WORTH_TELLING, tell_planner
 
 BATCH = 5_000
 Progress = Callable[[int, int], None]
@@ -92,8 +93,11 @@ def make(
 
 def _keep(labels: Iterator[GoldLabel]) -> None:
     """Write labels, a batch at a time: they are never all in memory."""
+    made = 0
     while batch := list(islice(labels, BATCH)):
-        GoldLabel.objects.bulk_create(batch)
+        made += len(GoldLabel.objects.bulk_create(batch))
+    if made >= WORTH_TELLING:
+        tell_planner("calibration_goldlabel")
 
 
 def read(corpus: Corpus, campaign: Campaign | None, version: SchemeVersion, raters: Sequence[str]) -> Source:

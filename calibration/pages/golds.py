@@ -16,13 +16,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
+from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES, GoldRuleError, known_options, rules_with
 from calibration.models import Gold
 from calibration.pages.access import WHOSE, gold_of, place_of
-from calibration.pages.exports import taken_by
+from calibration.pages.exports import being_written, taken_by
 from calibration.reading.census import Census, offered
 from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
@@ -185,7 +186,10 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     if taken is None:
         return redirect("gold", pk)
     user: Any = request.user
-    return gold_export.download(gold=gold, taken=taken, form=form, by=user).response(f"gold-{gold.pk}")
+    found = export_job.gold_or_job(gold=gold, taken=taken, form=form, by=user)
+    if isinstance(found, Job):
+        return being_written(request, f"corpus={gold.corpus_id}")
+    return found.response(f"gold-{gold.pk}")
 
 
 @require_GET
