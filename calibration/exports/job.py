@@ -46,7 +46,7 @@ def labels_or_job(
 
 def gold_or_job(*, gold: Gold, taken: Taken, form: str, by: User) -> Download | Job:
     """Write the labels of a small gold at once; start a job for a large one."""
-    if not gold.labels.order_by("pk")[AT_ONCE : AT_ONCE + 1].exists():
+    if gold.n <= AT_ONCE:
         return gold_export.download(gold=gold, taken=taken, form=form, by=by)
     return _start(corpus=gold.corpus, campaign=gold.campaign, gold=gold, taken=taken, form=form, by=by)
 
@@ -109,7 +109,7 @@ def _selection(job: Job) -> tuple[Selection, int]:
         raise JobRefused("what it was to be written from was deleted")
     taken = Taken(split, told["part"])
     if gold is not None:
-        return gold_export.selection(gold, taken), gold.labels.count()
+        return gold_export.selection(gold, taken), gold.n
     scope = scope_of(corpus, campaign)
     return labels(scope, taken), scope.most()
 

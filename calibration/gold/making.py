@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count, Q
 
 from annotation.models import Campaign, Corpus, Item, SchemeVersion
 from calibration.gold.rules import RULES, GoldRuleError, Rule
@@ -86,9 +87,20 @@ def make(
         if progress:
             progress(number, len(fitting))
         _keep(_labels(gold, data, chosen_rule, checked, items))
+    count(gold)
     if progress:
         progress(len(fitting), len(fitting))
     return gold
+
+
+def count(gold: Gold) -> None:
+    """Write down how many labels a gold has and how many of them are without a value, once they are made."""
+    rows = gold.labels.order_by().values_list("question")
+    counted = rows.annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))
+    gold.counts = {str(question): [n, without] for question, n, without in counted}
+    gold.n = sum(n for n, _ in gold.counts.values())
+    gold.without = sum(without for _, without in gold.counts.values())
+    gold.save(update_fields=["counts", "n", "without"])
 
 
 def _keep(labels: Iterator[GoldLabel]) -> None:
