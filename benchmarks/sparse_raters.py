@@ -37,18 +37,23 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--studies", type=int, default=400, help="simulated studies per cell (400)")
     parser.add_argument("--resamples", type=int, default=300, help="resamples per study (300)")
     parser.add_argument("--means", type=int, default=20, help="studies of means over pairs per crowd (20)")
+    parser.add_argument("--seed", type=int, default=1, help="which studies are drawn (1; 0 chose the method)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="cells computed at a time")
     options = parser.parse_args(list(argv))
     started = time.perf_counter()
     plan = Plan(options.resamples)
     with ProcessPoolExecutor(options.processes) as pool:
         cells = [
-            pool.submit(cell, kind, differ, people, options.studies, plan)
+            pool.submit(cell, kind, differ, people, options.studies, plan, options.seed)
             for kind in KAPPAS
             for differ in DIFFER
             for people in CROWDS
         ]
-        means = [pool.submit(by_means, people, options.means, plan) for people in CROWDS if options.means]
+        means = [
+            pool.submit(by_means, people, options.means, plan, options.seed)
+            for people in CROWDS
+            if options.means
+        ]
         found, before = [c.result() for c in cells], [m.result() for m in means]
     wrong = sum(c["more"] + c["less"] for c in found) / len(found)
     return {
@@ -63,6 +68,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "means_over_pairs": before,
         "studies": options.studies,
         "resamples": options.resamples,
+        "seed": options.seed,
         "seconds": round(time.perf_counter() - started, 1),
     }
 
@@ -101,11 +107,11 @@ def compared(ratings: Ratings, kind: str, plan: Plan) -> tuple[Result, Result]:
     return found[f"gap_{KAPPAS[kind]}"], found[f"margin_{KAPPAS[kind]}"]
 
 
-def cell(kind: str, differ: float, people: int, studies: int, plan: Plan) -> dict[str, Any]:
+def cell(kind: str, differ: float, people: int, studies: int, plan: Plan, seed: int = 0) -> dict[str, Any]:
     """Return the shares of verdicts, the mean gap and the usual margin over simulated studies."""
     verdicts, gaps, margins, excluded = [], [], [], 0
     for number in range(studies):
-        rng = np.random.default_rng([number, people, round(10 * differ)])
+        rng = np.random.default_rng([number, people, round(10 * differ), seed])
         gap, margin = compared(study(rng, kind, people, differ), kind, plan)
         verdicts.append(verdict(gap.value or 0.0, gap.low, gap.high, margin.value))
         gaps.append(gap.value or 0.0)
@@ -123,11 +129,11 @@ def cell(kind: str, differ: float, people: int, studies: int, plan: Plan) -> dic
     }
 
 
-def by_means(people: int, studies: int, plan: Plan) -> dict[str, Any]:
+def by_means(people: int, studies: int, plan: Plan, seed: int = 0) -> dict[str, Any]:
     """Return how often the gap of means over pairs lies above 0, for people who are alike and mark."""
     above = 0
     for number in range(studies):
-        ratings = study(np.random.default_rng([number, people, 0]), "marks", people, 0.0)
+        ratings = study(np.random.default_rng([number, people, 0, seed]), "marks", people, 0.0)
         found = analyse(ratings, statistics=["cohen_kappa"], plan=plan).find("gap_mean_cohen_kappa")
         above += found is not None and found.result.low is not None and found.result.low > 0
     return {"people": people, "studies": studies, "above_0": round(above / studies, 4)}

@@ -20,6 +20,9 @@ class DatabaseCommand(BaseCommand):
     The embedded database is prepared where it is not; an outside one is its administrator's to migrate.
     """
 
+    requires_system_checks: list[str] = []
+    """Checks load every page, which takes longer than most commands do: `manage.py check` does them."""
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Prepare the database, then run the command."""
         prepare_tables()

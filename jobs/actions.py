@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from config.models import Event
 from jobs.errors import JobError
 from jobs.kinds import JOBS, KINDS
 from jobs.models import Job
@@ -33,6 +34,7 @@ def start(*, kind: str, subject: str, by: User | None, params: Mapping[str, Any]
             job = Job.objects.create(kind=kind, subject=subject, params=dict(params or {}), created_by=by)
     except IntegrityError:  # another request was faster
         return Job.objects.get(kind=kind, subject=subject, state__in=ACTIVE)
+    _log(by, "start job", job)
     wake(JOBS)
     return job
 
@@ -46,12 +48,15 @@ def active_job(kind: str, subject: str) -> Job | None:
 def cancel(*, job: Job, by: User | None) -> Job:
     """Cancel a job: a waiting one at once, a running one at its next step; one that has ended stays so."""
     job = Job.objects.select_for_update().get(pk=job.pk)
+    if not job.active:
+        return job
     if job.state == Job.State.QUEUED:
         job.state, job.finished_at = Job.State.CANCELLED, timezone.now()
-    elif job.state == Job.State.RUNNING:
+    else:
         job.cancel_asked = True
-    job.note = f"cancelled by {by.get_username()}"[:200] if by and job.active else job.note
+        job.note = f"cancelled by {by.get_username()}"[:200] if by else job.note
     job.save(update_fields=["state", "finished_at", "cancel_asked", "note"])
+    _log(by, "cancel job", job)
     return job
 
 
@@ -67,5 +72,11 @@ def retry(*, job: Job, by: User | None) -> Job:
     job.state, job.error, job.note, job.cancel_asked = Job.State.QUEUED, "", "", False
     job.attempts, job.done, job.total, job.finished_at = 0, 0, 0, None
     job.save()
+    _log(by, "retry job", job)
     wake(JOBS)
     return job
+
+
+def _log(by: User | None, verb: str, job: Job) -> None:
+    detail = {"kind": job.kind, "about": job.subject}
+    Event.objects.create(by=by, verb=verb, subject=f"job {job.pk}", detail=detail)

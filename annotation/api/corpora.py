@@ -29,7 +29,7 @@ from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.importing import ImportProblem, ImportResult, import_path, uploads
-from annotation.models import Corpus, Dialogue, Item, Split, Turn
+from annotation.models import Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.pagination import DEFAULT, MOST, Pages
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
@@ -216,6 +216,7 @@ class Turns(generics.GenericAPIView[Turn]):
         """
         asked = {key: _value(request, key) for key in ("text", "speaker", "system", "after")}
         found = searching.search(load(name), **asked, most=Pages().get_limit(request))
+        turn_numbers.number(found.turns)
         address = request.build_absolute_uri()
         further = replace_query_param(address, "after", found.after) if found.after else None
         return Response(serializers.TurnSearchSerializer({"next": further, "results": found.turns}).data)
@@ -240,6 +241,12 @@ class Items(generics.ListAPIView[Item]):
         found = browsing.items(load(self.kwargs["name"]), **asked)
         return found.select_related("turn", "continuation__dialogue", "continuation__system")
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Number the turns of a page together."""
+        page = super().paginate_queryset(queryset)
+        turn_numbers.number(item.turn for item in page or [])
+        return page
+
 
 class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     """One dialogue with its continuations and turns."""
@@ -249,6 +256,12 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     queryset = Dialogue.objects.select_related("corpus").prefetch_related(
         "continuations__turns", "continuations__system"
     )
+
+    def get_object(self) -> Dialogue:
+        """Return the dialogue with its turns numbered together."""
+        found = super().get_object()
+        turn_numbers.number(turn for own in found.continuations.all() for turn in own.turns.all())
+        return found
 
 
 class Splits(generics.ListAPIView[Split]):

@@ -51,11 +51,13 @@ class CorpusDetailSerializer(CorpusSerializer):
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):
-    """A turn of a continuation."""
+    """A turn of a continuation: its 0-based `position` there, and its number as annotators count it."""
+
+    turn_number = serializers.IntegerField(source="number", read_only=True)
 
     class Meta:
         model = Turn
-        fields = ("position", "speaker", "text", "given", "at", "extra")
+        fields = ("position", "turn_number", "speaker", "text", "given", "at", "extra")
 
 
 class FoundTurnSerializer(TurnSerializer):
@@ -108,15 +110,18 @@ class DialogueDetailSerializer(DialogueSerializer):
 
 
 class ItemSerializer(serializers.ModelSerializer[Item]):
-    """An item with its key, which names it for every program."""
+    """An item with its key, which names it for every program, and the number annotators give its turn."""
 
     key = serializers.SerializerMethodField()
+    turn_number = serializers.IntegerField(
+        source="turn.number", default=None, allow_null=True, read_only=True
+    )
     system = serializers.CharField(source="continuation.system.name")
     cluster = serializers.CharField(source="continuation.dialogue.cluster")
 
     class Meta:
         model = Item
-        fields = ("id", "key", "kind", "system", "cluster")
+        fields = ("id", "key", "turn_number", "kind", "system", "cluster")
 
     def get_key(self, item: Item) -> str:
         """`dialogue/continuation/turn`, without the turn for a whole continuation."""

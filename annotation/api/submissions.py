@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.refusals import answered
-from annotation.models import Assignment, Campaign
+from annotation.models import Assignment, Campaign, turn_numbers
 from annotation.text.item_keys import item_key
 from annotation.work import withdrawing
 from config.pagination import Pages, paged
@@ -26,6 +26,9 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     assignment = serializers.IntegerField(source="pk")
     annotator = serializers.CharField(source="user.username")
     about = serializers.SerializerMethodField()
+    turn_number = serializers.IntegerField(
+        source="task.item.turn.number", default=None, allow_null=True, read_only=True
+    )
     state = serializers.CharField()
     submitted_at = serializers.DateTimeField()
     seconds = serializers.FloatField()
@@ -66,7 +69,8 @@ def submissions(request: Request, campaign: int) -> Response:
     if annotator:
         rows = rows.filter(user__username=annotator)
     pager = Pages()
-    page = pager.paginate_queryset(rows, request) or []
+    page: list[Assignment] = pager.paginate_queryset(rows, request) or []
+    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
     return pager.get_paginated_response(SubmissionSerializer(page, many=True).data)
 
 

@@ -149,6 +149,7 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     ):
         last.text = text
         last.save(update_fields=["text"])
+        _log(by, campaign, "guidelines", version=last.version)
         return last
     version = 1 if last is None else last.version + 1
     _log(by, campaign, "guidelines", version=version)

@@ -21,7 +21,8 @@ KINDS = {"human": "people", "judge": "judges", "key": "answer keys"}
 class Line(NamedTuple):
     """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark.
 
-    `number` is the one that annotators see; `position` counts from 0 within the continuation.
+    `number` is the one that annotators see; `position` counts from 0 within the continuation. `anchor` is
+    what links lead to: the number, and the position beside it where another turn has the same number.
     `how`, `private` and `heading` say what happened beside its text; `aside` is what only researchers see.
     """
 
@@ -37,6 +38,7 @@ class Line(NamedTuple):
     heading: str
     aside: str
     language: str
+    anchor: str = ""
 
 
 @dataclass(slots=True)
@@ -61,10 +63,15 @@ def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> Names:
     return names
 
 
-def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names) -> list[Line]:
-    """Return turns as lines, with a heading wherever session or date change."""
+def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int | None = None) -> list[Line]:
+    """Return turns as lines, with a heading wherever session or date change.
+
+    Of turns with one number the one at the position `asked` for is its anchor, else the first.
+    """
     turn_numbers.number(turns)
     found, before = [], None
+    leads = {row.number: row for row in reversed(turns)}
+    leads |= {row.number: row for row in turns if row.position == asked}
     for row in turns:
         turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
         shown = happening(turn, names, turn.text)
@@ -82,6 +89,7 @@ def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names) -> list[Line]
                 heading=heading(turn, before),
                 aside=_aside(turn),
                 language=language_tag(dialogue.language),
+                anchor=f"turn-{row.number}" + ("" if leads[row.number] is row else f"-{row.position}"),
             )
         )
         before = turn

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -79,7 +80,7 @@ def draw(
         SplitCluster(split=split, cluster=cluster, part=part) for cluster, part in parts.items()
     )
     detail = {"seed": seed, "test_share": test_share, "clusters": len(parts)}
-    Event.objects.create(by=by, verb="draw split", subject=f"{name} of {corpus.name}", detail=detail)
+    _log(by, "draw split", split, **detail)
     return split
 
 
@@ -103,7 +104,7 @@ def fix(*, split: Split, by: User | None) -> None:
     """Fix a split at its first use: from then on no cluster changes its part. Again it changes nothing."""
     fixed = Split.objects.filter(pk=split.pk, fixed_at__isnull=True).update(fixed_at=timezone.now())
     if fixed:
-        Event.objects.create(by=by, verb="fix split", subject=f"{split.name} of {split.corpus.name}")
+        _log(by, "fix split", split)
     split.refresh_from_db(fields=["fixed_at"])
 
 
@@ -132,7 +133,13 @@ def open_test(*, split: Split, by: User | None, purpose: str) -> TestLook:
     if not purpose.strip():
         raise SplitRefused("say for what test is opened: it is printed on every report that shows it")
     fix(split=split, by=by)
-    return TestLook.objects.create(split=split, by=by, purpose=purpose.strip())
+    look = TestLook.objects.create(split=split, by=by, purpose=purpose.strip())
+    _log(by, "open test", split, purpose=look.purpose)
+    return look
+
+
+def _log(by: User | None, verb: str, split: Split, **detail: Any) -> None:
+    Event.objects.create(by=by, verb=verb, subject=f"{split.name} of {split.corpus.name}", detail=detail)
 
 
 def clusters(*, split: Split, part: str) -> frozenset[str]:

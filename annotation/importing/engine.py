@@ -19,6 +19,7 @@ from annotation.importing.result import ImportResult
 from annotation.importing.staging import close_staging, open_staging, stage, staged
 from annotation.importing.writer import Writer
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Turn
+from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
 
 Progress = Callable[[int, int, ImportResult], None]
@@ -225,5 +226,11 @@ def _keep(imported: Import, result: ImportResult) -> None:
     splits.grow(corpus=imported.corpus)
     imported.counts = result.counts()
     imported.save(update_fields=["counts"])
+    Event.objects.create(
+        by=imported.created_by,
+        verb="import",
+        subject=f"{imported.file_name} into {imported.corpus.name}"[:300],
+        detail={name: number for name, number in imported.counts.items() if number},
+    )
     if result.items + result.labels >= WORTH_TELLING:
         tell_planner(*(model._meta.db_table for model in FILLED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -67,7 +68,15 @@ class Label(models.Model):
                 name="label_one_answer",
             ),
         ]
-        indexes = [models.Index(fields=["question", "rater"], name="label_by_question")]
+        indexes = [
+            models.Index(fields=["question", "rater"], name="label_by_question"),
+            BrinIndex(fields=["created_at"], name="label_by_time"),
+            models.Index(
+                fields=["superseded_at"],
+                condition=Q(superseded_at__isnull=False),
+                name="label_by_end",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.rater_id} on {self.item_id}: {self.value}"

@@ -32,15 +32,19 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     own = next((part for part in parts if part.key == SELF), None)
     shown = _chosen(parts, request.GET.get("continuation"), own)
     own_turns = Turn.objects.filter(continuation=own).order_by("position")
-    rated = _asked_turn(request)
+    asked, index = _counted(request, "turn", least=1), _counted(request, "index", least=0)
     number = request.GET.get("page")
-    if shown is own and rated is not None and number is None:
-        number = str(rated // TURNS_SHOWN + 1)
+    if asked and number is None:
+        number = str((asked - 1) // TURNS_SHOWN + 1)
     page = Paginator(own_turns, TURNS_SHOWN).get_page(number)
     turns = [] if shown is own else list(shown.turns.order_by("position"))
     who = dialogue_view.speakers(found, [*page, *turns])
-    history = dialogue_view.lines(found, list(page), who)
-    lines = dialogue_view.lines(found, turns, who)
+    history = dialogue_view.lines(found, list(page), who, asked=index)
+    lines = dialogue_view.lines(found, turns, who, asked=index)
+    judged = history if shown is own else lines
+    anchor = f"turn-{asked}"
+    rated = next((line.position for line in judged if line.anchor == anchor), None)
+    in_history = next((line.position for line in history if line.anchor == anchor), None)
     answers = dialogue_view.answers(shown)
     context = {
         "dialogue": found,
@@ -51,14 +55,16 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "page": page,
         "own_shown": shown is own,
         "rated": rated,
-        "rated_own": rated if shown is own else None,
+        "rated_own": in_history if rated is None or shown is own else None,
+        "history_anchored": shown is own or shown.mode == Continuation.Mode.ROLLOUT,
         "history": history,
         "lines": lines,
         "people": _people(found, who),
         "metadata": [(key, _shown(value)) for key, value in found.metadata.items()],
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
         "has_given": any(line.given for line in [*history, *lines]),
-        "numbers": {line.position + 1: line.number for line in (history if shown is own else lines)},
+        "numbers": {line.position + 1: line.number for line in judged},
+        "anchors": {line.position + 1: line.anchor for line in judged},
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
@@ -69,11 +75,15 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "corpora/dialogue.html", context)
 
 
-def _asked_turn(request: HttpRequest) -> int | None:
-    """Return the position of the turn that a link names (`turn`, from 1), None where it names none."""
-    asked = request.GET.get("turn", "")
-    number = row_id(asked) or 0
-    return number - 1 if 0 < number < 10**6 else None
+def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:
+    """Return the number that a link gives under a name, None where it gives none.
+
+    `turn` is a turn's number as annotators count it; `index` its place within the continuation, from 0, which
+    tells static turns of one number apart.
+    """
+    asked = request.GET.get(name, "")
+    number = 0 if asked == "0" else row_id(asked)
+    return number if number is not None and least <= number < 10**6 else None
 
 
 def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation:

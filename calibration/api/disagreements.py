@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -11,6 +12,8 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.models import Item
+from annotation.models.turn_numbers import numbers_of
 from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
 from calibration.pages.access import part_of, study_of
@@ -48,7 +51,8 @@ def disagreements(request: Request, pk: int) -> Response:
         raise NotFound(str(error.args[0])) from error
     pager = Pages()
     rows: list[Any] = pager.paginate_queryset(found.rows, request) or []
-    answer = pager.get_paginated_response([_row(found, row) for row in rows])
+    numbers = _numbers([found.asked.items[row] for row in rows])
+    answer = pager.get_paginated_response([_row(found, row, numbers) for row in rows])
     ratings = found.compared.ratings
     answer.data |= {
         "both": found.both,
@@ -59,12 +63,20 @@ def disagreements(request: Request, pk: int) -> Response:
     return answer
 
 
-def _row(found: Listing, row: int) -> dict[str, Any]:
-    """Return an item with its distance and the answers of those compared; a category by its name."""
+def _numbers(items: Sequence[int]) -> dict[int, int]:
+    """Return the numbers of items' turns as annotators count them, by the item's id."""
+    turns = dict(Item.objects.filter(pk__in=items, turn__isnull=False).values_list("pk", "turn_id"))
+    numbers = numbers_of(turns.values())
+    return {item: numbers[turn] for item, turn in turns.items()}
+
+
+def _row(found: Listing, row: int, numbers: Mapping[int, int]) -> dict[str, Any]:
+    """Return an item with its turn's number, its distance, and the answers; a category by its name."""
     ratings = found.compared.ratings
     answers = {ratings.raters[column]: ratings.values[row, column] for column in found.compared.columns}
     return {
         "item": ratings.items[row],
+        "turn_number": numbers.get(found.asked.items[row]),
         "distance": found.apart[row],
         "answers": {
             rater: ratings.names[int(value)] if ratings.names else float(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.http import Http404, StreamingHttpResponse
@@ -19,6 +20,7 @@ from calibration.api.serializers import ExportPartSerializer, GoldSerializer, Ne
 from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
+from calibration.gold.changes import changes_of
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import GoldRuleError
 from calibration.models import Gold
@@ -73,8 +75,9 @@ def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
 @extend_schema(responses=OpenApiTypes.OBJECT)
 @api_view(["GET"])
 def gold(request: Request, pk: int) -> Response:
-    """Return how a derivation came about: its provenance."""
-    return Response(gold_export.provenance(gold_of(pk)))
+    """Return how a derivation came about, and how many labels came or changed since (`changes`)."""
+    found = gold_of(pk)
+    return Response(gold_export.provenance(found) | {"changes": asdict(changes_of(found))})
 
 
 @extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)

@@ -20,6 +20,7 @@ from calibration.exports.writing import BLOCK, FORMATS, Column, Selection, Writt
 from calibration.models import Export, Gold
 from calibration.reading.census import census
 from calibration.reading.scope import Scope
+from config.models import Event
 
 KEY_PART = "replace(replace({}, '%%', '%%25'), '/', '%%2F')"
 """A part of an item key, quoted as `annotation.text.item_keys` quotes it."""
@@ -130,9 +131,12 @@ class Download:
     def __iter__(self) -> Iterator[bytes]:
         with self.file:
             yield from iter(lambda: self.file.read(BLOCK), b"")
-            Export.objects.create(
+            export = Export.objects.create(
                 format=self.form, rows=self.written.rows, sha256=self.written.sha256, **self.about
             )
+            detail = {"part": export.part, "rows": export.rows, "format": export.format}
+            subject = f"export {export.pk} of {export.corpus.name}"[:300]
+            Event.objects.create(by=export.created_by, verb="export", subject=subject, detail=detail)
 
     def close(self) -> None:
         """Let go of a file that was not handed out to its end."""

@@ -24,6 +24,7 @@ from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject
 from calibration.statistics import Ratings
 from calibration.statistics.gold import Gold as Chosen
+from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
 
 BATCH = 5_000
@@ -90,6 +91,9 @@ def make(
     count(gold)
     if progress:
         progress(len(fitting), len(fitting))
+    about = campaign.name if campaign else corpus.name
+    detail = {"rule": rule, "scheme": _ref(scheme_version)}
+    Event.objects.create(by=by, verb="make gold", subject=f"gold {gold.pk} of {about}"[:300], detail=detail)
     return gold
 
 

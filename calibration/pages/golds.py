@@ -18,6 +18,7 @@ from annotation.pages.choosing import choose
 from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
+from calibration.gold.changes import changes_of, counts_everybody
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES, GoldRuleError, known_options, rules_with
 from calibration.models import Gold, GoldLabel
@@ -161,8 +162,11 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         for question in asked
         for n, without in [gold.counts[str(question.pk)]]
     ]
+    changes = changes_of(gold)
     context = {
         "gold": gold,
+        "changes": changes,
+        "again": _again(gold) if changes else [],
         "page": page,
         "questions": questions,
         "rule": RULES.get(gold.rule),
@@ -172,6 +176,15 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "exports": gold.exports.select_related("created_by")[:10],
     }
     return render(request, "calibration/gold.html", ROOM | context)
+
+
+def _again(gold: Gold) -> list[tuple[str, str]]:
+    """Return the form's fields that make a gold anew; where all people counted, those who joined do, too."""
+    version = gold.scheme_version
+    raters = [] if counts_everybody(gold) else gold.options["raters"]
+    own = [(name, gold.options[name]) for name in known_options() if gold.options.get(name)]
+    fields = [("scheme", f"{version.scheme.key}@{version.version}"), ("rule", gold.rule), *own]
+    return [*fields, *(("raters", name) for name in raters)]
 
 
 @require_http_methods(["GET", "POST"])

@@ -78,7 +78,7 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     asked = request.GET.get("metric", "")
     chosen = number if (number := row_id(asked)) in metrics else None
     shown = [value for value in values if chosen in (None, value.rater)]
-    by_turn = [(line, [value for value in shown if value.turn == line.number]) for line in lines]
+    by_turn = [(line, [value for value in shown if value.place == line.place]) for line in lines]
     context = {
         "continuation": continuation,
         "corpus": continuation.dialogue.corpus,
@@ -87,7 +87,7 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
         "chosen": chosen,
         "active_room": "corpora",
         "turns": by_turn,
-        "whole": [value for value in shown if value.turn is None],
+        "whole": [value for value in shown if value.place is None],
     }
     return render(request, "calibration/profile_continuation.html", context)
 

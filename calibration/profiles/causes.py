@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.models import Continuation, Label, Rater
+from annotation.models.turn_numbers import numbers_of
 from annotation.records import SELF, Dialogue
 from annotation.text import happenings
 from annotation.text.blinding import Blind
@@ -17,9 +19,15 @@ from judges.metrics import METRICS
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn as the page shows it: number from 1, speaker with colour, and what happened."""
+    """A turn as the page shows it: its number as annotators count it, speaker with colour, and what happened.
+
+    `place` counts from 1 over history and continuation, as metrics do. In a static continuation several turns
+    may have one number, each shown after another part of the history, so an `anchor` may name its index, too.
+    """
 
     number: int
+    place: int
+    anchor: str
     speaker: str
     colour: int
     how: str
@@ -32,62 +40,84 @@ class Line:
 class Value:
     """A metric's value on one item, or why it has none, and what caused it.
 
-    `causes` are phrases; `turns` the numbers (from 1) of the turns they speak of.
+    `turn` is its number and `place` where it stands. `causes` are phrases, `turns` the numbers of the turns
+    they speak of, and `leads` those with their anchors.
     """
 
     rater: int
     metric: str
     title: str
     turn: int | None
+    place: int | None
     value: float | None
     missing: str
     causes: tuple[str, ...]
     turns: tuple[int, ...]
+    leads: tuple[tuple[int, str], ...]
 
 
-def lines(material: Material) -> list[Line]:
-    """Return the history and the continuation's turns in one row, as metrics count them."""
-    history = () if material.continuation.id == SELF else material.dialogue.turns
+def lines(material: Material, continuation: Continuation) -> list[Line]:
+    """Return the history and the continuation's turns in one row, as metrics see them."""
+    own = material.continuation.id == SELF
+    history = () if own else material.dialogue.turns
+    numbers = [*range(1, len(history) + 1), *_numbers(continuation)]
+    static = material.continuation.mode == "static" and not own
     names = happenings.Names(material.dialogue.participants, Blind())
     language = language_tag(material.dialogue.language)
     found = []
     for at, turn in enumerate([*history, *material.continuation.turns]):
         who, how, private, text = happenings.happening(turn, names, turn.text)
         how = " ".join(part for part in (private, how) if part)
-        found.append(Line(at + 1, who, names.colour(turn.speaker), how, text, at < len(history), language))
+        is_history, number = at < len(history), numbers[at]
+        anchor = f"turn-{number}" if is_history or not static else f"turn-{number}-{at - len(history)}"
+        place = number, at + 1, anchor
+        found.append(Line(*place, who, names.colour(turn.speaker), how, text, is_history, language))
     return found
+
+
+def _numbers(continuation: Continuation) -> list[int]:
+    """Return the numbers of a continuation's turns, in their order."""
+    ids = list(continuation.turns.order_by("position").values_list("pk", flat=True))
+    numbers = numbers_of(ids)
+    return [numbers[pk] for pk in ids]
 
 
 def values(continuation: Continuation) -> tuple[list[Line], list[Value]]:
     """Return a continuation's turns and every metric value on its items, in the order of the table."""
     material = load([continuation.pk])[continuation.pk]
-    shown = lines(material)
+    shown = lines(material, continuation)
     offset = sum(line.history for line in shown)
     agenda = material.dialogue.agenda
-    names = Names(_speakers(material.dialogue), agenda.items if agenda else {})
+    by_place = {line.place: line for line in shown}
+    numbers = {place: line.number for place, line in by_place.items()}
+    names = Names(_speakers(material.dialogue), agenda.items if agenda else {}, numbers)
     labels = Label.objects.filter(
         item__continuation=continuation, rater__kind=Rater.Kind.METRIC, superseded_at__isnull=True
     ).select_related("rater", "item__turn")
     order = {key: place for place, key in enumerate(METRICS)}
     known = [label for label in labels if label.rater.spec.get("metric") in order]
     known.sort(key=lambda one: (order[one.rater.spec["metric"]], one.rater.name))
-    return shown, [_value(label, offset, names) for label in known]
+    return shown, [_value(label, offset, names, by_place) for label in known]
 
 
 def _speakers(dialogue: Dialogue) -> dict[str, str]:
     return {person.id: person.name or person.id for person in dialogue.participants}
 
 
-def _value(label: Label, offset: int, names: Names) -> Value:
+def _value(label: Label, offset: int, names: Names, lines: Mapping[int, Line]) -> Value:
     details = json.loads(label.explanation) if label.explanation else {}
     metric = METRICS[label.rater.spec["metric"]]
+    place = None if label.item.turn is None else offset + label.item.turn.position + 1
+    spoken_of = [lines[at] for at in turns(details, metric.causes) if at in lines]
     return Value(
         label.rater_id,
         label.rater.name,
         metric.title,
-        None if label.item.turn is None else offset + label.item.turn.position + 1,
+        None if place is None else lines[place].number,
+        place,
         label.number,
         label.missing,
         phrases(details, names, metric.causes),
-        turns(details, metric.causes),
+        tuple(line.number for line in spoken_of),
+        tuple((line.number, line.anchor) for line in spoken_of),
     )

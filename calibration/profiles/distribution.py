@@ -6,13 +6,13 @@ import json
 from functools import lru_cache
 from typing import Any
 
-import altair as alt
 from django.db import connection
 
 from annotation.models import Corpus
 from annotation.records import HUMAN
 from calibration.profiles.summary import Column
 from calibration.reports import drawing
+from calibration.reports.drawing import alt
 
 QUARTILES = """
 SELECT s.name, count(*), avg(l.number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75, 1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from judges.metrics.kit.base import Cause
@@ -13,10 +13,14 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How people call the speakers and the agenda items of a dialogue, by id."""
+    """How people call the speakers and the agenda items of a dialogue, by id, and its turns, by place.
+
+    A place counts from 1 over history and continuation; a turn without another number is called by it.
+    """
 
     speakers: Mapping[str, str]
     agenda: Mapping[str, str]
+    turns: Mapping[int, int] = field(default_factory=dict)
 
 
 def phrases(details: Mapping[str, Any], names: Names, causes: Mapping[str, Cause]) -> tuple[str, ...]:
@@ -26,7 +30,7 @@ def phrases(details: Mapping[str, Any], names: Names, causes: Mapping[str, Cause
 
 
 def turns(details: Mapping[str, Any], causes: Mapping[str, Cause]) -> tuple[int, ...]:
-    """Return the numbers (from 1) of the turns that details speak of."""
+    """Return the places (from 1, over history and continuation) of the turns that details speak of."""
     about = [detail for key, detail in details.items() if _cause(key, causes).about == "turn"]
     positions = {position for detail in about for position in _listed(detail)}
     return tuple(sorted(position + 1 for position in positions if isinstance(position, int)))
@@ -42,7 +46,7 @@ def _phrase(cause: Cause, detail: Any, names: Names) -> str:
     if detail is None or detail == [] or detail == {}:
         return ""
     if cause.about == "turn":
-        return f"{cause.words} {_numbers(_listed(detail))}"
+        return f"{cause.words} {_numbers(_listed(detail), names)}"
     known = names.agenda if cause.about == "agenda" else {}
     if isinstance(detail, dict):
         parts = [f"{_called(cause, names, who)} {_short(n)}" for who, n in detail.items()]
@@ -79,7 +83,8 @@ def _listed(found: Any) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def _numbers(positions: list[Any]) -> str:
-    numbers = [str(position + 1) for position in positions if isinstance(position, int)]
+def _numbers(positions: list[Any], names: Names) -> str:
+    places = [position + 1 for position in positions if isinstance(position, int)]
+    numbers = [str(names.turns.get(place, place)) for place in places]
     shown = f"{', '.join(numbers[:MOST])} …" if len(numbers) > MOST else " and ".join(numbers)
     return f"turn{'s' if len(numbers) > 1 else ''} {shown}"

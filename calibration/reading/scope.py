@@ -32,14 +32,16 @@ class Scope:
 
     def labels(self) -> QuerySet[Label]:
         """Return the live labels in scope."""
-        live = Label.objects.filter(
-            item__corpus=self.corpus, superseded_at__isnull=True, occasion__in=self.occasions
-        )
+        return self.ever().filter(superseded_at__isnull=True)
+
+    def ever(self) -> QuerySet[Label]:
+        """Return the labels in scope, those that no longer count among them."""
+        found = Label.objects.filter(item__corpus=self.corpus, occasion__in=self.occasions)
         if self.campaign is None:
-            return live
+            return found
         own = Q(campaign=self.campaign)
         machine = ~Q(rater__kind=Rater.Kind.HUMAN) & Q(campaign__isnull=True)
-        return live.filter(own | (machine & Q(_in_tasks(self.campaign))))
+        return found.filter(own | (machine & Q(_in_tasks(self.campaign))))
 
     def counts(self) -> QuerySet[LabelCount]:
         """Return the counts of the labels that are in scope without a look at their items.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, figures
+from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, crowd, figures
 from calibration.reports.wording import counted, in_words, listed
 from calibration.statistics.core.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
 
@@ -66,9 +66,10 @@ def _missing(result: dict[str, Any]) -> str:
 def _unidentified(questions: list[QuestionFigures]) -> str:
     if not any(q.unidentified for q in questions):
         return ""
+    who = crowd(questions)
     return (
-        "The people are unidentified: a slot is not one person across items. So only statistics that treat "
-        "raters as exchangeable are shown for them, and no kappa, correlation or matrix of pairs."
+        f"The {who.many} are unidentified: a slot is not one {who.one} across items. So only statistics that "
+        "treat raters as exchangeable are shown for them, and no kappa, correlation or matrix of pairs."
     )
 
 

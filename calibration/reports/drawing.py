@@ -9,13 +9,19 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import vl_convert
+from django.utils.functional import SimpleLazyObject
 
 from calibration.reports.charts import AMONG, Chart
+
+if TYPE_CHECKING:
+    import altair as alt
+else:  # it is a quarter of what a process loads at its start, and few processes ever draw
+    alt = SimpleLazyObject(partial(import_module, "altair"))
 
 COLOURS = ("#005f99", "#a34700", "#00694c", "#8a3f72", "#6b5b00", "#4a4f9e")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")

@@ -20,7 +20,7 @@ from calibration.reports.figures import (
     replaced,
     worded,
 )
-from calibration.reports.wording import in_words, interval, listed, number, signed, units
+from calibration.reports.wording import Crowd, in_words, interval, listed, number, signed, units
 from calibration.statistics.one_more import verdict
 
 MOST_JUDGES = 3
@@ -152,10 +152,10 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
     who = question.crowd.many
     said = f"{who.capitalize()} with each other reach {number(people['value'], 3)} ({interval(people)}). "
     difference = f"{signed(gap['value'])} ({interval(gap)})"
-    return said + _verdict(gap, question.margin(statistic, judge), difference, who)
+    return said + _verdict(gap, question.margin(statistic, judge), difference, question.crowd)
 
 
-def _verdict(gap: Entry, margin: Entry | None, difference: str, who: str) -> str:
+def _verdict(gap: Entry, margin: Entry | None, difference: str, who: Crowd) -> str:
     """Say more or less only of a gap that one more person would hardly have."""
     if gap["low"] is None or margin is None:
         return f"The difference is {difference}."
@@ -166,8 +166,8 @@ def _verdict(gap: Entry, margin: Entry | None, difference: str, who: str) -> str
         return f"The difference is {difference}; {margin['reason']}."
     if shown == "within":
         up_to = f"up to {number(margin['value'])}"
-        return f"The difference, {difference}, may be that of one more person ({up_to})."
-    return f"It agrees with {who} {shown} than they do with each other: {difference}."
+        return f"The difference, {difference}, may be that of one more {who.one} ({up_to})."
+    return f"It agrees with {who.many} {shown} than they do with each other: {difference}."
 
 
 def _rank_sentence(question: QuestionFigures, judge: str, entry: Entry) -> str:

@@ -106,7 +106,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
         for place, judge in enumerate(judges):
             entry = question.replacement(judge)
             assert entry is not None
-            cells = [_noted(entry, notes), _noted(question.advantage(judge), notes)]
+            cells = [noted(entry, notes), noted(question.advantage(judge), notes)]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
     return Table("Alternative annotator test", [(key, OTHERS[key]) for key in ALT_TEST], rows, notes)
@@ -118,14 +118,15 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     used = [i for i, _ in enumerate(columns) if any(row.cells[i] is not None for row in rows)]
     notes: list[str] = []
     for row in rows:
-        row.cells[:] = [_noted(row.cells[i], notes) for i in used]
+        row.cells[:] = [noted(row.cells[i], notes) for i in used]
     who = crowd(question for _, question in questions)
     others = OTHERS | {"with_mean": f"ρ, {who.own} mean"}
     headings = [(key, others.get(key) or worded(key).heading) for key in columns]
     return Table(title, [headings[i] for i in used], rows, notes)
 
 
-def _noted(entry: Entry | None, notes: list[str]) -> Entry | None:
+def noted(entry: Entry | None, notes: list[str]) -> Entry | None:
+    """Return an entry with the number of the note that says why it has no value."""
     if entry is None or ok(entry):
         return entry
     if entry["reason"] not in notes:

@@ -10,8 +10,9 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.corpora import splits
 from annotation.models import TestLook
 from calibration.models import Report
-from calibration.reading import scale_maps
-from calibration.reports import caveats, charts, drawing, lede, tables
+from calibration.reading import changes, scale_maps
+from calibration.reading.scope import scope_of
+from calibration.reports import caveats, charts, drawing, lede, means, tables
 from calibration.reports.figures import crowd, figures
 from calibration.studies import actions as studies
 
@@ -28,17 +29,24 @@ def view_of(report: Report) -> dict[str, Any]:
         "caveats": caveats.caveats(result),
         "charts": [(chart, _trusted(chart)) for chart in charts.charts(result)],
         "agreement": tables.agreement(result),
+        "means": means.means(result),
         "metrics": tables.metrics(result),
         "matrices": tables.matrices(result),
         "raters": tables.raters(result),
         "crowd": crowd(questions),
         "unidentified": any(question.unidentified for question in questions),
         "looks": looks(report),
-        "stale": studies.is_stale(report),
+        "stale": (stale := studies.is_stale(report)),
+        "changes": _changes(report) if stale else None,
         "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
         "links": links(result),
         "query": f"?snapshot={report.pk}",
     }
+
+
+def _changes(report: Report) -> changes.Changes:
+    """Return what became of the labels that a report was computed from."""
+    return changes.since(scope_of(report.study.corpus, report.study.campaign), report.created_at)
 
 
 def looks(report: Report) -> list[TestLook]:

@@ -129,7 +129,7 @@ def _figures(of: Comparison, people: People, beside: Beside | None, keys: Sequen
     out = {}
     for key in keys:
         point = float(points[key][0])
-        reason = "" if np.isfinite(point) else _why(sample, key)
+        reason = "" if np.isfinite(point) else _why(of, sample, key)
         flags = data_flags(sample, key) if len(people.sample.columns) > 1 else ()
         if beside is not None or len(columns) == 2:
             flags += _constant(sample, columns)
@@ -143,10 +143,11 @@ def _constant(sample: Sample, columns: Sequence[int]) -> tuple[str, ...]:
     return ("constant_rater",) if any(watched) else ()
 
 
-def _why(sample: Sample, key: str) -> str:
-    """Say why a figure of one table is undefined."""
+def _why(of: Comparison, sample: Sample, key: str) -> str:
+    """Say why a figure of one table is undefined; some of these raters may be simulated, so not of people."""
     if not sample.n_items:
-        return "no item was rated by two of the people"
+        others = "of the raters" if of.judge is None else "raters besides the judge"
+        return f"no item was rated by two {others}"
     if (same := no_variation(sample)) is not None:
         return same.reason
     if key == "f1":

@@ -28,7 +28,7 @@ from calibration.statistics.pooled import WEIGHTS
 
 LIMIT = 0.15  # of the chi-square that says how little R people may show of how far people differ
 Verdict = Literal["more", "less", "within", "not shown", "unknown"]
-TOO_FEW = "two people do not show how far people differ; three do"
+TOO_FEW = "two raters do not show how far raters differ; three do"
 
 
 @dataclass(frozen=True)

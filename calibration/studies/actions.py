@@ -17,6 +17,7 @@ from calibration.reading.scope import scope_of
 from calibration.reading.subjects import subjects_of
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
+from config.models import Event
 
 
 class StudyError(ValueError):
@@ -45,10 +46,11 @@ def create(
     )
     inputs.split_of(study)
     study.save()
+    _log(by, "make study", study)
     return study
 
 
-def automatic(*, corpus: Corpus, campaign: Campaign | None = None) -> Study:
+def automatic(*, corpus: Corpus, campaign: Campaign | None = None, by: User | None = None) -> Study:
     """Return the automatic study of a corpus or campaign, made at first use."""
     found = Study.objects.filter(corpus=corpus, campaign=campaign, automatic=True).first()
     if found:
@@ -58,7 +60,9 @@ def automatic(*, corpus: Corpus, campaign: Campaign | None = None) -> Study:
         name = f"{name} (automatic)"
     try:
         with transaction.atomic():
-            return Study.objects.create(name=name, corpus=corpus, campaign=campaign, automatic=True)
+            made = Study.objects.create(name=name, corpus=corpus, campaign=campaign, automatic=True)
+            _log(by, "make study", made)
+            return made
     except IntegrityError:  # made by another request at the same moment
         return Study.objects.get(corpus=corpus, campaign=campaign, automatic=True)
 
@@ -81,12 +85,14 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     found = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
     if found is None:
         result = result_of(read, progress)
-        found, _ = Report.objects.get_or_create(
+        found, made = Report.objects.get_or_create(
             study=study,
             part=part,
             inputs_hash=read.hash,
             defaults={"result": result, "stamp": read.stamp, "created_by": by},
         )
+        if made:
+            _log(by, "compute report", study, part=part, report=found.pk)
     if found.stamp != read.stamp:
         found.stamp = read.stamp
         found.save(update_fields=["stamp"])
@@ -127,6 +133,10 @@ def is_stale(report: Report) -> bool:
     """Whether labels came in since a report was computed."""
     scope = scope_of(report.study.corpus, report.study.campaign)
     return report.stamp != scope.stamp()
+
+
+def _log(by: User | None, verb: str, study: Study, **detail: Any) -> None:
+    Event.objects.create(by=by, verb=verb, subject=f"study {study.pk}: {study.name}"[:300], detail=detail)
 
 
 __all__ = ["DefinitionError", "StudyError", "automatic", "compute", "create", "default_part", "open_test"]

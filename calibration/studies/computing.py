@@ -10,6 +10,7 @@ import numpy as np
 
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
+from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.studies.inputs import FORMAT, Inputs
@@ -84,12 +85,9 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
         ratings = data.ratings(definition.samples)
     except RatingError as error:
         return described | {"problem": str(error)} | _empty()
-    return (
-        described
-        | {"problem": ""}
-        | _described(data, ratings)
-        | _analysed(ratings, question.title, definition)
-    )
+    raters = _described(data, ratings)
+    compared = _analysed(ratings, question.title, definition, crowd_of(raters["raters"]))
+    return described | {"problem": ""} | raters | compared
 
 
 def _empty() -> dict[str, Any]:
@@ -97,7 +95,7 @@ def _empty() -> dict[str, Any]:
     return nothing | {"panel": [], "pairs": [], "replacement": [], "gaps": []}
 
 
-def _analysed(ratings: Ratings, title: str, definition: Definition) -> dict[str, Any]:
+def _analysed(ratings: Ratings, title: str, definition: Definition, who: Crowd) -> dict[str, Any]:
     """Compare people, judges and keys in every way that applies; metrics with the people alone."""
     metrics = ratings.of_kind(METRIC)
     others = [column for column in range(len(ratings.raters)) if column not in metrics]
@@ -111,13 +109,13 @@ def _analysed(ratings: Ratings, title: str, definition: Definition) -> dict[str,
         "replacement": compared.replacement,
         "gaps": compared.gaps,
     }
-    return {name: [_plain(entry) for entry in entries] for name, entries in groups.items()}
+    return {name: [_plain(entry, who) for entry in entries] for name, entries in groups.items()}
 
 
-def _plain(entry: Entry) -> dict[str, Any]:
+def _plain(entry: Entry, who: Crowd) -> dict[str, Any]:
     """Return an entry as JSON-ready values, its reason in the reader's words."""
     told = entry.as_dict()
-    return told | {"reason": told["reason"].replace(MEAN_OF_PEOPLE, "the people’s mean")}
+    return told | {"reason": told["reason"].replace(MEAN_OF_PEOPLE, f"the {who.own} mean")}
 
 
 def _with_metrics(

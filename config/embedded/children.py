@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,22 +23,24 @@ SETTLED = 10.0
 class Program:
     """What to run. `farewell` is the signal it gets when the supervisor itself is killed.
 
-    `files` are the open files that it takes over.
+    `files` are the open files that it takes over. Only what `makes_calls` is given the keys of endpoints.
     """
 
     name: str
     command: tuple[str, ...]
     farewell: signal.Signals = signal.SIGTERM
     files: tuple[int, ...] = ()
+    makes_calls: bool = False
 
 
 @dataclass
 class Child:
-    """A program that is kept running; its output goes to a log of its own."""
+    """A program that is kept running, with `more` in its environment; its output goes to a log of its own."""
 
     program: Program
     places: Layout
     folder: Path
+    more: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     pause: float = 0.0
@@ -50,7 +53,7 @@ class Child:
 
     def start(self) -> None:
         """Start the program in a session of its own, so that Ctrl-C reaches the supervisor alone."""
-        environment = os.environ | {"CONCORD_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"}
+        environment = os.environ | {"CONCORD_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"} | self.more
         with open_log(self.log) as log:
             self.process = subprocess.Popen(
                 self.program.command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,

@@ -22,6 +22,11 @@ PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
 BRIEF_SECONDS = 1.0
+KEEPERS = (
+    *("PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+    *("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "CONCORD_HOME", "CONCORD_POSTGRES_OPTIONS"),
+)
+"""What the keeper is given of its starter's environment."""
 WAIT_BRIEFLY = "CONCORD_WAIT_BRIEFLY"
 """Set by the web server, whose supervisor starts the database again."""
 
@@ -132,7 +137,9 @@ class Use:
 def _run_keeper(places: Layout) -> str:
     """Start the keeper and return its one line; empty if it died before it could say anything."""
     found_first = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(found_first)}
+    # Only what it needs: it outlives its starter, who may have been given keys.
+    needed = {name: os.environ[name] for name in KEEPERS if name in os.environ}
+    environment = needed | {"PYTHONPATH": os.pathsep.join(found_first)}
     with open_log(places.postgres_log) as log:
         done = subprocess.run(
             [sys.executable, "-m", "config.embedded.keeper", str(places.home)],

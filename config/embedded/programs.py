@@ -9,7 +9,8 @@ from pathlib import Path
 from config.embedded.children import Program
 
 WEB_PROCESSES = 2
-QUEUES = ("calls", "metrics", "jobs")
+CALLS = "calls"
+QUEUES = (CALLS, "metrics", "jobs")
 
 
 def web(listening: int) -> list[Program]:
@@ -29,13 +30,17 @@ def workers(project: Path, *, broker: bool, run: Path) -> list[Program]:
     """One worker per queue: the plain loop, or with a broker Celery's workers and its clock (`beat`)."""
     if not broker:
         manage = str(project / "manage.py")
-        return [Program(f"worker-{queue}", (sys.executable, manage, "work", queue)) for queue in QUEUES]
+        return [_worker(queue, (sys.executable, manage, "work", queue)) for queue in QUEUES]
     celery = (sys.executable, "-m", "celery", "-A", "config.celery")
     clock = ("beat", "--loglevel", "warning", "--schedule", str(run / "beat"), "--pidfile=")
     return [
-        *(Program(f"worker-{queue}", (*celery, *celery_worker(queue))) for queue in QUEUES),
+        *(_worker(queue, (*celery, *celery_worker(queue))) for queue in QUEUES),
         Program("beat", (*celery, *clock)),
     ]
+
+
+def _worker(queue: str, command: tuple[str, ...]) -> Program:
+    return Program(f"worker-{queue}", command, makes_calls=queue == CALLS)
 
 
 def celery_worker(queue: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import http.client
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -29,13 +29,25 @@ class Stopped(BaseException):
 
 
 class Supervisor:
-    """Everything embedded in one home, from the first check to the last process stopped."""
+    """Everything embedded in one home, from the first check to the last process stopped.
 
-    def __init__(self, places: Layout, *, host: str, port: int, say: Callable[[str], object]) -> None:
+    `keys` are variables of the environment for the programs that make calls, and for no other.
+    """
+
+    def __init__(
+        self,
+        places: Layout,
+        *,
+        host: str,
+        port: int,
+        say: Callable[[str], object],
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
         self.places = places
         self.host = host
         self.port = port
         self.say = say
+        self.keys = keys or {}
         self.children: list[Child] = []
         self.database: postgres.Use | None = None
         self._home: int | None = None
@@ -69,7 +81,7 @@ class Supervisor:
 
     def start(self, program: Program, folder: Path) -> Child:
         """Start a program and keep it running from now on."""
-        child = Child(program, self.places, folder)
+        child = Child(program, self.places, folder, self.keys if program.makes_calls else {})
         self.children.append(child)
         child.start()
         return child

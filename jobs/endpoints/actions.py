@@ -130,11 +130,15 @@ def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpo
     ]
     endpoints = []
     for name, fields in declared:
+        if not Endpoint.objects.filter(name=name, **fields, **_DECLARED).exists():
+            detail = {"base_url": fields["base_url"]}
+            Event.objects.create(verb="declare endpoint", subject=name, detail=detail)
         found, _ = Endpoint.objects.update_or_create(name=name, defaults=fields | _DECLARED)
         endpoints.append(found)
-    gone = Endpoint.objects.filter(from_environment=True, active=True).exclude(
-        name__in=[e.name for e in endpoints]
-    )
+    gone = Endpoint.objects.select_for_update().filter(from_environment=True, active=True)
+    gone = gone.exclude(name__in=[e.name for e in endpoints])
+    for name in gone.values_list("name", flat=True):
+        Event.objects.create(verb="endpoint no longer declared", subject=name)
     gone.update(active=False)
     return endpoints
 

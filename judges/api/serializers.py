@@ -41,12 +41,23 @@ class CallSerializer(serializers.ModelSerializer[Call]):
     dialogue = serializers.CharField(source="continuation.dialogue.key")
     continuation = serializers.CharField(source="continuation.key")
     turn = serializers.IntegerField(source="item.turn.position", default=None, allow_null=True)
+    turn_number = serializers.IntegerField(source="item.turn.number", default=None, allow_null=True)
 
     class Meta:
         model = Call
         fields = (
-            *("id", "dialogue", "continuation", "turn", "sample", "state", "attempts", "error", "flags"),
-            *("reply", "prompt_hash", "tokens_in", "tokens_out", "cost", "latency_ms", "finished_at"),
+            *("id", "dialogue", "continuation", "turn", "turn_number", "sample", "state", "attempts"),
+            *(
+                "error",
+                "flags",
+                "reply",
+                "prompt_hash",
+                "tokens_in",
+                "tokens_out",
+                "cost",
+                "latency_ms",
+                "finished_at",
+            ),
         )
 
 

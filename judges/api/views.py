@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from annotation.models import turn_numbers
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import runs
 from jobs.endpoints import actions as endpoints
@@ -167,6 +168,12 @@ class Calls(generics.ListAPIView[Call]):
         calls = calls.filter(run=self.kwargs.get("pk", 0))
         state = self.request.query_params.get("state", "")
         return calls.filter(state=state) if state else calls
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Number the turns of a page together."""
+        page = super().paginate_queryset(queryset)
+        turn_numbers.number(call.item.turn if call.item else None for call in page or [])
+        return page
 
 
 class Endpoints(generics.ListCreateAPIView[Endpoint]):

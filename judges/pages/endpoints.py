@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -54,14 +52,7 @@ def _page(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
         else:
             messages.success(request, f"{saved.name} is saved.")
             return redirect("endpoints")
-    rows = [(row, _key_state(row)) for row in Endpoint.objects.order_by("name")]
-    testing = any(row.test_asked and not row.test_done for row, _ in rows)
+    rows = list(Endpoint.objects.order_by("name"))
+    testing = any(row.test_asked and not row.test_done for row in rows)
     context = {"rows": rows, "form": form, "chosen": chosen, "testing": testing, **ROOM}
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
-
-
-def _key_state(row: Endpoint) -> str:
-    """Say whether the key's variable is set here, and nothing about the key."""
-    if not row.key_env:
-        return "needs none"
-    return "set" if os.environ.get(row.key_env) else "not set in the web process"

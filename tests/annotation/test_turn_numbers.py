@@ -2,14 +2,21 @@
 
 import csv
 import io
+import json
+import re
 
 import pytest
 from django.urls import reverse
 
-from annotation.models import Assignment, Task, Turn
+from annotation.labels.recording import Answer, record
+from annotation.models import Assignment, Rater, Task, Turn
 from annotation.models.turn_numbers import numbers_of
+from annotation.scheme_versions import store as scheme_store
 from annotation.work import actions as labelling
 from annotation.work.screens import load
+from calibration.profiles import causes
+from judges.metrics import METRICS
+from judges.rating.metric_plans import scheme_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -80,7 +87,7 @@ def test_a_remark_leads_to_its_turn_by_the_annotators_number(client, corpus):
     )
     client.force_login(factories.user(researcher=True))
     page = client.get(reverse("campaign", args=[campaign.pk])).content.decode()
-    assert "turn=3#turn-3" in page
+    assert "turn=7&amp;index=2#turn-7" in page
     assert "d, turn 7</a>" in page
 
 
@@ -98,3 +105,69 @@ def test_exports_carry_the_number_beside_the_index(client, corpus):
     assert rows["d/roll/2"] == ("2", "7")
     assert rows["d/static/3"] == ("3", "5")
     assert rows["alone/roll/1"] == ("1", "2")
+
+
+def _anchors(page):
+    return re.findall(r'<div class="turn[^"]*"\s+id="(turn-[^"]+)"', page)
+
+
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [
+        ({"continuation": "roll", "turn": "7"}, "c"),
+        ({"continuation": "roll", "turn": "7", "index": "2"}, "c"),
+        ({"continuation": "roll", "turn": "2"}, "turn 1"),
+        ({"continuation": "static", "turn": "5"}, "s3"),
+        ({"continuation": "static", "turn": "5", "index": "5"}, "s5"),
+    ],
+)
+def test_a_link_by_the_annotators_number_marks_its_turn(client, corpus, query, marked):
+    client.force_login(factories.user(researcher=True))
+    dialogue = corpus.dialogues.get(key="d")
+    page = client.get(reverse("dialogue", args=[dialogue.pk]), query).content.decode()
+    anchors = _anchors(page)
+    assert len(anchors) == len(set(anchors))
+    here = re.findall(
+        r'<div class="turn[^"]* here"\s+id="([^"]+)">.*?<div class="text"[^>]*>(.*?)</div>', page, re.S
+    )
+    assert [anchor for anchor, _ in here] == [f"turn-{query['turn']}"]
+    assert marked in here[0][1]
+
+
+def test_a_number_that_no_turn_has_marks_none(client, corpus):
+    client.force_login(factories.user(researcher=True))
+    dialogue = corpus.dialogues.get(key="d")
+    for turn, index in (("99", "0"), ("0", "0"), ("x", "y"), ("1e3", "-1")):
+        page = client.get(reverse("dialogue", args=[dialogue.pk]), {"turn": turn, "index": index})
+        assert page.status_code == 200
+        assert " here" not in page.content.decode()
+
+
+def test_the_profile_numbers_static_turns_as_annotators_do(corpus):
+    made = corpus.dialogues.get(key="d").continuations.get(key="static")
+    asked = Turn.objects.get(continuation=made, text="s3")
+    question = scheme_store.store(definition=scheme_of(METRICS["m_sns_min"])).questions.get()
+    rater = Rater.objects.create(kind="metric", name="m_sns_min@paper", spec={"metric": "m_sns_min"})
+    caused = json.dumps({"nearest": 5})  # position 5 of history and continuation: the first given turn
+    record(rater=rater, answers=[Answer(asked.item, question, 0.3, explanation=caused)], occasion="main")
+    lines, (value,) = causes.values(made)
+    numbers = numbers_of(made.turns.values_list("pk", flat=True))
+    turns = list(made.turns.order_by("position"))
+    assert [line.number for line in lines if not line.history] == [numbers[turn.pk] for turn in turns]
+    assert len({line.anchor for line in lines}) == len(lines)
+    assert (value.turn, value.turns) == (5, (3,))
+    assert value.causes == ("nearest to turn 3",)
+    assert [line.text for line in lines if line.anchor == value.leads[0][1]] == ["g1"]
+    assert [line.text for line in lines if line.place == value.place] == ["s3"]
+
+
+def test_the_api_gives_the_number_beside_the_index(client, corpus):
+    client.force_login(factories.user(researcher=True))
+    base = f"/api/v1/corpora/{corpus.name}"
+    items = {row["key"]: row["turn_number"] for row in client.get(f"{base}/items/").json()["results"]}
+    assert (items["d/roll/2"], items["d/static/3"], items["d/roll"]) == (7, 5, None)
+    found = client.get(f"{base}/turns/", {"text": "s3"}).json()["results"]
+    assert [(row["position"], row["turn_number"]) for row in found] == [(3, 5)]
+    dialogue = client.get(f"/api/v1/dialogues/{corpus.dialogues.get(key='d').pk}/").json()
+    (roll,) = (own for own in dialogue["continuations"] if own["id"] == "roll")
+    assert [turn["turn_number"] for turn in roll["turns"]] == [5, 6, 7]

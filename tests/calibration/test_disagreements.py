@@ -102,7 +102,7 @@ def test_the_page_lists_the_items_where_two_differ_farthest_first(researcher: Cl
     ], listed
     text = page.content.decode()
     assert "words 1" in text
-    assert "?continuation=self&amp;turn=2#turn-2" in text
+    assert "?continuation=self&amp;turn=2&amp;index=1#turn-2" in text
 
 
 @pytest.mark.django_db
@@ -175,7 +175,12 @@ def test_programs_get_the_same_list(researcher: Client, study: Study) -> None:
     query = urlencode({"question": "quality@1/quality", "a": "ann", "b": "ben"})
     found = researcher.get(reverse("api-report-items", args=[study.pk]) + f"?{query}").json()
     assert (found["count"], found["both"], found["differ"]) == (2, 9, 2)
-    assert found["results"][0] == {"item": "d1/self/1", "distance": 4.0, "answers": {"ann": 5.0, "ben": 1.0}}
+    assert found["results"][0] == {
+        "item": "d1/self/1",
+        "turn_number": 2,
+        "distance": 4.0,
+        "answers": {"ann": 5.0, "ben": 1.0},
+    }
     assert researcher.get(reverse("api-report-items", args=[study.pk])).status_code == 400
 
 

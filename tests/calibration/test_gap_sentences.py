@@ -17,7 +17,13 @@ def _entry(name: str, value: float | None, ends: tuple[float, float] | None = No
     return plain | counts | {"status": status, "reason": reason, "flags": [], "method": ""}
 
 
-def _said(gap: float, ends: tuple[float, float], margin: float | None, key: str = "cohen_kappa") -> str:
+def _said(
+    gap: float,
+    ends: tuple[float, float],
+    margin: float | None,
+    key: str = "cohen_kappa",
+    simulated: bool = False,
+) -> str:
     gaps = [
         _entry(f"people_{key}", 0.5, (0.4, 0.6)),
         _entry(f"judge_{key}", 0.5 + gap, (0.4, 0.6)),
@@ -26,6 +32,7 @@ def _said(gap: float, ends: tuple[float, float], margin: float | None, key: str 
     gaps += [] if "mean" in key else [_entry(f"margin_{key}", margin)]
     raters = [
         {"name": name, "kind": "judge" if name == "gpt" else "human", "n": 90, "identified": True}
+        | {"simulated": simulated and name != "gpt"}
         for name in ("gpt", "ann", "ben", "cid")
     ]
     question = {"title": "Polite", "key": "polite", "level": "binary", "item_kind": "turn", "pooled": False}
@@ -54,3 +61,9 @@ def test_a_mean_over_pairs_gives_its_difference_and_no_verdict() -> None:
     text = _said(0.2, (0.1, 0.3), None, "mean_cohen_kappa")
     assert "The difference is +0.20 (0.10 to 0.30)." in text
     assert "more than" not in text
+
+
+def test_one_more_of_simulated_raters_is_a_simulated_rater() -> None:
+    text = _said(0.2, (0.1, 0.3), 0.25, simulated=True)
+    assert "may be that of one more simulated rater" in text
+    assert "person" not in text

@@ -74,6 +74,22 @@ def test_simulated_raters_are_never_called_people() -> None:
         assert "people" not in RENDERINGS[form].write(report), form
 
 
+def test_simulated_raters_are_no_people_where_a_figure_is_missing() -> None:
+    built = world(dialogues=4, turns=3)
+    built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
+    for number in range(2):
+        raters.imported(corpus=built.corpus, kind="human", name=f"r{number}", simulated=True)
+        half = built.turns[6 * number : 6 * number + 6]
+        built.say(f"r{number}", "quality", dict(zip(half, VALUES, strict=False)))
+    built.say("gpt", "quality", VALUES, kind="judge")
+    report = _report(built)
+    reasons = [e["reason"] for q in report.result["questions"] for e in [*q["gaps"], *q["panel"]]]
+    said = "\n".join([_said(report.result), *reasons])
+    assert "no item was rated by two raters besides the judge" in said
+    assert "people" not in said
+    assert "person" not in said
+
+
 def test_people_stay_people() -> None:
     said = _said(_report(_rated(judge=True)).result)
     assert "Do the people agree?" in said

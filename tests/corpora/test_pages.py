@@ -177,7 +177,7 @@ def test_a_link_to_a_turn_opens_the_page_that_holds_it(researcher: Client) -> No
 def test_a_turn_that_a_search_finds_leads_to_its_place(researcher: Client) -> None:
     made = factories.dialogue(factories.corpus("places"), turns=3)
     found = text(researcher, reverse("corpus", args=["places"]) + "?speaker=B")
-    assert f"{reverse('dialogue', args=[made.pk])}?continuation=self&amp;turn=2#turn-2" in found
+    assert f"{reverse('dialogue', args=[made.pk])}?continuation=self&amp;turn=2&amp;index=1#turn-2" in found
 
 
 def test_a_continuation_is_shown_after_the_history_with_its_marks(researcher: Client, corpus: Corpus) -> None:

@@ -44,10 +44,12 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     return kept | {"CONCORD_HOME": str(home)} | more
 
 
-def manage(home: Path, *arguments: str, prefix: list[str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+def manage(
+    home: Path, *arguments: str, prefix: list[str] | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, with `more` in its environment."""
     command = [*(prefix or []), *MANAGE, *arguments]
-    return subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment(home, **more), capture_output=True, text=True, timeout=120)
 
 
 def free_port() -> int:
@@ -120,12 +122,14 @@ class Running:
         port: int | str | None = None,
         prefix: list[str] | None = None,
         options: list[str] | None = None,
+        **more: str,
     ) -> None:
         self.home = home
         self.port = port or free_port()
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [*(prefix or []), *MANAGE, "serve", *(options or [])], env=environment(home, PORT=str(self.port)),
+            [*(prefix or []), *MANAGE, "serve", *(options or [])],
+            env=environment(home, PORT=str(self.port), **more),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -155,9 +159,9 @@ class Running:
 
 
 @contextmanager
-def running(home: Path, *, prefix: list[str] | None = None) -> Iterator[Running]:
+def running(home: Path, *, prefix: list[str] | None = None, **more: str) -> Iterator[Running]:
     """A server that has answered; stopped at the end if the test has not done so."""
-    server = Running(home, prefix=prefix)
+    server = Running(home, prefix=prefix, **more)
     try:
         server.wait_until_ready()
         yield server

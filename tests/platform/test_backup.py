@@ -7,7 +7,7 @@ import os
 import stat
 import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,17 +15,18 @@ import pytest
 
 from config.backup.manifest import DUMP, MANIFEST
 from config.embedded import postgres
+from tests.platform import forking, ready
 from tests.platform.running import MANAGE, environment, query
 
-ADD = "from django.contrib.auth.models import User; User.objects.create_user({name!r})"
 NAMES = "SELECT username FROM auth_user ORDER BY 1"
+ADD = "from django.contrib.auth.models import User; User.objects.create_user({name!r})"
 KEEP = "from django.db import connection as c; c.ensure_connection(); print('ready', flush=True); input()"
 
 
 @pytest.fixture(scope="module")
 def kept(home: Path) -> Iterator[Path]:
     """A home with all tables, whose database runs while the tests do."""
-    assert run(home, "migrate").returncode == 0
+    ready.fill(home)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     process = subprocess.Popen(
         [*MANAGE, "shell", "--no-imports", "-c", KEEP], env=environment(home), text=True, **pipes
@@ -36,47 +37,49 @@ def kept(home: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def saved(kept: Path) -> Path:
+def run(kept: Path) -> Iterator[Callable[..., subprocess.CompletedProcess[str]]]:
+    """Runs a command of `manage.py` in that home."""
+    with forking.commands(kept) as commands:
+        yield commands.run
+
+
+@pytest.fixture(scope="module")
+def saved(kept: Path, run) -> Path:
     """A backup of a database with one account."""
-    assert run(kept, "shell", "-c", ADD.format(name="ada")).returncode == 0
+    assert run("shell", "-c", ADD.format(name="ada")).returncode == 0
     path = kept / "one.backup"
-    done = run(kept, "backup", str(path))
+    done = run("backup", str(path))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["bytes"] == path.stat().st_size
     return path
 
 
-def run(home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [*MANAGE, *arguments]
-    return subprocess.run(command, env=environment(home, **more), capture_output=True, text=True, timeout=180)
-
-
 def names(home: Path) -> list[str]:
     return [name for (name,) in query(home, NAMES)]
 
 
-def test_a_backup_is_for_its_owner_alone_and_is_not_written_over(kept, saved):
+def test_a_backup_is_for_its_owner_alone_and_is_not_written_over(run, saved):
     assert stat.S_IMODE(saved.stat().st_mode) == 0o600
     before = saved.read_bytes()
-    refused = run(kept, "backup", str(saved))
+    refused = run("backup", str(saved))
     assert refused.returncode == 1
     assert "exists: choose another name" in refused.stderr
     assert saved.read_bytes() == before
 
 
-def test_a_database_that_holds_something_is_refused_unless_told(kept, saved):
-    assert run(kept, "shell", "-c", ADD.format(name="grace")).returncode == 0
-    refused = run(kept, "restore", str(saved))
+def test_a_database_that_holds_something_is_refused_unless_told(kept, run, saved):
+    assert run("shell", "-c", ADD.format(name="grace")).returncode == 0
+    refused = run("restore", str(saved))
     assert refused.returncode == 1
     assert "not empty (annotation_username has rows)" in refused.stderr
     assert names(kept) == ["ada", "grace"]
-    done = run(kept, "restore", str(saved), "--replace")
+    done = run("restore", str(saved), "--replace")
     assert done.returncode == 0, done.stderr
     assert names(kept) == ["ada"]
     second = str(saved.with_name("second.backup"))
-    assert run(kept, "backup", second).returncode == 0
-    again = run(kept, "restore", second, "--replace")
+    assert run("backup", second).returncode == 0
+    again = run("restore", second, "--replace")
     assert again.returncode == 0, again.stderr
 
 
@@ -84,10 +87,11 @@ def test_an_outside_database_is_restored_from_an_embedded_one(kept, saved):
     query(kept, "CREATE DATABASE outside")
     found = postgres.connection_settings(kept)
     url = f"postgres://{found['USER']}@{quote(found['HOST'], safe='')}:{found['PORT']}/outside"
-    done = run(kept, "restore", str(saved), DATABASE_URL=url)
-    assert done.returncode == 0, done.stderr
-    again = run(kept, "backup", str(kept / "outside.backup"), DATABASE_URL=url)
-    assert again.returncode == 0, again.stderr
+    with forking.commands(kept, DATABASE_URL=url) as outside:
+        done = outside.run("restore", str(saved))
+        assert done.returncode == 0, done.stderr
+        again = outside.run("backup", str(kept / "outside.backup"))
+        assert again.returncode == 0, again.stderr
     first, second = (
         json.loads(zipfile.ZipFile(kept / n).read(MANIFEST)) for n in ("one.backup", "outside.backup")
     )
@@ -104,7 +108,7 @@ def altered(saved: Path, name: str, **changes: object) -> Path:
     return path
 
 
-def test_a_damaged_backup_and_one_of_a_later_release_change_nothing(kept, saved):
+def test_a_damaged_backup_and_one_of_a_later_release_change_nothing(kept, run, saved):
     cut = saved.with_name("cut.backup")
     cut.write_bytes(saved.read_bytes()[:-200])
     rows = json.loads(zipfile.ZipFile(saved).read(MANIFEST))["rows"]
@@ -116,7 +120,7 @@ def test_a_damaged_backup_and_one_of_a_later_release_change_nothing(kept, saved)
         saved.with_name("none.backup"): "cannot be read",
     }
     for path, sentence in cases.items():
-        refused = run(kept, "restore", str(path), "--replace")
+        refused = run("restore", str(path), "--replace")
         assert refused.returncode == 1
         assert sentence in refused.stderr, (path, refused.stderr)
         assert len(refused.stderr.splitlines()) == 1
@@ -124,7 +128,7 @@ def test_a_damaged_backup_and_one_of_a_later_release_change_nothing(kept, saved)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="as root the data lies outside the home")
-def test_a_backup_that_cannot_be_written_is_told_in_one_line(kept):
-    refused = run(kept, "backup", "/proc/nowhere.backup")
+def test_a_backup_that_cannot_be_written_is_told_in_one_line(run):
+    refused = run("backup", "/proc/nowhere.backup")
     assert refused.returncode == 1
     assert len(refused.stderr.splitlines()) == 1

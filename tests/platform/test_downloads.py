@@ -6,7 +6,6 @@ import base64
 import hashlib
 import http.client
 import json
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +15,13 @@ import psycopg
 import pytest
 
 from config.embedded import postgres
-from tests.platform.running import MANAGE, Running, environment, query, running, wait_until
+from tests.platform import forking, ready
+from tests.platform.running import Running, query, running, wait_until
 
 pytestmark = pytest.mark.slow
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 LABELS = 3_000
+IMPORT = "import_corpus {} --name talks --scheme own"
 KILL = """
 SELECT count(*) FROM (SELECT pg_terminate_backend(pid) FROM pg_stat_activity
  WHERE query ILIKE %s AND pid <> pg_backend_pid()) AS killed
@@ -47,17 +48,13 @@ def server(home: Path) -> Iterator[Running]:
         "turns": [{"speaker": "A", "text": "said"}] * LABELS,
         "labels": [{**label, "turn": turn} for turn in range(LABELS)],
     }
-    with running(home) as started:
+    with running(ready.fill(home)) as started, forking.commands(home) as commands:
         file = home / "labels.jsonl"
         file.write_text(json.dumps(line, separators=(",", ":")) + "\n")
-        _manage(home, "import_corpus", str(file), "--name", "talks", "--scheme", "own")
-        _manage(home, "shell", "-c", PREPARE)
+        for command in IMPORT.format(file).split(), ["shell", "-c", PREPARE]:
+            done = commands.run(*command)
+            assert done.returncode == 0, done.stderr
         yield started
-
-
-def _manage(home: Path, *arguments: str) -> None:
-    done = subprocess.run([*MANAGE, *arguments], env=environment(home), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 @contextmanager

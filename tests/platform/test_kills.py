@@ -11,8 +11,10 @@ import stat
 import subprocess
 import threading
 import time
+from itertools import cycle, islice
 from pathlib import Path
 
+import psutil
 import pytest
 
 from config.embedded import folders, leftovers
@@ -23,15 +25,19 @@ from config.embedded.logs import open_log, rotate
 from tests.platform.running import (
     MANAGE,
     NOBODY,
+    Running,
     as_ordinary_user,
     environment,
     manage,
     processes,
+    running,
+    status_of,
     wait_until,
 )
 
 KILLS = int(os.environ.get("CONCORD_KILLS") or 2)
-HOLD = "from django.db import connection as c; c.ensure_connection(); print('ready', flush=True); input()"
+LOOK = "from django.db import connection as c; c.ensure_connection(); print('ready', flush=True)"
+HOLD = f"{LOOK}; input()"
 
 
 @pytest.fixture
@@ -108,7 +114,7 @@ def test_a_start_killed_while_it_noted_the_home_does_not_set_the_data_aside(new_
 
 
 def test_logs_are_for_their_owner_alone(new_home):
-    assert manage(new_home, "showmigrations", "--plan").returncode == 0
+    assert manage(new_home, "showmigrations", "--plan", "--skip-checks").returncode == 0
     for folder in (new_home / "logs", new_home / "run"):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for log in (new_home / "logs").iterdir():
@@ -150,23 +156,26 @@ def test_every_start_recovers_from_kills_at_random_moments(new_home, ordinary_ho
     home = ordinary_home if ordinary else new_home
     prefix = as_ordinary_user() if ordinary else []
     places = Layout(home.resolve(), as_root=os.geteuid() == 0 and not ordinary)
-    chance = random.Random(KILLS)
-    for number in range(KILLS):
-        if number % 2 == 0:  # a first start
+    chance = random.Random(KILLS + ordinary)
+    # So that two kills, by root and by another user, are one of each kind.
+    kinds = islice(cycle(KINDS[2 * ordinary :] + KINDS[: 2 * ordinary]), KILLS)
+    for number, (first, kill) in enumerate(kinds):
+        if first or not home.exists():
             folders.remove_home(places)
             home.mkdir()
             os.chown(home, *((NOBODY, NOBODY) if ordinary and os.geteuid() == 0 else (-1, -1)))
-        kill_a_start(home, places, prefix, chance)
-        done = manage(home, "shell", "--no-imports", "-c", HOLD.replace("; input()", ""), prefix=prefix)
-        assert "ready" in done.stdout, (
-            number,
-            done.stderr,
-            (home / "logs" / "postgres.log").read_text()[-2000:],
-        )
+        did = kill(home, places, prefix, chance)
+        what = f"kill {number}: {'first' if first else 'later'} start, {did}"
+        done = manage(home, "shell", "--no-imports", "-c", LOOK, prefix=prefix)
+        log = (home / "logs" / "postgres.log").read_text()[-2000:]
+        assert "ready" in done.stdout, (what, done.stderr, log)
         wait_until(lambda: not processes(home, places), 30)
+    if KILLS > 2:
+        with running(home, prefix=prefix) as server:
+            assert status_of(server.port) == 200
 
 
-def kill_a_start(home: Path, places: Layout, prefix: list[str], chance: random.Random) -> None:
+def kill_a_command(home: Path, places: Layout, prefix: list[str], chance: random.Random) -> str:
     """Start, and kill the starter with the keeper, with or without the server, at a random moment."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     started = subprocess.Popen(
@@ -175,11 +184,39 @@ def kill_a_start(home: Path, places: Layout, prefix: list[str], chance: random.R
         start_new_session=True,
         **pipes,
     )
-    wait_until(lambda: processes(home, places).get("keeper"), 30)
-    time.sleep(chance.uniform(0, 3))
+    wait_until(lambda: processes(home, places).get("keeper"), 60)
+    pause = chance.uniform(0, 3)
+    time.sleep(pause)
+    kinds = chance.choice([["keeper"], ["keeper", "postgres"], ["postgres", "keeper"]])
     victims = processes(home, places)
     started.kill()
-    for kind in chance.choice([["keeper"], ["keeper", "postgres"], ["postgres", "keeper"]]):
-        for process in victims.get(kind, []):
-            process.kill()
+    kill_all(victims, kinds)
     started.communicate()
+    return f"a command and its {kinds} after {pause:.2f} s"
+
+
+def kill_serve(home: Path, places: Layout, prefix: list[str], chance: random.Random) -> str:
+    """Start all of it, and kill the supervisor with or without others at a random moment."""
+    server = Running(home, prefix=prefix)
+    wait_until(lambda: processes(home, places).get("keeper"), 60)
+    pause = chance.choice([chance.uniform(0, 2), chance.uniform(0, 15)])
+    until = time.monotonic() + pause
+    while time.monotonic() < until and not any("is ready" in line for line in list(server.lines)):
+        time.sleep(0.02)
+    kinds = chance.choice([[], ["keeper"], ["keeper", "postgres"], ["postgres", "keeper"], ["postgres"]])
+    victims = processes(home, places)
+    server.process.kill()
+    kill_all(victims, kinds)
+    server.stop()
+    return f"serve and its {kinds} after {pause:.2f} s, {server.lines[-1:]}"
+
+
+def kill_all(victims: dict[str, list[psutil.Process]], kinds: list[str]) -> None:
+    """`kill -9` in the order of `kinds`; some may have ended already."""
+    for victim in (process for kind in kinds for process in victims.get(kind, [])):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            victim.kill()
+
+
+# Whether it is the home's first start, and what is killed.
+KINDS = [(True, kill_a_command), (False, kill_serve), (True, kill_serve), (False, kill_a_command)]

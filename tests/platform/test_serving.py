@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import socket
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
-from tests.platform.running import Running, processes, query, running, status_of, wait_until
+from tests.fake_llm import FakeLLM
+from tests.platform.running import Running, manage, processes, query, running, status_of, wait_until
 
 pytestmark = pytest.mark.slow
-DEMO_LINES = ("Loading the demo", "annotator", "researcher", "Concord is ready")
+WORKERS = ("worker-calls", "worker-metrics", "worker-jobs")
+KEY_NAME, KEY = "JUDGES_API_KEY", "key-of-the-provider"
+KEYS = {"CONCORD_KEY_VARIABLES": KEY_NAME, KEY_NAME: KEY}
 
 
 @pytest.fixture(scope="module")
 def server(home):
-    with running(home) as started:
+    with running(home, **KEYS) as started:
         query(home, "CREATE TABLE kept AS SELECT 42 AS n")
         yield started
 
@@ -36,6 +38,16 @@ def test_everything_runs_and_health_is_told(server):
     assert told["database"]
     assert told["migrations"]
     assert told["workers"].keys() == {"calls", "metrics", "jobs"}
+
+
+def test_the_first_start_prints_a_link_that_makes_the_administrator(server):
+    wait_until(lambda: any("/link/" in line for line in server.lines), 10)
+    address = next(line.strip() for line in server.lines if "/link/" in line)
+    assert address.startswith(f"http://127.0.0.1:{server.port}/link/")
+    with urllib.request.urlopen(address) as page:
+        assert page.status == 200
+        assert "no-store" in page.headers["Cache-Control"]
+        assert "Make the account" in page.read().decode()
 
 
 def has_database(port: int | str) -> bool:
@@ -90,75 +102,27 @@ def test_a_second_one_in_the_same_home_is_refused_in_one_line(server):
     assert status_of(server.port) == 200
 
 
-def test_sigterm_stops_all_of_it_within_seconds(new_home):
-    with running(new_home) as server:
-        started = time.monotonic()
-        assert server.stop() == 0
-        assert time.monotonic() - started < 20
-        assert not processes(new_home)
-        assert status_of(server.port) is None
-        assert server.lines[-1] == "Stopped."
-    started = time.monotonic()
-    with running(new_home):
-        # A few seconds on an idle machine; here other tests run beside it.
-        assert time.monotonic() - started < 25
+def test_the_key_of_an_endpoint_reaches_only_the_processes_that_make_calls(server):
+    """After the kills above, so that what was started again is looked at, too."""
+    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
+    found = processes(server.home)
+    assert found.keys() == {"supervisor", "web", "keeper", "postgres", *WORKERS}
+    holders = {
+        kind
+        for kind, some in found.items()
+        for one in some
+        if KEY in Path(f"/proc/{one.pid}/environ").read_text()
+    }
+    assert holders == {"supervisor", "worker-calls"}, "the supervisor hands it on"
 
 
-def test_after_kill_9_of_the_supervisor_the_next_start_is_clean_and_nothing_is_lost(new_home):
-    server = Running(new_home)
-    server.wait_until_ready()
-    query(new_home, "CREATE TABLE kept AS SELECT 42 AS n")
-    os.kill(server.process.pid, signal.SIGKILL)
-    server.stop()
-    with running(new_home):
-        assert query(new_home, "SELECT n FROM kept") == [(42,)]
-    assert not processes(new_home)
-
-
-def test_all_of_it_ends_after_kill_9_of_the_supervisor(new_home):
-    server = Running(new_home)
-    server.wait_until_ready()
-    os.kill(server.process.pid, signal.SIGKILL)
-    server.stop()
-    wait_until(lambda: not processes(new_home), 30)
-
-
-def test_the_demo_shows_its_accounts_and_then_the_address(new_home):
-    server = Running(new_home, options=["--demo"])
-    server.wait_until_ready()
-    assert server.stop() == 0
-    found = [next(i for i, line in enumerate(server.lines) if word in line) for word in DEMO_LINES]
-    assert found == sorted(found)
-
-
-def test_the_first_start_prints_a_link_that_makes_the_administrator(new_home):
-    with running(new_home) as server:
-        wait_until(lambda: any("/link/" in line for line in server.lines), 10)
-        address = next(line.strip() for line in server.lines if "/link/" in line)
-        assert address.startswith(f"http://127.0.0.1:{server.port}/link/")
-        with urllib.request.urlopen(address) as page:
-            assert page.status == 200
-            assert "no-store" in page.headers["Cache-Control"]
-            assert "Make the account" in page.read().decode()
-
-
-def test_a_port_in_use_is_told_in_one_line(new_home):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        server = Running(new_home, port=taken.getsockname()[1])
-        assert server.process.wait(30) == 1
-        server.stop()
-    assert len(server.lines) == 1
-    assert f"Port {server.port} on 127.0.0.1 is in use" in server.lines[0]
-    assert not processes(new_home)
-
-
-@pytest.mark.parametrize("port", ["0", "65536", "http"])
-def test_a_port_that_is_none_is_told_in_one_line(new_home, port):
-    server = Running(new_home, port=port)
-    assert server.process.wait(30) == 1
-    server.stop()
-    assert server.lines == [
-        f"CommandError: PORT={port} is not a port number: choose one between 1 and 65535."
-    ]
+def test_an_endpoint_is_tested_with_its_key_from_page_api_and_command(server):
+    """The page and the API ask for what is asked here: that a worker does it."""
+    with FakeLLM() as fake:
+        declared = f"{fake.url}|fake-1|{KEY_NAME}"
+        done = manage(server.home, "test_endpoint", "fake", **KEYS, CONCORD_ENDPOINT_FAKE=declared)
+        assert KEY in " ".join(fake.keys), done.stderr
+        fake.keys.clear()
+        query(server.home, "UPDATE jobs_endpoint SET test_asked = now(), test_done = NULL")
+        wait_until(lambda: query(server.home, "SELECT count(test_done) FROM jobs_endpoint") == [(1,)])
+        assert KEY in " ".join(fake.keys)

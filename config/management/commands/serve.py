@@ -40,7 +40,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until asked to stop."""
         port = _port(options["port"])
-        supervisor = Supervisor(layout(settings.HOME), host=options["host"], port=port, say=self._say)
+        supervisor = Supervisor(
+            layout(settings.HOME), host=options["host"], port=port, say=self._say, keys=_take_keys()
+        )
         try:
             supervisor.claim()
             self._serve(supervisor, demo=options["demo"])
@@ -97,6 +99,13 @@ class Command(BaseCommand):
         with suppress(OSError):  # nobody reads on, or its disk is full: no reason to stop serving
             self.stdout.write(line)
             self.stdout.flush()
+
+
+def _take_keys() -> dict[str, str]:
+    """Take the keys of endpoints out of this process's environment, from which every program inherits."""
+    from jobs.endpoints.actions import key_variables  # the apps are loaded by now
+
+    return {name: os.environ.pop(name) for name in key_variables() if name in os.environ}
 
 
 def _port(text: str) -> int:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0004_label_counts'),
+        ('annotation', '0005_labels_by_time'),
     ]
 
     operations = [

@@ -1,0 +1,31 @@
+"""Whether gold still says what the labels of now would: what came or changed since it was made."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, OuterRef
+
+from annotation.models import Rater
+from calibration.models import Gold
+from calibration.reading.changes import Changes, since
+from calibration.reading.scope import scope_of
+
+
+def changes_of(gold: Gold) -> Changes:
+    """Return what became, since a gold was made, of the labels on its questions."""
+    return since(scope_of(gold.corpus, gold.campaign), gold.created_at, _questions(gold))
+
+
+def counts_everybody(gold: Gold) -> bool:
+    """Whether a gold was chosen from the answers of all people who had answered its questions by then."""
+    names = gold.options["raters"]
+    answered = scope_of(gold.corpus, gold.campaign).ever()
+    answered = answered.filter(question__in=_questions(gold), created_at__lte=gold.created_at)
+    theirs = answered.filter(rater=OuterRef("pk"))
+    people = Rater.objects.filter(kind=Rater.Kind.HUMAN)
+    if Rater.objects.filter(Exists(theirs), name__in=names).exclude(kind=Rater.Kind.HUMAN).exists():
+        return False
+    return not people.exclude(name__in=names).filter(Exists(theirs)).exists()
+
+
+def _questions(gold: Gold) -> list[int]:
+    return list(gold.scheme_version.questions.values_list("pk", flat=True))
