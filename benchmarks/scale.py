@@ -85,7 +85,7 @@ class Bench:
         """Do once what people do: a campaign, its tasks, runs, a report, gold, an export."""
         from annotation.models import Campaign, Dialogue
         from calibration.models import Gold, Study
-        from jobs.models import Run
+        from jobs.models import Job, Run
 
         corpus = self.corpus
         form = {
@@ -119,6 +119,8 @@ class Bench:
         self.jobs("gold")
         self.post("ask for an export", f"/exports/labels.csv?corpus={corpus.pk}", None)
         self.jobs("export as a job")
+        for file in Job.objects.filter(kind="export"):
+            self.post("fetch the export", f"/exports/files/{file.pk}/", None)
         self.step("export", "export")
         self.study = Study.objects.get(corpus=corpus, automatic=True).pk
         self.gold = Gold.objects.values_list("pk", flat=True).first()
@@ -148,6 +150,7 @@ class Bench:
             "runs": "/runs/",
             "new run": f"/runs/new/?corpus={self.corpus.pk}",
             **{f"run {pk}": f"/runs/{pk}/" for pk in self.runs},
+            **{f"run {pk}, page in the middle": f"/runs/{pk}/?show=all&page={last * 10}" for pk in self.runs},
             **{f"run {pk}, last page": f"/runs/{pk}/?show=all&page=100000" for pk in self.runs},
             "exports": f"/exports/?corpus={self.corpus.pk}",
             "studies": "/studies/",

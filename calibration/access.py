@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 
+from calibration.exports import job as export_job
 from calibration.models import Export, Gold, Report, Study
+from jobs.models import Job
 
 
 def study(pk: int) -> Study:
@@ -26,3 +29,8 @@ def gold(pk: int) -> Gold:
 def export(pk: int) -> Export:
     """Return what was downloaded, with what it is about. Researchers see every export."""
     return get_object_or_404(Export.objects.select_related("corpus", "campaign"), pk=pk)
+
+
+def export_job_of(pk: int, user: User) -> Job:
+    """Return the job that writes a large download, for whoever asked for it alone."""
+    return get_object_or_404(Job, pk=pk, kind=export_job.KIND, created_by=user)

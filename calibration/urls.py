@@ -29,4 +29,5 @@ urlpatterns = [
     path("exports/", exports.index, name="exports"),
     path("exports/<int:pk>/manifest.json", exports.manifest, name="export-manifest"),
     path("exports/labels.<str:form>", exports.labels, name="export-labels"),
+    path("exports/files/<int:pk>/", exports.written_file, name="export-file"),
 ]

@@ -27,6 +27,7 @@ KINDS: dict[str, str] = {
     "opening": "annotation.campaigns.job",
     "gold": "calibration.gold.job",
     "starting": "judges.rating.job",
+    "export": "calibration.exports.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -48,6 +49,7 @@ SWEEPS: tuple[str, ...] = (
     "annotation.importing.uploads:clear",
     "annotation.labels.counts:compact",
     "jobs.call_counts:compact",
+    "calibration.exports.job:clear",
 )
 """What else workers put in order every few seconds: `module:function` without arguments."""
 

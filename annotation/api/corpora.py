@@ -16,12 +16,13 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
+from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api import corpora_serializers as serializers
 from annotation.corpora import reading as browsing
-from annotation.corpora import splits
+from annotation.corpora import searching, splits
 from annotation.deletion import job as deletion
 from annotation.errors import DeletionRefused, SplitRefused
 from annotation.formats import FORMATS
@@ -29,10 +30,12 @@ from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.importing import ImportProblem, ImportResult, import_path, uploads
 from annotation.models import Corpus, Dialogue, Item, Split, Turn, turn_numbers
+from config.pagination import DEFAULT, MOST, Pages
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
 from jobs.models import Job
 
+LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT})
 OVERHEAD = 2**20
 AT_ONCE = 4 * 2**20
 """A file of at most so many bytes is imported while the program waits, in a second or two."""
@@ -192,29 +195,29 @@ class Dialogues(generics.ListAPIView[Dialogue]):
         )
 
 
-class Turns(generics.ListAPIView[Turn]):
+class Turns(generics.GenericAPIView[Turn]):
     """Searching the turns of a corpus."""
 
     permission_classes = (IsResearcher,)
-    serializer_class = serializers.FoundTurnSerializer
+    serializer_class = serializers.TurnSearchSerializer
+    queryset = Turn.objects.none()
 
-    @extend_schema(parameters=_query("text", "speaker", "system"))
-    def get(self, request: Request, *args: Any, **options: Any) -> Response:
-        """List turns by `text` (anywhere, in any case), `speaker` and `system`."""
-        return super().get(request, *args, **options)
+    @extend_schema(
+        parameters=[*_query("text", "speaker", "system", "after"), LIMIT],
+        responses=serializers.TurnSearchSerializer,
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """List turns by `text` (anywhere, in any case), `speaker` and `system`.
 
-    def get_queryset(self) -> QuerySet[Turn]:
-        """Return the turns that are searched for."""
-        if getattr(self, "swagger_fake_view", False):
-            return Turn.objects.none()
-        asked = {name: _value(self.request, name) for name in ("text", "speaker", "system")}
-        return browsing.turns(access.corpus_named(self.kwargs["name"]), **asked)
-
-    def paginate_queryset(self, queryset: Any) -> Any:
-        """Number the turns of a page together."""
-        page = super().paginate_queryset(queryset)
-        turn_numbers.number(page or [])
-        return page
+        A search of a large corpus ends after a moment with what was found so far, which may be nothing:
+        `next` is the address that goes on with it, null once the whole corpus was searched.
+        """
+        asked = {key: _value(request, key) for key in ("text", "speaker", "system", "after")}
+        found = searching.search(access.corpus_named(name), **asked, most=Pages().get_limit(request))
+        turn_numbers.number(found.turns)
+        address = request.build_absolute_uri()
+        further = replace_query_param(address, "after", found.after) if found.after else None
+        return Response(serializers.TurnSearchSerializer({"next": further, "results": found.turns}).data)
 
 
 class Items(generics.ListAPIView[Item]):

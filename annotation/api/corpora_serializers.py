@@ -72,6 +72,13 @@ class FoundTurnSerializer(TurnSerializer):
         fields = (*TurnSerializer.Meta.fields, "dialogue", "dialogue_id", "continuation", "system")  # type: ignore[assignment]
 
 
+class TurnSearchSerializer(serializers.Serializer[Any]):
+    """What a search came to so far, and the address that goes on with it."""
+
+    next = serializers.URLField(allow_null=True)
+    results = FoundTurnSerializer(many=True)
+
+
 class ContinuationSerializer(serializers.ModelSerializer[Continuation]):
     """A continuation with its turns; `self` holds the dialogue's own."""
 

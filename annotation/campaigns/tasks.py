@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection
 
 from annotation.models import Campaign, SchemeVersion
+from config.planner import WORTH_TELLING, tell_planner
 
 RANK = """, row_number() OVER (
          ORDER BY md5(%(seed)s || ':' || d.key || '/' || c.key), d.key, c.key, i.position) AS rank"""
@@ -68,6 +69,8 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
         made = cursor.rowcount
         progress(1, 2)
         cursor.execute(MAKE_SLOTS, values)
+    if made >= WORTH_TELLING:
+        tell_planner("annotation_task", "annotation_slot")
     progress(2, 2)
     return int(made)
 

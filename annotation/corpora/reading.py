@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
-from django.core.paginator import Paginator
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import Left
-from django.utils.functional import cached_property
 
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, System, Turn
 from annotation.records import SELF
@@ -18,26 +15,14 @@ from annotation.text.views import DEFAULT, METADATA, PARTS
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
+MOST_LISTED = 10_000
+"""Dialogues of one system that a page lists."""
 MOST_SHOWN = 160
 BEGINNING = 3
 KEYS = """
 SELECT DISTINCT jsonb_object_keys(d.metadata)
   FROM (SELECT metadata FROM annotation_dialogue WHERE corpus_id = %s ORDER BY id LIMIT %s) AS d
 """
-
-
-class CappedPaginator(Paginator):
-    """A paginator that counts no further than MOST_COUNTED: searching many turns stays quick."""
-
-    @cached_property
-    def count(self) -> int:
-        """Return how many there are, at most MOST_COUNTED."""
-        return len(cast("QuerySet[Turn]", self.object_list).values_list("pk")[:MOST_COUNTED])
-
-    @property
-    def is_capped(self) -> bool:
-        """Whether there may be more than were counted."""
-        return self.count == MOST_COUNTED
 
 
 def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
@@ -82,9 +67,8 @@ def dialogues(corpus: Corpus, *, system: str = "") -> QuerySet[Dialogue]:
     """Return a corpus's dialogues, those that a system took part in where one is named."""
     found = corpus.dialogues.order_by("id")
     if system:
-        found = found.filter(
-            pk__in=Dialogue.objects.filter(continuations__system__name=system, corpus=corpus).values("pk")
-        )
+        theirs = Continuation.objects.filter(dialogue=OuterRef("pk"), system__name=system)
+        found = found.filter(Exists(theirs))
     return found
 
 

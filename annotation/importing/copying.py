@@ -1,4 +1,4 @@
-"""COPY into tables, ids reserved beforehand, temporary tables, and what the planner knows of the tables."""
+"""COPY into tables, ids reserved beforehand, and temporary tables."""
 
 from __future__ import annotations
 
@@ -43,14 +43,3 @@ def fresh_table(name: str, definition: str) -> None:
                 sql.SQL(definition),
             )
         )
-
-
-def tell_planner(*tables: str) -> None:
-    """Gather the planner's statistics of tables that have just grown, the transaction's own rows included.
-
-    Until the server gathers them by itself, up to a minute later, it plans with the size that a table had
-    before: after a first import that is none, and a report over such tables takes minutes.
-    """
-    with connection.cursor() as cursor:
-        for table in tables:
-            cursor.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table)))

@@ -13,7 +13,6 @@ from django.db import connection, transaction
 from annotation.corpora import splits
 from annotation.formats import FORMATS, Faults, Format, ImportProblem, Source, SourceRecord, manifest
 from annotation.importing.batches import batches
-from annotation.importing.copying import tell_planner
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
 from annotation.importing.result import ImportResult
@@ -21,13 +20,12 @@ from annotation.importing.staging import close_staging, open_staging, stage, sta
 from annotation.importing.writer import Writer
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Turn
 from config.models import Event
+from config.planner import WORTH_TELLING, tell_planner
 
 Progress = Callable[[int, int, ImportResult], None]
 """Told now and then: bytes read, bytes in all, what was written so far."""
 
 FILLED = (Dialogue, Continuation, Turn, Item, Label)
-WORTH_TELLING = 1_000
-"""Items and labels from which on an import ends with the planner's statistics, which take up to a second."""
 
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
 

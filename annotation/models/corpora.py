@@ -84,7 +84,7 @@ class Dialogue(models.Model):
     `participants` is a list of {id, name, role, profile, aliases}; `agenda` is as in the native format.
     """
 
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="dialogues")
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="dialogues", db_index=False)
     key = models.CharField(max_length=300)
     cluster = models.CharField(max_length=300)
     language = models.CharField(max_length=40, blank=True)
@@ -96,6 +96,7 @@ class Dialogue(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["corpus", "key"], name="dialogue_key_once")]
+        indexes = [models.Index(fields=["corpus", "id"], name="dialogue_in_order")]
 
     def __str__(self) -> str:
         return self.key

@@ -14,11 +14,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.corpora import reading as browsing
-from annotation.corpora import splits
+from annotation.corpora import searching, splits
 from annotation.deletion import job as deletion
 from annotation.errors import DeletionRefused, SplitRefused
 from annotation.labels import counts as label_counts
 from annotation.models import Corpus, Upload, turn_numbers
+from config.long_lists import LongPaginator
 from config.permissions import administrator_only, researcher_only
 from jobs import actions as jobs
 from jobs.models import Job
@@ -60,20 +61,22 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "splits": _splits(found),
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
-        **_results(found, search, request.GET.get("page")),
+        **_results(found, search, request.GET.get("page"), request.GET.get("after", "")),
         **ROOM,
     }
     return render(request, "corpora/corpus.html", context)
 
 
-def _results(corpus: Corpus, search: dict[str, str], number: str | None) -> dict[str, Any]:
-    """Return the page of turns that are searched for, else of dialogues."""
+def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
+    """Return the turns that a search finds, else the page of dialogues."""
     if search["text"] or search["speaker"]:
-        pages = browsing.CappedPaginator(browsing.turns(corpus, **search), SHOWN)
-        page = pages.get_page(number)
-        turn_numbers.number(page)
-        return {"page": page, "shows_turns": True}
-    page = Paginator(browsing.dialogues(corpus, system=search["system"]), SHOWN).get_page(number)
+        found = searching.search(corpus, **search, after=after, most=SHOWN)
+        turn_numbers.number(found.turns)
+        return {"found": found, "shows_turns": True}
+    chosen = browsing.dialogues(corpus, system=search["system"])
+    known = 0 if search["system"] else browsing.counts([corpus])[corpus.pk]["dialogues"]
+    many = known or chosen[: browsing.MOST_LISTED].count()
+    page = LongPaginator(chosen, SHOWN, many=many).get_page(number)
     beginnings = browsing.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
     return {"page": page, "rows": rows, "shows_turns": False}

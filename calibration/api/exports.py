@@ -6,29 +6,33 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.corpora import splits
 from annotation.models import Corpus
+from calibration import access
 from calibration.api.serializers import ExportSerializer, LabelExportSerializer
 from calibration.errors import CalibrationError
-from calibration.exports.labels import labels as label_query
-from calibration.exports.labels import stream
+from calibration.exports import job as export_job
+from calibration.exports.labels import Download
 from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.writing import FORMATS
 from calibration.models import Export
-from calibration.reading.scope import scope_of
 from config.openapi import files
 from config.pagination import Pages, paged
+from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
-DOWNLOAD = files(media_type for _, media_type in FORMATS.values())
+FILE = files(media_type for _, media_type in FORMATS.values())
+DOWNLOAD = FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 
 @extend_schema(responses=ExportSerializer(many=True))
@@ -44,11 +48,12 @@ def exports(request: Request) -> Response:
 @extend_schema(methods=["GET"], parameters=[*PLACE, FORM], responses=DOWNLOAD)
 @extend_schema(methods=["POST"], parameters=[FORM], request=LabelExportSerializer, responses=DOWNLOAD)
 @api_view(["GET", "POST"])
-def labels(request: Request, form: str) -> StreamingHttpResponse:
+def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
     Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that is
-    logged as a look at test.
+    logged as a look at test. Many labels are written by a job: 202 with its id; once it is done, the file is
+    at `exports/files/<id>/` for a week.
     """
     if form not in FORMATS:
         raise Http404
@@ -57,14 +62,27 @@ def labels(request: Request, form: str) -> StreamingHttpResponse:
     corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
     taken = taken_by(request, corpus, given.validated_data)
     user: Any = request.user
-    return stream(
-        query=label_query(scope_of(corpus, campaign), taken),
-        form=form,
-        corpus=corpus,
-        part=taken.part,
-        campaign=campaign,
-        by=user,
-    ).response()
+    return response_of(
+        export_job.labels_or_job(corpus=corpus, campaign=campaign, taken=taken, form=form, by=user)
+    )
+
+
+def response_of(found: Download | Job) -> Response | StreamingHttpResponse:
+    """Return a file, or 202 and the id of the job that writes it."""
+    if isinstance(found, Job):
+        return Response({"job": found.pk}, status=status.HTTP_202_ACCEPTED)
+    return found.response()
+
+
+@extend_schema(responses=FILE)
+@api_view(["GET"])
+def written_file(request: Request, pk: int) -> StreamingHttpResponse:
+    """Return the file that an export job wrote, to the account that asked for it; it is kept for a week."""
+    user: Any = request.user
+    found = export_job.download(access.export_job_of(pk, user))
+    if found is None:
+        raise NotFound("This file is not there any more, or not yet: look at the job, or ask for it again.")
+    return found.response()
 
 
 def taken_by(request: Request, corpus: Corpus, given: dict[str, Any]) -> Taken:

@@ -16,9 +16,10 @@ from rest_framework.response import Response
 
 from annotation.models import SchemeVersion
 from calibration import access
-from calibration.api.exports import DOWNLOAD, FORM, PART, taken_by
+from calibration.api.exports import DOWNLOAD, FORM, PART, response_of, taken_by
 from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
 from calibration.errors import CalibrationError
+from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.changes import changes_of
@@ -82,7 +83,7 @@ def gold(request: Request, pk: int) -> Response:
 @extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)
 @extend_schema(methods=["POST"], parameters=[FORM], request=ExportPartSerializer, responses=DOWNLOAD)
 @api_view(["GET", "POST"])
-def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
+def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""
     found = access.gold(pk)
     if form not in FORMATS:
@@ -91,4 +92,5 @@ def labels(request: Request, pk: int, form: str) -> StreamingHttpResponse:
     given.is_valid(raise_exception=True)
     taken = taken_by(request, found.corpus, given.validated_data)
     user: Any = request.user
-    return gold_export.download(gold=found, taken=taken, form=form, by=user).response()
+    made = export_job.gold_or_job(gold=found, taken=taken, form=form, by=user)
+    return response_of(made)

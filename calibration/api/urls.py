@@ -20,4 +20,5 @@ urlpatterns = [
     path("gold/<int:pk>/labels.<str:form>", golds.labels, name="api-gold-labels"),
     path("exports/", exports.exports, name="api-exports"),
     path("exports/labels.<str:form>", exports.labels, name="api-export-labels"),
+    path("exports/files/<int:pk>/", exports.written_file, name="api-export-file"),
 ]

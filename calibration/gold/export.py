@@ -49,7 +49,6 @@ def query(gold: Gold, taken: Taken | None = None) -> ExportQuery:
 
 def provenance(gold: Gold) -> dict[str, Any]:
     """Return how a gold came about: from what, by which rule, and what it holds."""
-    labels = gold.labels
     return {
         "gold": gold.pk,
         "corpus": gold.corpus.name,
@@ -60,8 +59,8 @@ def provenance(gold: Gold) -> dict[str, Any]:
         "inputs_hash": gold.inputs_hash,
         "made_at": gold.created_at.isoformat(),
         "made_by": str(gold.created_by) if gold.created_by else None,
-        "labels": labels.count(),
-        "without_value": labels.exclude(reason="").count(),
+        "labels": gold.n,
+        "without_value": gold.without,
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count, Q
 
 from annotation.models import Campaign, Corpus, Item, SchemeVersion
 from calibration.errors import GoldRuleError
@@ -25,6 +26,7 @@ from calibration.reading.subjects import Subject
 from calibration.statistics import Ratings
 from calibration.statistics.gold import Chosen
 from config.models import Event
+from config.planner import WORTH_TELLING, tell_planner
 
 BATCH = 5_000
 Progress = Callable[[int, int], None]
@@ -87,6 +89,7 @@ def make(
         if progress:
             progress(number, len(fitting))
         _keep(_labels(gold, data, chosen_rule, checked, items))
+    count(gold)
     if progress:
         progress(len(fitting), len(fitting))
     about = campaign.name if campaign else corpus.name
@@ -95,10 +98,23 @@ def make(
     return gold
 
 
+def count(gold: Gold) -> None:
+    """Write down how many labels a gold has and how many of them are without a value, once they are made."""
+    rows = gold.labels.order_by().values_list("question")
+    counted = rows.annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))
+    gold.counts = {str(question): [n, without] for question, n, without in counted}
+    gold.n = sum(n for n, _ in gold.counts.values())
+    gold.without = sum(without for _, without in gold.counts.values())
+    gold.save(update_fields=["counts", "n", "without"])
+
+
 def _keep(labels: Iterator[GoldLabel]) -> None:
     """Write labels, a batch at a time: they are never all in memory."""
+    made = 0
     while batch := list(islice(labels, BATCH)):
-        GoldLabel.objects.bulk_create(batch)
+        made += len(GoldLabel.objects.bulk_create(batch))
+    if made >= WORTH_TELLING:
+        tell_planner("calibration_goldlabel")
 
 
 def read(corpus: Corpus, campaign: Campaign | None, version: SchemeVersion, raters: Sequence[str]) -> Source:

@@ -8,7 +8,11 @@ from django.db.models import Q
 
 
 class Gold(models.Model):
-    """One derivation of gold labels: which labels, by which rule, from which inputs (their hash)."""
+    """One derivation of gold labels: which labels, by which rule, from which inputs (their hash).
+
+    `n` and `without` count its labels and those without a value, `counts` does so by question id, as
+    [n, without]. They are written once, with the labels, which never change.
+    """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="golds")
     campaign = models.ForeignKey(
@@ -18,6 +22,9 @@ class Gold(models.Model):
     rule = models.CharField(max_length=40)
     options = models.JSONField(default=dict)
     inputs_hash = models.CharField(max_length=64)
+    n = models.PositiveIntegerField(default=0)
+    without = models.PositiveIntegerField(default=0)
+    counts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 

@@ -16,6 +16,7 @@ from annotation.models import Corpus
 from annotation.pages.choosing import choose
 from calibration import access
 from calibration.errors import CalibrationError
+from calibration.exports import job as export_job
 from calibration.exports import labels as exports
 from calibration.exports.parts import Taken, take
 from calibration.exports.writing import FORMATS
@@ -23,6 +24,7 @@ from calibration.models import Export, Gold
 from calibration.pages.asked import WHOSE, place_of
 from calibration.reading.scope import scope_of
 from config.permissions import researcher_only
+from jobs.models import Job
 
 
 @require_GET
@@ -32,6 +34,7 @@ def index(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(request, title="Exports", lead=WHOSE, back=("studies", "Studies"), room="studies")
+    user: Any = request.user
     golds = Gold.objects.filter(corpus=corpus).select_related("scheme_version__scheme", "campaign")
     done = Export.objects.filter(corpus=corpus).select_related("created_by", "gold", "campaign")
     if campaign is not None:
@@ -47,6 +50,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
         "golds": golds,
         "done": done[:20],
+        "written": (written := list(export_job.of_person(user, corpus)[:10])),
+        "active": any(job.active for job in written),
     }
     return render(request, "calibration/exports.html", shown)
 
@@ -61,12 +66,30 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     taken = taken_by(request, corpus)
     if taken is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
-    query = exports.labels(scope_of(corpus, campaign), taken)
     user: Any = request.user
-    download = exports.stream(
-        query=query, form=form, corpus=corpus, part=taken.part, campaign=campaign, by=user
-    )
-    return download.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
+    found = export_job.labels_or_job(corpus=corpus, campaign=campaign, taken=taken, form=form, by=user)
+    if isinstance(found, Job):
+        return being_written(request, f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}")
+    return found.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
+
+
+def being_written(request: HttpRequest, query: str) -> HttpResponse:
+    """Lead to the list in which a file appears that a worker writes."""
+    messages.info(request, "The file is being written: it appears below, and is kept for you for a week.")
+    return redirect(f"{reverse('exports')}?{query}")
+
+
+@require_GET
+@researcher_only
+def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpResponse:
+    """A file that a worker wrote, for the researcher who asked for it alone."""
+    user: Any = request.user
+    job = access.export_job_of(pk, user)
+    found = export_job.download(job)
+    if found is None:
+        messages.error(request, "This file is not there any more, or not yet: ask for it again.")
+        return redirect(f"{reverse('exports')}?corpus={job.params['corpus']}")
+    return found.response(export_job.name_of(job))
 
 
 @require_GET

@@ -8,26 +8,27 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
-from annotation.models import Campaign, Corpus, SchemeVersion, turn_numbers
+from annotation.models import Campaign, Corpus, Question, SchemeVersion, turn_numbers
 from annotation.pages.choosing import choose
 from calibration import access
 from calibration.errors import CalibrationError
+from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.changes import changes_of, counts_everybody
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES, known_options, rules_with
-from calibration.models import Gold
+from calibration.models import Gold, GoldLabel
 from calibration.pages.asked import WHOSE, place_of
-from calibration.pages.exports import taken_by
+from calibration.pages.exports import being_written, taken_by
 from calibration.reading.census import Census, offered
 from calibration.reading.scope import scope_of
+from config.long_lists import LongPaginator
 from config.permissions import researcher_only
 from jobs.models import Job
 
@@ -42,7 +43,6 @@ def index(request: HttpRequest) -> HttpResponse:
     found = Gold.objects.select_related(
         "corpus", "campaign", "scheme_version__scheme", "created_by"
     ).order_by("-pk")
-    found = found.annotate(n=Count("labels"), without=Count("labels", filter=~Q(labels__reason="")))
     if campaign is not None:
         found = found.filter(campaign=campaign)
     elif corpus is not None:
@@ -151,22 +151,24 @@ def _made(
 def show(request: HttpRequest, pk: int) -> HttpResponse:
     """One derivation: how it was made, how sure it is, and its labels; only ties where asked."""
     gold = access.gold(pk)
-    labels = gold.labels.select_related("item__continuation__dialogue", "item__turn", "question").order_by(
-        "pk"
-    )
     only_without = request.GET.get("only") == "without"
+    labels, many = gold.labels.order_by("pk"), gold.n
     if only_without:
-        labels = labels.exclude(reason="")
+        labels, many = labels.exclude(reason=""), gold.without
+    n_all = many
     hidden = splits.unopened(gold.corpus).values("cluster")
-    n_all = labels.count()
-    labels = labels.exclude(item__continuation__dialogue__cluster__in=hidden)
-    page = Paginator(labels, 50).get_page(request.GET.get("page"))
+    if hidden.exists():
+        labels = labels.exclude(item__continuation__dialogue__cluster__in=hidden)
+        many = labels.count()
+    rows = GoldLabel.objects.select_related("item__continuation__dialogue", "item__turn", "question")
+    page = LongPaginator(labels, 50, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(label.item.turn for label in page)
-    questions = (
-        gold.labels.values("question__key", "question__wording", "question__position")
-        .annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))
-        .order_by("question__position")
-    )
+    asked = Question.objects.filter(pk__in=gold.counts).order_by("position")
+    questions = [
+        {"question": question, "n": n, "without": without}
+        for question in asked
+        for n, without in [gold.counts[str(question.pk)]]
+    ]
     changes = changes_of(gold)
     context = {
         "gold": gold,
@@ -204,7 +206,10 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     if taken is None:
         return redirect("gold", pk)
     user: Any = request.user
-    return gold_export.download(gold=gold, taken=taken, form=form, by=user).response(f"gold-{gold.pk}")
+    found = export_job.gold_or_job(gold=gold, taken=taken, form=form, by=user)
+    if isinstance(found, Job):
+        return being_written(request, f"corpus={gold.corpus_id}")
+    return found.response(f"gold-{gold.pk}")
 
 
 @require_GET

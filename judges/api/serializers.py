@@ -112,6 +112,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
     model = serializers.CharField()
     host = serializers.CharField()
     is_here = serializers.BooleanField()
+    about = serializers.BooleanField(help_text="calls and dialogues are told from a part of a large corpus")
 
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from annotation.corpora import splits
+from config.planner import WORTH_TELLING, tell_planner
 from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError
@@ -75,6 +76,8 @@ def _create_calls(run: Run, plan: RaterPlan, selection: Selection, progress: Pro
             if progress:
                 progress(made, total)
     Call.objects.bulk_create(batch, ignore_conflicts=True)
+    if made + len(batch) >= WORTH_TELLING:
+        tell_planner("jobs_call")
 
 
 def targets(plan: RaterPlan, selection: Selection) -> Iterator[tuple[int, int | None]]:

@@ -10,19 +10,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import transaction
-from django.db.models import Avg
+from django.db.models import Sum
 
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
-from jobs.models import Call
+from jobs.models import Call, CallCount
 from jobs.prompt import Prompt
 from judges.material.loading import load
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.protocols.budget import TooLong, within
 from judges.rating import actions as rating
-from judges.rating import needs
+from judges.rating import needs, sampled
 from judges.rating.cases import case_of
 from judges.rating.plans import Judge, RaterPlan
+from judges.rating.sampled import Covered
 from judges.rating.selection import Selection, continuations
 
 LOOKED_AT = 40
@@ -34,7 +35,8 @@ class Estimate:
     """A run before it starts. Tokens and cost are estimates from prompts like those that will be sent.
 
     `calls` are those still to be made, `done` those that this judge has made before. `cost` is in `currency`,
-    None where the endpoint has no prices.
+    None where the endpoint has no prices. Of a large corpus calls and dialogues are estimates, too (`about`),
+    from some of it; `done` are then all calls that this judge has made.
     """
 
     calls: int
@@ -48,6 +50,7 @@ class Estimate:
     model: str
     host: str
     is_here: bool
+    about: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -60,9 +63,11 @@ class Estimate:
         if self.cost is not None:
             price = f"{self.cost:,.4f} {self.currency}"
         where = f"{self.host}, on this machine" if self.is_here else self.host
+        about = "about " if self.about else ""
         return (
-            f"{self.calls:,} calls, about {self.tokens_in:,} tokens to read and {self.tokens_out:,} to write,"
-            f" cost about {price}; the text of {self.dialogues:,} dialogues goes to {where} "
+            f"{about}{self.calls:,} calls, about {self.tokens_in:,} tokens to read and "
+            f"{self.tokens_out:,} to write,"
+            f" cost about {price}; the text of {about}{self.dialogues:,} dialogues goes to {where} "
             f"(endpoint {self.endpoint}, model {self.model})."
         )
 
@@ -82,17 +87,19 @@ def _estimate(plan: RaterPlan, judge: Judge, selection: Selection) -> Estimate |
     protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
     if endpoint is None or not isinstance(protocol, Asking):
         return None
-    targets = list(rating.targets(plan, selection))
-    finished = rating.calls_of(plan, selection).filter(state=Call.State.DONE).count()
-    calls = max(len(targets) * selection.samples - finished, 0)
-    asked, length = _lengths(protocol, plan.rater.spec, targets[:: max(1, len(targets) // LOOKED_AT)])
+    about = sampled.is_large(selection)
+    looked = sampled.covered(plan, selection) if about else _covered(plan, selection)
+    finished = _done(plan) if about else _finished(plan, selection)
+    calls = max(looked.targets * selection.samples - finished, 0)
+    step = max(1, len(looked.some) // LOOKED_AT)
+    asked, length = _lengths(protocol, plan.rater.spec, looked.some[::step])
     written = _written(plan, protocol)
     tokens_in, tokens_out = round(calls * asked * length), round(calls * asked * written)
     host = urlsplit(endpoint.base_url).hostname or ""
     return Estimate(
         calls=calls,
         done=finished,
-        dialogues=continuations(selection).values("dialogue").distinct().count(),
+        dialogues=looked.dialogues,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost=cost(endpoint, tokens_in, tokens_out),
@@ -101,6 +108,24 @@ def _estimate(plan: RaterPlan, judge: Judge, selection: Selection) -> Estimate |
         model=endpoint.model,
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
+        about=about,
+    )
+
+
+def _covered(plan: RaterPlan, selection: Selection) -> Covered:
+    targets = tuple(rating.targets(plan, selection))
+    dialogues = continuations(selection).values("dialogue").distinct().count()
+    return Covered(len(targets), dialogues, targets)
+
+
+def _finished(plan: RaterPlan, selection: Selection) -> int:
+    return rating.calls_of(plan, selection).filter(state=Call.State.DONE).count()
+
+
+def _done(plan: RaterPlan) -> int:
+    """Return how many calls of a rater are done, whatever they were about."""
+    return (
+        CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE).aggregate(n=Sum("n"))["n"] or 0
     )
 
 
@@ -132,8 +157,11 @@ def _lengths(
 
 def _written(plan: RaterPlan, protocol: Asking) -> float:
     """Return the tokens of a reply: the mean of this judge's earlier ones, else the protocol's own guess."""
-    seen = Call.objects.filter(rater=plan.rater, state=Call.State.DONE).aggregate(mean=Avg("tokens_out"))
-    return float(seen["mean"] or protocol.reply_tokens)
+    done = CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE)
+    seen = done.aggregate(n=Sum("n"), written=Sum("tokens_out"))
+    return (
+        float(seen["written"] / seen["n"]) if seen["n"] and seen["written"] else float(protocol.reply_tokens)
+    )
 
 
 def tokens(text: str) -> int:

@@ -14,6 +14,8 @@ from django.db.models import Count, Q
 from annotation.labels import recording
 from annotation.labels.recording import Answer
 from annotation.models import Label, Occasion, Rater
+from config.planner import WORTH_TELLING, tell_planner
+from jobs import call_counts
 from jobs.models import Call, Run
 from judges.models import CallLabel
 
@@ -80,6 +82,8 @@ def _record_over(rater: Rater, given: Sequence[Given]) -> int:
 
 def count_values(run: Run) -> None:
     """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
+    if call_counts.of_run(run)["n"] >= WORTH_TELLING:
+        tell_planner("jobs_call", "annotation_label", "judges_calllabel")
     answers = Label.objects.filter(made_by__call__run=run, superseded_at=None)
     counted = answers.aggregate(
         values=Count("pk", filter=Q(missing="")), missing=Count("pk", filter=~Q(missing=""))

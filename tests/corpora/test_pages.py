@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -116,13 +117,26 @@ def test_dialogues_are_found_by_system(researcher: Client, corpus: Corpus) -> No
     assert "d2" not in page
 
 
+def test_a_search_that_has_not_ended_goes_on_from_where_it_is(
+    researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.pages.corpora.SHOWN", 2)
+    address = f"{reverse('corpus', args=['c'])}?text=hello"
+    page = text(researcher, address)
+    assert "2 turns\n" in page
+    [after] = re.findall(r"[?]text=hello&amp;after=([0-9-]+)", page)
+    page = text(researcher, f"{address}&after={after}")
+    assert "1 turn\n" in page
+    assert "Go on searching" not in page
+
+
 def test_pages_of_a_corpus_are_numbered(
     researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotation.pages.corpora.SHOWN", 2)
-    page = text(researcher, f"{reverse('corpus', args=['c'])}?text=hello&page=2")
+    page = text(researcher, f"{reverse('corpus', args=['c'])}?system=human&page=2")
     assert "Page 2 of 2" in page
-    assert "?text=hello&amp;page=1" in page
+    assert "?system=human&amp;page=1" in page
 
 
 def test_a_dialogue_shows_turns_answers_and_people_as_text(researcher: Client, corpus: Corpus) -> None:

@@ -20,7 +20,6 @@ from config.commands import DatabaseCommand
 class Command(DatabaseCommand):
     """`manage.py import_corpus PATH --format F --name N`"""
 
-    requires_system_checks = ()
     help = (
         "Import dialogues, continuations and labels from a file: as a new corpus with --name, or into an "
         "existing one with --into. All of the file is kept or nothing; the same content again changes "

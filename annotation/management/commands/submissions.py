@@ -19,7 +19,6 @@ from config.permissions import is_researcher
 class Command(DatabaseCommand):
     """`manage.py submissions CAMPAIGN [--return|--void NUMBER ... --reason WHY --by NAME]`"""
 
-    requires_system_checks = ()
     help = (
         "List what was submitted in a campaign, one line each; or, with --return or --void, hand submissions "
         "back to their annotators or void them: all of those named, or none. Their labels are superseded and "
