@@ -1,8 +1,8 @@
 """Killing the worker of a judge's run again and again: what is paid twice, and how much longer the run takes.
 
 The worker is a process of `make up`, started again as the supervisor does, killed with SIGKILL at random
-moments once it asks. Everything that was asked and not stored is lost with it: at most as many requests as
-run at once.
+moments once it asks. Everything that was asked and not stored is lost with it: as many requests as run at
+once, and the replies of the last moments that were about to be stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.judge_runner import prepare
 from config.embedded.children import SETTLED as SETTLED_SECONDS
 from config.embedded.children import Child
 
-GOAL = 1.0
+GOAL = 1.1
 PAUSE = (1.0, 5.0)
 SETTLED = SETTLED_SECONDS + 0.5
 """A worker that ended sooner would be started again only after a while."""

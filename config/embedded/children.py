@@ -53,7 +53,7 @@ class Child:
 
     def start(self) -> None:
         """Start the program in a session of its own, so that Ctrl-C reaches the supervisor alone."""
-        environment = os.environ | {"CONCORD_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"} | dict(self.more)
+        environment = {**os.environ, "CONCORD_SUPERVISED": "1", "PYTHONUNBUFFERED": "1", **self.more}
         with open_log(self.log) as log:
             self.process = subprocess.Popen(
                 self.program.command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,

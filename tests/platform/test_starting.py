@@ -64,8 +64,9 @@ def test_a_later_start_takes_seconds_and_ends_with_its_supervisor(next_one):
     next_one.stop()
     started = time.monotonic()
     with running(next_one.home) as server:
-        # A few seconds on an idle machine; here other tests run beside it.
-        assert time.monotonic() - started < 25
+        # A few seconds on an idle machine; what else runs beside it takes its share of the processors.
+        share = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+        assert time.monotonic() - started < 25 * share
         os.kill(server.process.pid, signal.SIGKILL)
     wait_until(lambda: not processes(next_one.home), 30)
 

@@ -36,6 +36,8 @@ PASSED_ON = {
     "annotation.importing.uploads.receive": "actions.start",
     "annotation.importing.uploads.repeat": "actions.retry",
     "annotation.importing.uploads.cancel": "actions.cancel",
+    "calibration.exports.job.gold_or_job": "actions.start",
+    "calibration.exports.job.labels_or_job": "actions.start",
     "calibration.exports.parts.take": "splits.open_test",
     "calibration.gold.export.download": "stream",
     "calibration.gold.job.gold_or_job": "make",
