@@ -15,7 +15,7 @@ from annotation.text.views import DEFAULT, METADATA, PARTS
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
-MOST_LISTED = 10_000
+MOST_LISTED = 5_000
 """Dialogues of one system that a page lists."""
 MOST_SHOWN = 160
 BEGINNING = 3

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import tasks
+from annotation.campaigns import progress, tasks
 from annotation.models import Item
 from calibration.reading.ratings import places
 from calibration.reading.scope import of_corpus
@@ -40,6 +40,24 @@ def test_tasks_to_be_made_are_counted_no_further_than_a_page_says(monkeypatch: p
     assert tasks.count(campaign) == 6
     monkeypatch.setattr(tasks, "MOST_COUNTED", 4)
     assert tasks.count(campaign) == 4
+
+
+def test_many_tasks_and_slots_are_told_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = factories.corpus("talks")
+    for number in range(3):
+        factories.dialogue(corpus, f"d{number}", turns=4)
+    campaign = factories.campaign(corpus, raters=2)
+    counted = progress.counts(campaign)
+    assert (counted.tasks, counted.slots) == (12, 24)
+    monkeypatch.setattr(progress, "COUNTED", 0)
+    assert progress.counts(campaign) == counted
+    factories.dialogue(corpus, "later", turns=4)
+    by = campaign.created_by
+    assert by is not None
+    campaigns.pause(by=by, campaign=campaign)
+    campaigns.open(by=by, campaign=campaign)
+    told = progress.counts(campaign)
+    assert (told.tasks, told.slots) == (campaign.tasks.count(), campaign.slots.count()) == (16, 32)
 
 
 def test_the_page_of_a_campaign_says_where_it_stopped_counting(
