@@ -26,6 +26,7 @@ def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:
 
 def of_run(run: Run) -> dict[str, Any]:
     """Return the sums over all calls of a run, and per state their number (`states`)."""
-    rows = list(CallCount.objects.filter(run=run).values("state").annotate(**{s: Sum(s) for s in SUMS}))
+    summed: Any = CallCount.objects.filter(run=run).values("state").annotate(**{s: Sum(s) for s in SUMS})
+    rows = list(summed)
     total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in SUMS}
     return total | {"states": {row["state"]: row["n"] for row in rows}}
