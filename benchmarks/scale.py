@@ -150,7 +150,7 @@ class Bench:
             "runs": "/runs/",
             "new run": f"/runs/new/?corpus={self.corpus.pk}",
             **{f"run {pk}": f"/runs/{pk}/" for pk in self.runs},
-            **{f"run {pk}, page in the middle": f"/runs/{pk}/?show=all&page={last * 10}" for pk in self.runs},
+            **{f"run {pk}, page in the middle": f"/runs/{pk}/?show=all&page={last * 20}" for pk in self.runs},
             **{f"run {pk}, last page": f"/runs/{pk}/?show=all&page=100000" for pk in self.runs},
             "exports": f"/exports/?corpus={self.corpus.pk}",
             "studies": "/studies/",

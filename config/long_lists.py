@@ -13,14 +13,21 @@ class LongPaginator(Paginator):
     """The pages of `chosen`, an ordered queryset of which it is known how many there are.
 
     A page is looked up by ids from the nearer end of the list, in an index that holds them in this order,
-    and then read from `rows`, which selects what is shown with them.
+    and then read from `rows`, which selects what is shown with them. Where there may be `more` than are
+    known, the first ones are listed.
     """
 
     def __init__(
-        self, chosen: QuerySet[Any], per_page: int, *, many: int, rows: QuerySet[Any] | None = None
+        self,
+        chosen: QuerySet[Any],
+        per_page: int,
+        *,
+        many: int,
+        rows: QuerySet[Any] | None = None,
+        more: bool = False,
     ) -> None:
         super().__init__(chosen, per_page)
-        self.chosen, self.many = chosen, max(many, 0)
+        self.chosen, self.many, self.more = chosen, max(many, 0), more
         self.rows = chosen.model._default_manager.all() if rows is None else rows
 
     @cached_property
@@ -34,7 +41,7 @@ class LongPaginator(Paginator):
         start = (number - 1) * self.per_page
         stop = min(start + self.per_page, self.count)
         ids = self.chosen.values_list("pk", flat=True)
-        if start > self.count // 2:
+        if start > self.count // 2 and not self.more:
             keys = list(ids.reverse()[self.count - stop : self.count - start])[::-1]
         else:
             keys = list(ids[start:stop])

@@ -11,6 +11,8 @@ from django.db.models import Count, F, Q, QuerySet
 from annotation.models import Assignment, Campaign, CampaignMember
 
 State = Assignment.State
+COUNTED = 10_000
+"""Tasks that are counted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,19 @@ def counts(campaign: Campaign) -> Counts:
         returned=Count("id", filter=Q(state=State.RETURNED)),
         voided=Count("id", filter=Q(state=State.VOIDED)),
     )
-    return Counts(tasks=campaign.tasks.count(), slots=campaign.slots.count(), **made)
+    tasks, slots = _made(campaign)
+    return Counts(tasks=tasks, slots=slots, **made)
+
+
+def _made(campaign: Campaign) -> tuple[int, int]:
+    """Return the numbers of a campaign's tasks and slots.
+
+    Many are told from the last one's place: places are counted through, and all tasks have as many slots.
+    """
+    last = campaign.tasks.order_by("-position").first()
+    if last is None or last.position < COUNTED:
+        return campaign.tasks.count(), campaign.slots.count()
+    return last.position + 1, (last.position + 1) * last.slots.count()
 
 
 def members(campaign: Campaign) -> list[dict[str, Any]]:

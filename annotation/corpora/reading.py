@@ -15,8 +15,8 @@ from annotation.text.views import DEFAULT, METADATA, PARTS
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
-MOST_LISTED = 10_000
-"""Dialogues of one system that a page lists."""
+MOST_LISTED = 5_000
+"""Continuations of one system among which a page counts its dialogues; it lists no more than these."""
 MOST_SHOWN = 160
 BEGINNING = 3
 KEYS = """
@@ -82,6 +82,19 @@ def turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str = ""
     if system:
         found = found.filter(continuation__system__name=system)
     return found.order_by("id").select_related("continuation__dialogue", "continuation__system")
+
+
+def how_many(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
+    """Return the number of a corpus's dialogues (of a system's, where named), and whether there may be more.
+
+    Those of a system are found among MOST_LISTED of its continuations.
+    """
+    if not system:
+        known = counts([corpus])[corpus.pk]["dialogues"]
+        return known or corpus.dialogues.count(), False
+    theirs = Continuation.objects.filter(system__corpus=corpus, system__name=system)
+    found = list(theirs.order_by().values_list("dialogue", flat=True)[:MOST_LISTED])
+    return len(set(found)), len(found) == MOST_LISTED
 
 
 def items(corpus: Corpus, *, kind: str = "", dialogue: str = "", system: str = "") -> QuerySet[Item]:

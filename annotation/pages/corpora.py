@@ -74,9 +74,8 @@ def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: 
         turn_numbers.number(found.turns)
         return {"found": found, "shows_turns": True}
     chosen = browsing.dialogues(corpus, system=search["system"])
-    known = 0 if search["system"] else browsing.counts([corpus])[corpus.pk]["dialogues"]
-    many = known or chosen[: browsing.MOST_LISTED].count()
-    page = LongPaginator(chosen, SHOWN, many=many).get_page(number)
+    many, more = browsing.how_many(corpus, system=search["system"])
+    page = LongPaginator(chosen, SHOWN, many=many, more=more).get_page(number)
     beginnings = browsing.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
     return {"page": page, "rows": rows, "shows_turns": False}

@@ -9,11 +9,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import tasks
+from annotation.campaigns import progress, tasks
+from annotation.corpora import reading
 from annotation.models import Item
 from calibration.reading.ratings import places
 from calibration.reading.scope import of_corpus
 from calibration.studies import actions as studies
+from config.long_lists import LongPaginator
 from jobs.models import Run
 from judges.rating.plans import Judge
 from tests import factories
@@ -40,6 +42,24 @@ def test_tasks_to_be_made_are_counted_no_further_than_a_page_says(monkeypatch: p
     assert tasks.count(campaign) == 6
     monkeypatch.setattr(tasks, "MOST_COUNTED", 4)
     assert tasks.count(campaign) == 4
+
+
+def test_many_tasks_and_slots_are_told_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = factories.corpus("talks")
+    for number in range(3):
+        factories.dialogue(corpus, f"d{number}", turns=4)
+    campaign = factories.campaign(corpus, raters=2)
+    counted = progress.counts(campaign)
+    assert (counted.tasks, counted.slots) == (12, 24)
+    monkeypatch.setattr(progress, "COUNTED", 0)
+    assert progress.counts(campaign) == counted
+    factories.dialogue(corpus, "later", turns=4)
+    by = campaign.created_by
+    assert by is not None
+    campaigns.pause(by=by, campaign=campaign)
+    campaigns.open(by=by, campaign=campaign)
+    told = progress.counts(campaign)
+    assert (told.tasks, told.slots) == (campaign.tasks.count(), campaign.slots.count()) == (16, 32)
 
 
 def test_the_page_of_a_campaign_says_where_it_stopped_counting(
@@ -91,3 +111,16 @@ def test_the_list_of_runs_counts_the_calls_of_those_it_shows_in_one_query(client
     counting = [query["sql"] for query in asked if "jobs_call" in query["sql"]]
     assert len(counting) == 1
     assert f'"run_id" IN ({run.pk})' in counting[0]
+
+
+def test_of_a_system_with_many_dialogues_the_first_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = factories.corpus("talks")
+    made = [factories.dialogue(corpus, f"d{number}", turns=1) for number in range(6)]
+    monkeypatch.setattr(reading, "MOST_LISTED", 4)
+    many, more = reading.how_many(corpus, system="human")
+    assert (many, more) == (4, True)
+    pages = LongPaginator(reading.dialogues(corpus, system="human"), 1, many=many, more=more)
+    assert [list(pages.page(number)) for number in (1, 4)] == [[made[0]], [made[3]]]
+    monkeypatch.undo()
+    assert reading.how_many(corpus, system="human") == (6, False)
+    assert reading.how_many(corpus, system="nobody") == (0, False)
