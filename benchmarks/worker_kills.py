@@ -74,7 +74,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float]) -> tuple
     worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
     before = _slow_llm.requests(url)
     begun = time.perf_counter()
-    started = rating.start(by=None, plan=judge.plan(), scope=Selection(Corpus.objects.get()))
+    started = rating.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     worker.start()
     try:
         _watch(started.pk, worker, url, pauses)

@@ -74,7 +74,7 @@ def test_a_run_says_that_its_model_is_being_loaded_until_the_first_call_is_done(
     factories.dialogue(corpus, turns=3)
     scope = Selection(corpus, include_self=True)
     for key, said in (("m_sns_avg", True), ("lnr", False)):
-        run = rating.start(by=None, plan=metric_plan(key, corpus), scope=scope)
+        run = rating.start(by=None, plan=metric_plan(key, corpus), selection=scope)
         assert "Loading the model" not in client.get(reverse("run", args=[run.pk])).content.decode()
         run.calls.update(state="leased", lease_expires=timezone.now())
         Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)

@@ -151,7 +151,7 @@ def test_a_fitted_metric_learns_from_the_file_or_from_another(write) -> None:
         ('{"context": {}, "prediction": 3}', "field prediction: must be a list, not a number"),
         ('{"id": "a"}', "has neither turns nor continuations"),
         ("", "in.jsonl: the file is empty"),
-        ('{"id": NaN}', "NaN and infinite numbers are no JSON"),
+        ('{"id": NaN}', "NaN and infinite numbers are not JSON"),
     ],
 )
 def test_bad_input_is_refused_by_file_line_and_field(tmp_path: Path, content: str, message: str) -> None:
