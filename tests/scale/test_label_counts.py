@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from annotation.deletion.purging import purge
 from annotation.labels import counts
@@ -150,3 +151,13 @@ def test_the_counts_equal_a_recount_under_writers_at_the_same_time(asked: World)
     compactor.join()
     assert_exact()
     assert counts.count(asked.corpus) == Label.objects.filter(superseded_at=None).count() > 0
+
+
+def test_what_stays_is_looked_for_without_a_search_through_all_that_goes(asked: World) -> None:
+    """As `NOT IN` it took the square of a corpus's calls: a large corpus was never deleted."""
+    _answer(asked, "ann", asked.turns[0], 1.0)
+    with CaptureQueriesContext(connection) as statements:
+        purge([Corpus.objects.filter(pk=asked.corpus.pk)])
+    asked_for = [query["sql"] for query in statements]
+    assert not [statement for statement in asked_for if "NOT IN" in statement]
+    assert [statement for statement in asked_for if "NOT EXISTS" in statement]
