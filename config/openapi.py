@@ -28,8 +28,9 @@ REASONS = {
 
 
 def files(media_types: Iterable[str]) -> dict[tuple[int, str], Any]:
-    """Return the responses of a route that hands out a file in one of several forms."""
-    return {(200, media_type.partition(";")[0]): OpenApiTypes.BINARY for media_type in media_types}
+    """Return the responses of a route that sends a file in one of several forms; JSON is described as such."""
+    names = [media_type.partition(";")[0] for media_type in media_types]
+    return {(200, name): OpenApiTypes.OBJECT if name == JSON else OpenApiTypes.BINARY for name in names}
 
 
 class Described(AutoSchema):

@@ -98,7 +98,7 @@ def test_the_only_administrator_cannot_be_taken_away_on_the_page(page: Client, b
     answer = page.post(f"/people/{boss.pk}/role/", {"role": "annotator"}, follow=True)
     assert "only administrator" in answer.content.decode()
     answer = page.post(f"/people/{boss.pk}/state/", {"verb": "deactivate"}, follow=True)
-    assert "their own account" in answer.content.decode()
+    assert "your own account" in answer.content.decode()
 
 
 def test_a_reset_link_is_shown_once(page: Client) -> None:
