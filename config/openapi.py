@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import Direction
 from rest_framework.permissions import AllowAny
 
 MULTIPART = "multipart/form-data"
 JSON = "application/json"
+NOT_BLANK = r"\S"
 REFUSED = {"type": "object", "additionalProperties": True}
 """A sentence in `detail` (with a `code` where programs need one), or per field the sentences about it."""
 REASONS = {
@@ -28,9 +31,26 @@ REASONS = {
 
 
 def files(media_types: Iterable[str]) -> dict[tuple[int, str], Any]:
-    """Return the responses of a route that sends a file in one of several forms; JSON is described as such."""
+    """Return the responses of a route that sends a file in one of several forms, JSON as JSON."""
     names = [media_type.partition(";")[0] for media_type in media_types]
     return {(200, name): OpenApiTypes.OBJECT if name == JSON else OpenApiTypes.BINARY for name in names}
+
+
+class Words(OpenApiSerializerFieldExtension):
+    """Says that a text that may not be blank is more than white space."""
+
+    target_class = "rest_framework.serializers.CharField"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        """Return how a field is described."""
+        described: dict[str, Any] = auto_schema._map_serializer_field(
+            self.target, direction, bypass_extensions=True
+        )
+        blank = self.target.allow_blank or not self.target.trim_whitespace
+        if direction == "request" and described.get("type") == "string" and not blank:
+            described.setdefault("pattern", NOT_BLANK)
+        return described
 
 
 class Described(AutoSchema):

@@ -33,6 +33,7 @@ BY_NAME = {
     "POST /api/v1/account/password/": "the old password is named",
     "POST /api/v1/exports/labels.{form}": "one of corpus and campaign, and for test a purpose",
     "POST /api/v1/gold/{id}/labels.{form}": "test needs a purpose",
+    "GET /api/v1/gold/{id}/labels.{form}": "there may be no split, and test is taken by POST",
     "POST /api/v1/invitations/": "a name is taken, or like another",
     "POST /api/v1/people/": "a name is taken or like another, a password is weak",
     "POST /api/v1/runs/estimate/": "corpus, systems and protocol are named",
@@ -123,7 +124,7 @@ def test_every_route_is_as_the_document_says(schema: Any, one_of_each: dict[str,
             case.call_and_validate(headers=HEADERS)
         except FailureGroup as group:
             wrong = "; ".join(f"{one.title}: {one.message}" for one in group.exceptions)
-            found.append(f"{case.operation.label}: {wrong[:800]}")
+            found.append(f"{case.operation.label}: {wrong[:800]} (body: {ascii(case.body)[:200]})")
 
     operations = [result.ok() for result in schema.get_all_operations()]
     for operation in operations:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,36 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page_of(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]:
+def answered(live_server: Any) -> Iterator[Callable[[], None]]:
+    """Wait until the live server is at work on no request: emptying the tables would lock against one."""
+    from django.core.signals import request_finished, request_started
+
+    under_way, changed = set[int](), threading.Condition()
+
+    def begun(**_: Any) -> None:
+        with changed:
+            under_way.add(threading.get_ident())
+
+    def ended(**_: Any) -> None:
+        with changed:
+            under_way.discard(threading.get_ident())
+            changed.notify_all()
+
+    def wait() -> None:
+        with changed:
+            assert changed.wait_for(lambda: not under_way, timeout=30), "a request never ended"
+
+    request_started.connect(begun)
+    request_finished.connect(ended)
+    yield wait
+    request_started.disconnect(begun)
+    request_finished.disconnect(ended)
+
+
+@pytest.fixture
+def page_of(
+    browser: Browser, live_server: Any, answered: Callable[[], None]
+) -> Iterator[Callable[..., Page]]:
     """Open pages: `page_of(user, viewport=PHONE, color_scheme="dark")`, signed in where a user is given.
 
     Addresses are relative to the live server. Script errors and console errors fail the test at its end,
@@ -76,6 +106,7 @@ def page_of(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]
     yield open_page
     for context in contexts:
         context.close()
+    answered()
     assert not problems
 
 

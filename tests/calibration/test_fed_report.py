@@ -9,6 +9,8 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+import pytest_django
+from django.db import transaction
 from scipy import stats
 
 from annotation.importing import import_path
@@ -20,14 +22,19 @@ from calibration.studies import actions as studies
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]
 
 
-@pytest.fixture
-def report(shared_data: Path) -> dict[str, Any]:
-    """The automatic report of FED with GPT-4's samples."""
-    import_path(path=shared_data / "fed/fed_data.json", format="fed", corpus="fed", into=False, by=None)
-    scores = shared_data / "fed_gpt4_judge/fed_gpt4_annotations.json"
-    import_path(path=scores, format="fed_gpt4", corpus="fed", into=True, by=None)
-    study = studies.automatic(corpus=Corpus.objects.get(name="fed"))
-    return studies.compute(study=study, part="all", by=None).result
+@pytest.fixture(scope="module")
+def report(
+    shared_data: Path, django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> dict[str, Any]:
+    """The automatic report of FED with GPT-4's samples; nothing of it stays in the database."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        import_path(path=shared_data / "fed/fed_data.json", format="fed", corpus="fed", into=False, by=None)
+        scores = shared_data / "fed_gpt4_judge/fed_gpt4_annotations.json"
+        import_path(path=scores, format="fed_gpt4", corpus="fed", into=True, by=None)
+        study = studies.automatic(corpus=Corpus.objects.get(name="fed"))
+        result = studies.compute(study=study, part="all", by=None).result
+        transaction.set_rollback(True)
+    return result
 
 
 def _raw(shared_data: Path, *, whole: bool) -> list[dict[str, list[Any]]]:

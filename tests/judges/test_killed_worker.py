@@ -101,10 +101,10 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(fake: FakeLLM, 
 
 
 def test_a_worker_that_comes_up_takes_over_at_once_what_killed_ones_held(fake: FakeLLM, start: Start) -> None:
-    width, kills = 8, 5
+    width, kills = 8, 3
     fake.delay = 0.2
     endpoint = endpoint_of(fake, concurrency=width)
-    run = begin(small_corpus(dialogues=60), Judge("cpdscore_detail", endpoint=endpoint))
+    run = begin(small_corpus(dialogues=40), Judge("cpdscore_detail", endpoint=endpoint))
     total = run.calls.count()
     at_kills = 0
     for number in range(kills):
