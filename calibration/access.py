@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 
-from calibration.exports import job as export_job
+from calibration.exports import kept
 from calibration.models import Export, Gold, Report, Study
 from jobs.models import Job
 
@@ -33,4 +33,4 @@ def export(pk: int) -> Export:
 
 def export_job_of(pk: int, user: User) -> Job:
     """Return the job that writes a large download, for whoever asked for it alone."""
-    return get_object_or_404(Job, pk=pk, kind=export_job.KIND, created_by=user)
+    return get_object_or_404(Job, pk=pk, kind=kept.KIND, created_by=user)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Campaign, Corpus, Split
+from calibration.exports.kept import KEPT, KIND, is_kept, path_of
 from calibration.exports.labels import Download, labels, stream
 from calibration.exports.parts import Taken
 from calibration.exports.writing import ExportQuery, Written, write
@@ -26,11 +24,8 @@ from jobs.kinds import JobKind
 from jobs.models import Job
 from jobs.queue.progress import Progress
 
-KIND = "export"
 AT_ONCE = 30_000
 """Files of at most this many labels are written while the page waits, in a second or two."""
-KEPT = timedelta(days=7)
-"""For so long a file is kept for the person who asked for it."""
 
 
 def labels_or_job(
@@ -120,18 +115,6 @@ def _private(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def folder() -> Path:
-    """Return the folder of files that were written, made at first use and private."""
-    path = Path(settings.HOME) / "exports"
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
-
-
-def path_of(job: Job) -> Path:
-    """Return where the file of a job is."""
-    return folder() / str(job.pk)
-
-
 def of_person(person: User, corpus: Corpus) -> QuerySet[Job]:
     """Return what a person asked for of a corpus that waits, runs or is kept, the latest first."""
     asked = Job.objects.filter(kind=KIND, created_by=person, params__corpus=corpus.pk).order_by("-pk")
@@ -141,7 +124,7 @@ def of_person(person: User, corpus: Corpus) -> QuerySet[Job]:
 def download(job: Job) -> Download | None:
     """Return the file of a job, ready to be sent as one that was just written; None where it is gone."""
     told, result = job.params, job.result
-    if job.state != Job.State.DONE or not _is_kept(job):
+    if job.state != Job.State.DONE or not is_kept(job):
         return None
     try:
         file = path_of(job).open("rb")
@@ -163,34 +146,6 @@ def name_of(job: Job) -> str:
     if told["gold"]:
         return f"gold-{told['gold']}"
     return f"labels-campaign-{told['campaign']}" if told["campaign"] else f"labels-corpus-{told['corpus']}"
-
-
-def _is_kept(job: Job) -> bool:
-    """Whether the person who asked is still there, what the file speaks of too, and its time not over."""
-    told = job.params
-    if job.active:
-        return True
-    if job.created_by_id is None or job.finished_at is None or job.finished_at <= timezone.now() - KEPT:
-        return False
-    parts = ((Corpus, told["corpus"]), (Campaign, told["campaign"]), (Gold, told["gold"]))
-    return all(model._default_manager.filter(pk=pk).exists() for model, pk in parts if pk)
-
-
-def clear() -> int:
-    """Remove files whose time is over or that nobody may have any more. Workers call it every few seconds."""
-    files = list(_files())
-    if not files:
-        return 0
-    numbers = {int(file.stem) for file in files}
-    kept = {job.pk for job in Job.objects.filter(pk__in=numbers, kind=KIND) if _is_kept(job)}
-    gone = [file for file in files if int(file.stem) not in kept]
-    for file in gone:
-        file.unlink(missing_ok=True)
-    return len(gone)
-
-
-def _files() -> Iterator[Path]:
-    return (file for file in folder().iterdir() if file.stem.isdecimal())
 
 
 JOB = JobKind(KIND, "Download of labels", run)

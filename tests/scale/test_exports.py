@@ -17,6 +17,7 @@ from annotation.corpora import splits
 from annotation.deletion.purging import purge
 from annotation.models import Corpus, TestLook
 from calibration.exports import job as exports
+from calibration.exports import kept
 from calibration.models import Export
 from jobs.errors import JobCancelled
 from jobs.models import Job
@@ -67,7 +68,7 @@ def test_a_page_leads_to_the_file_that_a_worker_writes(client: Client, corpus: C
     assert not Export.objects.exists()
     job = _work_off()
     assert (job.state, job.result["rows"]) == ("done", 3)
-    assert exports.path_of(job).stat().st_mode & 0o777 == 0o600
+    assert kept.path_of(job).stat().st_mode & 0o777 == 0o600
     address = reverse("export-file", args=[job.pk])
     for place, query in (("exports", {"corpus": corpus.pk}), ("jobs", {})):
         assert address in client.get(reverse(place), query).content.decode()
@@ -135,11 +136,11 @@ def test_a_file_goes_after_its_time(client: Client, corpus: Corpus, rea: User) -
     client.force_login(rea)
     _ask(client, corpus)
     job = _work_off()
-    assert exports.clear() == 0
-    Job.objects.update(finished_at=timezone.now() - exports.KEPT - timedelta(minutes=1))
+    assert kept.clear() == 0
+    Job.objects.update(finished_at=timezone.now() - kept.KEPT - timedelta(minutes=1))
     assert client.get(reverse("export-file", args=[job.pk])).status_code == 302
-    assert exports.clear() == 1
-    assert not exports.path_of(job).exists()
+    assert kept.clear() == 1
+    assert not kept.path_of(job).exists()
 
 
 def test_a_file_goes_with_its_corpus(client: Client, corpus: Corpus, rea: User) -> None:
@@ -148,7 +149,7 @@ def test_a_file_goes_with_its_corpus(client: Client, corpus: Corpus, rea: User) 
     job = _work_off()
     purge([Corpus.objects.filter(pk=corpus.pk)])
     assert client.get(reverse("export-file", args=[job.pk])).status_code == 302
-    assert exports.clear() == 1
+    assert kept.clear() == 1
 
 
 def test_a_job_that_is_cancelled_leaves_no_file(client: Client, corpus: Corpus, rea: User) -> None:
@@ -160,7 +161,7 @@ def test_a_job_that_is_cancelled_leaves_no_file(client: Client, corpus: Corpus, 
 
     with pytest.raises(JobCancelled):
         exports.run(Job.objects.get(), stop)  # type: ignore[arg-type]
-    assert not list(exports.folder().iterdir())
+    assert not list(kept.folder().iterdir())
 
 
 def test_a_job_whose_corpus_was_deleted_says_so(client: Client, corpus: Corpus, rea: User) -> None:

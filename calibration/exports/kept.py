@@ -1,0 +1,58 @@
+"""The files that large downloads were written to: where they are, how long they are kept, and their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.models import Campaign, Corpus
+from calibration.models import Gold
+from jobs.models import Job
+
+KIND = "export"
+KEPT = timedelta(days=7)
+"""For so long a file is kept for the person who asked for it."""
+
+
+def folder() -> Path:
+    """Return the folder of files that were written, made at first use and private."""
+    path = Path(settings.HOME) / "exports"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def path_of(job: Job) -> Path:
+    """Return where the file of a job is."""
+    return folder() / str(job.pk)
+
+
+def is_kept(job: Job) -> bool:
+    """Whether the person who asked is still there, what the file speaks of too, and its time not over."""
+    told = job.params
+    if job.active:
+        return True
+    if job.created_by_id is None or job.finished_at is None or job.finished_at <= timezone.now() - KEPT:
+        return False
+    parts = ((Corpus, told["corpus"]), (Campaign, told["campaign"]), (Gold, told["gold"]))
+    return all(model._default_manager.filter(pk=pk).exists() for model, pk in parts if pk)
+
+
+def clear() -> int:
+    """Remove files whose time is over or that nobody may have any more. Workers call it every few seconds."""
+    files = list(_files())
+    if not files:
+        return 0
+    numbers = {int(file.stem) for file in files}
+    kept = {job.pk for job in Job.objects.filter(pk__in=numbers, kind=KIND) if is_kept(job)}
+    gone = [file for file in files if int(file.stem) not in kept]
+    for file in gone:
+        file.unlink(missing_ok=True)
+    return len(gone)
+
+
+def _files() -> Iterator[Path]:
+    return (file for file in folder().iterdir() if file.stem.isdecimal())
