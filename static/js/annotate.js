@@ -107,14 +107,14 @@ async function settle(kept) {
   return keep();
 }
 
-// Posts to an address of the campaign and loads the task in the answer; a refusal is returned.
-async function ask(place, payload = {}) {
+// Posts `content()`, once no draft is on its way, and loads the task in the answer; a refusal is returned.
+async function ask(place, content = () => ({})) {
   if (sending) return null;
   sending = submitButton.disabled = true;
-  const [before, asked] = [answers?.changes, answers];
   try {
     await drafts?.quiet();
-    const { ok, body } = await postUntilUp(base + place, payload, {
+    const [before, asked] = [answers?.changes, answers];
+    const { ok, body } = await postUntilUp(base + place, content(), {
       waiting: ({ message }) => say(`Not submitted yet: ${message}. Trying again…`, true),
       wanted: () => asked === answers && before === answers?.changes,
     });
@@ -138,8 +138,8 @@ async function submit() {
   }
   const doubts = reading.doubts();
   if (doubts && !(await asking.isSure(doubts))) return reading.unseen[0]?.scrollIntoView({ block: "start" });
-  const payload = { ...answers.content(), ...drafts.stamp, revising: task.revising };
-  const refused = await ask(`${task.assignment}/submit/`, payload);
+  const content = () => ({ ...answers.content(), ...drafts.stamp, revising: task.revising });
+  const refused = await ask(`${task.assignment}/submit/`, content);
   if (refused?.kept)
     return settle({ ...refused.kept, isSubmitted: refused.code === "submitted_differently" });
   if (refused?.code === "lease_lost") return warn(refused.error, "Next task", () => ask("next/"));
@@ -150,7 +150,7 @@ async function skip(event) {
   event.preventDefault();
   const form = new FormData(event.target);
   const reason = [form.get("reason"), form.get("more").trim()].filter(Boolean).join(": ");
-  const refused = await ask(`${task.assignment}/skip/`, { reason });
+  const refused = await ask(`${task.assignment}/skip/`, () => ({ reason }));
   $("skip-error").textContent = refused?.error ?? "";
   if (refused) return;
   event.target.reset();
@@ -158,7 +158,7 @@ async function skip(event) {
 }
 
 async function back() {
-  const refused = await ask("reopen/", { before: task?.revising ? task.assignment : null });
+  const refused = await ask("reopen/", () => ({ before: task?.revising ? task.assignment : null }));
   if (refused) say(refused.error, true);
 }
 

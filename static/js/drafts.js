@@ -46,12 +46,12 @@ export class Drafts {
       at: Date.now(),
     });
     if (this.conflict) this.onConflict(this.conflict);
-    else if (!this.busy) this.sent = this.send();
+    else if (!this.busy) this.send();
   }
 
   // Resolves once no draft is on its way, or after a while: one that came after its submit would be refused.
   quiet() {
-    return Promise.race([this.sent, pause(LONGEST_DELAY_MS)]);
+    return Promise.race([this.flight, pause(LONGEST_DELAY_MS)]);
   }
 
   async send() {
@@ -60,7 +60,9 @@ export class Drafts {
       const draft = this.waiting;
       this.waiting = null;
       this.say("Saving…");
-      await this.deliver({ ...draft, ...this.stamp }).catch(async (problem) => {
+      const delivered = this.deliver({ ...draft, ...this.stamp });
+      this.flight = delivered.catch(() => {});
+      await delivered.catch(async (problem) => {
         this.waiting ??= draft;
         this.say(`Not saved: ${problem.message}. Trying again…`, true);
         await pause(problem.wait ?? Math.min(LONGEST_WAIT_MS, 1000 * 2 ** this.tries++));
