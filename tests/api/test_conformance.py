@@ -26,7 +26,7 @@ HEADERS = {"Authorization": f"Token {TOKEN}", "Accept-Encoding": "identity"}
 MODES = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 MADE_UP = 8
 """Requests made up at random, for each operation."""
-AT_THE_EDGES = 24
+AT_THE_EDGES = 16
 """Requests at the edges of what is described, for each operation at most."""
 
 BY_NAME = {

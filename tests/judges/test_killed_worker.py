@@ -101,7 +101,7 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(fake: FakeLLM, 
 
 
 def test_a_worker_that_comes_up_takes_over_at_once_what_killed_ones_held(fake: FakeLLM, start: Start) -> None:
-    width, kills = 8, 3
+    width, kills = 8, 2
     fake.delay = 0.2
     endpoint = endpoint_of(fake, concurrency=width)
     run = begin(small_corpus(dialogues=40), Judge("cpdscore_detail", endpoint=endpoint))
@@ -135,7 +135,7 @@ def test_a_worker_that_is_told_to_stop_gives_its_calls_back(fake: FakeLLM, start
 
 
 def test_two_workers_share_a_run(fake: FakeLLM, start: Start) -> None:
-    run = slow_run(fake, delay=0.2)
+    run = slow_run(fake, delay=0.1)
     start()
     start()
     until(lambda: Worker.objects.count() == 2)
