@@ -45,19 +45,25 @@ def home() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def web() -> Iterator[int]:
-    """The web server on a free port, with the options of `make up`; yields the port."""
+    """The web server on a free port, with the processes of `make up`; yields the port."""
     from config.embedded import programs
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    process = subprocess.Popen(programs.web_alone("127.0.0.1", port), cwd=PROJECT)
-    try:
-        _wait(port, process)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(20)
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
+        listening.set_inheritable(True)
+        port, number = int(listening.getsockname()[1]), listening.fileno()
+        processes = [
+            subprocess.Popen(program.command, cwd=PROJECT, pass_fds=[number])
+            for program in programs.web(number)
+        ]
+        try:
+            for process in processes:
+                _wait(port, process)
+            yield port
+        finally:
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.wait(20)
 
 
 def _wait(port: int, process: subprocess.Popen[Any]) -> None:
