@@ -18,6 +18,7 @@ from annotation.importing.questions import Asked, Resolver, asked_questions
 from annotation.importing.result import ImportResult
 from annotation.models import Corpus, Import, Question
 from annotation.schemes.base import Value
+from config.planner import tell_planner
 
 
 def place_labels(
@@ -42,7 +43,7 @@ def place_labels(
     find_raters(corpus, faults)
     fresh_table("import_placed", sql.PLACED_COLUMNS)
     _run(sql.PLACE, known)
-    _run("ANALYZE import_placed", {})
+    tell_planner("import_placed")
     _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
     result.unchanged = _run(sql.DROP_UNCHANGED, known)
     _refuse_repeated(faults)

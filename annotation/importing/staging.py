@@ -11,6 +11,7 @@ from annotation.formats import Faults, ImportProblem, Rating, SourceRecord
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.models import Occasion
 from annotation.records import Dialogue
+from config.planner import tell_planner
 
 COLUMNS = {
     "line": "int4",
@@ -47,8 +48,7 @@ def stage(entries: Iterable[SourceRecord], faults: Faults) -> None:
 
 def close_staging() -> None:
     """Let the planner know the table."""
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE import_label")
+    tell_planner("import_label")
 
 
 def staged() -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -32,13 +32,21 @@ def path_of(job: Job) -> Path:
 
 def is_kept(job: Job) -> bool:
     """Whether the person who asked is still there, what the file speaks of too, and its time not over."""
-    told = job.params
-    if job.active:
-        return True
-    if job.created_by_id is None or job.finished_at is None or job.finished_at <= timezone.now() - KEPT:
-        return False
-    parts = ((Corpus, told["corpus"]), (Campaign, told["campaign"]), (Gold, told["gold"]))
-    return all(model._default_manager.filter(pk=pk).exists() for model, pk in parts if pk)
+    return job.pk in _kept([job])
+
+
+def _kept(jobs: Iterable[Job]) -> set[int]:
+    active, ended = set[int](), []
+    for job in jobs:
+        if job.active:
+            active.add(job.pk)
+        elif job.created_by_id and job.finished_at and job.finished_at > timezone.now() - KEPT:
+            ended.append(job)
+    for name, model in (("corpus", Corpus), ("campaign", Campaign), ("gold", Gold)):
+        named = {job.params[name] for job in ended} - {None}
+        there = {None, *model._default_manager.filter(pk__in=named).values_list("pk", flat=True)}
+        ended = [job for job in ended if job.params[name] in there]
+    return active | {job.pk for job in ended}
 
 
 def clear() -> int:
@@ -47,7 +55,7 @@ def clear() -> int:
     if not files:
         return 0
     numbers = {int(file.stem) for file in files}
-    kept = {job.pk for job in Job.objects.filter(pk__in=numbers, kind=KIND) if is_kept(job)}
+    kept = _kept(Job.objects.filter(pk__in=numbers, kind=KIND))
     gone = [file for file in files if int(file.stem) not in kept]
     for file in gone:
         file.unlink(missing_ok=True)
