@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -17,6 +16,7 @@ from django.utils import timezone
 from annotation.models import Upload
 from jobs import actions
 from jobs.errors import JobError
+from jobs.files import private_folder
 from jobs.models import Job
 
 KIND = "import"
@@ -28,9 +28,7 @@ UNKNOWN_FOR = 3600.0
 
 def folder() -> Path:
     """Return the folder of files that wait, made at first use and private."""
-    path = Path(settings.HOME) / "uploads"
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+    return private_folder("uploads")
 
 
 def stored_file(upload: Upload) -> Path:

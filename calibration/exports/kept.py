@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from django.conf import settings
 from django.utils import timezone
 
 from annotation.models import Campaign, Corpus
 from calibration.models import Gold
+from jobs.files import private_folder
 from jobs.models import Job
 
 KIND = "export"
@@ -20,9 +20,7 @@ KEPT = timedelta(days=7)
 
 def folder() -> Path:
     """Return the folder of files that were written, made at first use and private."""
-    path = Path(settings.HOME) / "exports"
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+    return private_folder("exports")
 
 
 def path_of(job: Job) -> Path:
