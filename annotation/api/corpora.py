@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import generics, status
@@ -29,7 +29,7 @@ from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.importing import ImportProblem, ImportResult, import_path, uploads
-from annotation.models import Corpus, Dialogue, Item, Split, Turn, turn_numbers
+from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.pagination import DEFAULT, MOST, Pages
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
@@ -252,7 +252,8 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
     permission_classes = (IsResearcher,)
     serializer_class = serializers.DialogueDetailSerializer
     queryset = Dialogue.objects.select_related("corpus").prefetch_related(
-        "continuations__turns", "continuations__system"
+        Prefetch("continuations", Continuation.objects.select_related("system").order_by("pk")),
+        "continuations__turns",
     )
 
     def get_object(self) -> Dialogue:

@@ -102,10 +102,15 @@ def _refuse_used(model: Model, gathered: set[Model]) -> None:
             table, reference, _ids(model)
         )
         if other in gathered:
-            # Not as NOT IN: of many ids that is a search through all of them for each row.
-            gone = sql.SQL(" AND NOT EXISTS (SELECT 1 FROM {} AS gone WHERE gone.id = {}.{})")
+            # Not as NOT IN: of many ids that is a search through all of them for each row. Nor with a LIMIT:
+            # to find a first row, of which there is none, PostgreSQL would ask for each row by itself.
+            gone = sql.SQL(
+                " AND NOT EXISTS (SELECT 1 FROM {} AS gone WHERE gone.id = {}.{}) HAVING count(*) > 0"
+            )
             used += gone.format(_ids(other), table, key)
-        if _run(used + sql.SQL(" LIMIT 1")):
+        else:
+            used += sql.SQL(" LIMIT 1")
+        if _run(used):
             raise StillUsed(
                 f"{other._meta.verbose_name_plural} that stay refer to {model._meta.verbose_name_plural}"
             )
