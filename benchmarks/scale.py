@@ -38,6 +38,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         bench.begin()
         bench.work()
         bench.look()
+        bench.stop_and_go_on()
         bench.delete()
     worst = max(bench.pages, key=lambda name: bench.pages[name]["ms"])
     return {
@@ -163,11 +164,24 @@ class Bench:
             "people": "/people/",
             "jobs": "/jobs/",
             "choose": "/runs/new/",
+            "API: items": f"/api/v1{corpus}items/",
+            "API: items, last": f"/api/v1{corpus}items/?offset={self.corpus.items.count() - 50}",
+            "API: dialogues, last": f"/api/v1{corpus}dialogues/?offset={last * 50 - 50}",
+            "API: calls": f"/api/v1/runs/{self.runs[0]}/calls/",
+            "API: calls, last": f"/api/v1/runs/{self.runs[0]}/calls/?offset={last * 1000 - 50}",
+            "API: failed calls": f"/api/v1/runs/{self.runs[0]}/calls/?state=failed",
         }
         if self.gold is None:
             del addresses["one gold"]
         for name, address in addresses.items():
             self.page(name, address)
+
+    def stop_and_go_on(self) -> None:
+        """Cancel the judge's run over all turns, and resume it."""
+        run = self.runs[0]
+        for name, verb in (("cancel a run", "cancel"), ("resume a run", "retry")):
+            self.post(name, f"/runs/{run}/{verb}/", {})
+            self.jobs(name)
 
     def delete(self) -> None:
         """Delete the corpus: the request, then the job."""

@@ -9,6 +9,23 @@ from django.db.models import QuerySet
 from django.utils.functional import cached_property
 
 
+def stretch(
+    chosen: QuerySet[Any], start: int, stop: int, *, many: int | None, rows: QuerySet[Any]
+) -> list[Any]:
+    """Return what stands from `start` to before `stop` in `chosen`, a queryset in an order without ties.
+
+    Its ids are looked up alone, from the nearer end where it is known how `many` there are, and then read
+    from `rows`.
+    """
+    ids = chosen.values_list("pk", flat=True)
+    if many is not None and start > many // 2:
+        keys = list(ids.reverse()[many - stop : many - start])[::-1]
+    else:
+        keys = list(ids[start:stop])
+    found: dict[Any, Any] = {row.pk: row for row in rows.filter(pk__in=keys)}
+    return [found[key] for key in keys if key in found]
+
+
 class LongPaginator(Paginator):
     """The pages of `chosen`, an ordered queryset of which it is known how many there are.
 
@@ -40,10 +57,5 @@ class LongPaginator(Paginator):
         number = self.validate_number(number)
         start = (number - 1) * self.per_page
         stop = min(start + self.per_page, self.count)
-        ids = self.chosen.values_list("pk", flat=True)
-        if start > self.count // 2 and not self.more:
-            keys = list(ids.reverse()[self.count - stop : self.count - start])[::-1]
-        else:
-            keys = list(ids[start:stop])
-        found: dict[Any, Any] = {row.pk: row for row in self.rows.filter(pk__in=keys)}
-        return Page([found[key] for key in keys if key in found], number, self)
+        many = None if self.more else self.count
+        return Page(stretch(self.chosen, start, stop, many=many, rows=self.rows), number, self)

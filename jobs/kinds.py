@@ -28,6 +28,7 @@ KINDS: dict[str, str] = {
     "gold": "calibration.gold.job",
     "starting": "judges.rating.job",
     "export": "calibration.exports.job",
+    "calls": "jobs.many_calls",
 }
 """Per kind of job: the module whose `JOB` does it."""
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.models import Event
@@ -13,14 +17,19 @@ from jobs.queue.waking import wake
 
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 UNFINISHED = (Call.State.PENDING, Call.State.LEASED)
+STEP = 10_000
+Told = Callable[[int, int], None]
+
+
+def untold(done: int, whole: int) -> None:
+    """Tell nobody how far it is."""
 
 
 @transaction.atomic
-def cancel(*, by: User | None, run: Run) -> Run:
-    """Stop a run: what waits is cancelled; requests already under way are finished and kept."""
+def stop(*, by: User | None, run: Run) -> Run:
+    """Stop a run: nothing of it is claimed any more. Its waiting calls stay for `cancel_waiting`."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state in ACTIVE:
-        run.calls.filter(state=Call.State.PENDING).update(state=Call.State.CANCELLED)
         run.state, run.finished_at = Run.State.CANCELLED, timezone.now()
         run.save(update_fields=["state", "finished_at"])
         log(by, "cancel run", run)
@@ -28,14 +37,38 @@ def cancel(*, by: User | None, run: Run) -> Run:
 
 
 @transaction.atomic
-def retry_failed(*, by: User | None, run: Run) -> Run:
-    """Ask again for what failed or was cancelled; what is done stays."""
+def cancel(*, by: User | None, run: Run) -> Run:
+    """Stop a run: what waits is cancelled; requests already under way are finished and kept."""
+    run = stop(by=by, run=run)
+    cancel_waiting(run=run)
+    return run
+
+
+@transaction.atomic
+def cancel_waiting(*, run: Run, progress: Told = untold) -> None:
+    """Cancel what waits of a stopped run, and nothing of one that goes on. `progress`: (done, all)."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.state == Run.State.CANCELLED:
+        _change(run.calls.filter(state=Call.State.PENDING), progress, state=Call.State.CANCELLED)
+
+
+@transaction.atomic
+def retry_failed(*, by: User | None, run: Run, progress: Told = untold) -> Run:
+    """Ask again for what failed or was cancelled; what is done stays. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     again = run.calls.filter(state__in=[Call.State.FAILED, Call.State.CANCELLED])
-    again.update(state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="")
+    _change(again, progress, state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="")
     log(by, "retry run", run)
     reopen(run)
     return run
+
+
+def _change(calls: QuerySet[Call], progress: Told, **to: Any) -> None:
+    """Change calls in steps until none is left to change."""
+    done, whole = 0, calls.count()
+    while ids := list(calls.order_by("pk").values_list("pk", flat=True)[:STEP]):
+        done += calls.filter(pk__in=ids).update(**to)  # a worker may have claimed one since it was listed
+        progress(done, max(done, whole))
 
 
 @transaction.atomic

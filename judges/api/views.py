@@ -15,9 +15,10 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from annotation.api.corpora_serializers import JobAnswer
 from annotation.models import turn_numbers
 from config.permissions import IsAdministrator, IsResearcher
-from jobs import access, runs
+from jobs import access, many_calls
 from jobs.endpoints import actions as endpoints
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Job, Run
@@ -53,7 +54,7 @@ class Runs(generics.ListAPIView[Run]):
     serializer_class = RunSerializer
     queryset = Run.objects.select_related("rater", "corpus", "campaign", "endpoint").order_by("-id")
 
-    @extend_schema(request=NewRunSerializer, responses={201: RunSerializer})
+    @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 202: JobAnswer})
     def post(self, request: Request) -> Response:
         """Start a run, or resume the one of the same judge or metric and the same selection.
 
@@ -65,9 +66,7 @@ class Runs(generics.ListAPIView[Run]):
             run = _start(_user(request), wanted.validated_data)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        if isinstance(run, Job):
-            return Response({"job": run.pk}, status=status.HTTP_202_ACCEPTED)
-        return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
+        return _run_or_job(run, status.HTTP_201_CREATED)
 
 
 class EstimateRun(generics.GenericAPIView[Run]):
@@ -87,6 +86,12 @@ class EstimateRun(generics.GenericAPIView[Run]):
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
         return Response(EstimateSerializer(found.as_json()).data)
+
+
+def _run_or_job(found: Run | Job, code: int) -> Response:
+    if isinstance(found, Job):
+        return Response({"job": found.pk}, status=status.HTTP_202_ACCEPTED)
+    return Response(RunSerializer(found).data, status=code)
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
@@ -141,16 +146,16 @@ class CancelRun(_OneRun):
     @extend_schema(request=None)
     def post(self, request: Request, pk: int) -> Response:
         """Cancel the calls that wait."""
-        return Response(RunSerializer(runs.cancel(by=_user(request), run=self.get_object())).data)
+        return Response(RunSerializer(many_calls.cancel(by=_user(request), run=self.get_object())).data)
 
 
 class RetryRun(_OneRun):
     """Researchers: go on with a cancelled or failed run."""
 
-    @extend_schema(request=None)
+    @extend_schema(request=None, responses={200: RunSerializer, 202: JobAnswer})
     def post(self, request: Request, pk: int) -> Response:
-        """Ask again for what failed or was cancelled."""
-        return Response(RunSerializer(runs.retry_failed(by=_user(request), run=self.get_object())).data)
+        """Ask again for what failed or was cancelled; 202 with the id of a job where that is a lot."""
+        return _run_or_job(many_calls.retry(by=_user(request), run=self.get_object()), status.HTTP_200_OK)
 
 
 @extend_schema(parameters=[OpenApiParameter("state", str, enum=Call.State.values)])

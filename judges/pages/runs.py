@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
@@ -11,8 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import turn_numbers
 from config.long_lists import LongPaginator
 from config.permissions import researcher_only
-from jobs import access, call_counts, runs
-from jobs.models import Call, Run
+from jobs import access, call_counts, many_calls
+from jobs.models import Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
 from judges.rating.availability import has_model
@@ -72,7 +73,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: stop a run; what is done stays."""
-    runs.cancel(by=user_of(request), run=access.run(pk))
+    many_calls.cancel(by=user_of(request), run=access.run(pk))
     return redirect("run", pk)
 
 
@@ -80,7 +81,9 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: go on with a cancelled or failed run."""
-    runs.retry_failed(by=user_of(request), run=access.run(pk))
+    if isinstance(many_calls.retry(by=user_of(request), run=access.run(pk)), Job):
+        messages.info(request, "The run's calls are being made ready: see below. Then it goes on by itself.")
+        return redirect("jobs")
     return redirect("run", pk)
 
 
