@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _home
+from benchmarks import _home, _in_turns
 
 TURNS = 10
 RATERS = 2
@@ -71,7 +71,11 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--tasks", type=int, default=10_000, help="tasks in the campaign (10,000)")
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each measurement lasts (20)")
     parser.add_argument("--turns", type=int, default=TURNS, help=f"turns of each dialogue ({TURNS})")
+    parser.add_argument("--against", type=Path, help="another checkout: both in turns, and their ratios")
+    parser.add_argument("--rounds", type=int, default=10, help="with --against: turns of each (10)")
     options = parser.parse_args(list(argv))
+    if options.against:
+        return _against(options)
     with _home.home():
         campaign = _campaign(options.tasks, options.turns)
         sessions = _people(campaign, 21)
@@ -95,6 +99,21 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "annotators_20": together,
         "goal_cycles_per_second": GOAL_CYCLES,
         **checked,
+    }
+
+
+def _against(options: argparse.Namespace) -> dict[str, Any]:
+    found = _in_turns.compare(
+        options.against, tasks=options.tasks, turns=options.turns, rounds=options.rounds
+    )
+    return {
+        "headline": {
+            "name": "cycles a second of 20 annotators, of this checkout over the other's",
+            "value": found["annotators_20"]["cycles_per_second"]["ratio"],
+            "goal": 1.0,
+            "better": "higher",
+        },
+        **found,
     }
 
 
@@ -151,6 +170,7 @@ def _campaign(tasks: int, turns: int) -> int:
 
 def _people(campaign: int, count: int) -> list[tuple[str, str]]:
     """Make members of the campaign, signed in; return (session, CSRF token) of each."""
+    from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.auth.models import User
     from django.contrib.sessions.backends.db import SessionStore
@@ -167,7 +187,7 @@ def _people(campaign: int, count: int) -> list[tuple[str, str]]:
         campaigns.add_member(by=found.created_by, campaign=found, user=user)
         store = SessionStore()
         store[SESSION_KEY] = str(user.pk)
-        store[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+        store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
         store[HASH_SESSION_KEY] = user.get_session_auth_hash()
         store.create()
         sessions.append((str(store.session_key), get_random_string(32)))

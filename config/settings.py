@@ -147,7 +147,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "UserAttributeSimilarityValidator")
 ]
-AUTHENTICATION_BACKENDS = ["annotation.people.sign_in.Lock", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["annotation.people.sign_in.Lock", "config.sessions.Accounts"]
 # Ten wrong passwords for a name from one address lock that pair for half an hour; the tries are counted in
 # the database, so all web processes count together. The slow-down before is in annotation.people.sign_in.
 AXES_FAILURE_LIMIT = 10
@@ -163,6 +163,7 @@ AXES_LOCKOUT_CALLABLE = "annotation.people.sign_in.locked"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
+SESSION_ENGINE = "config.sessions"
 SESSION_COOKIE_NAME = "concord_session"
 CSRF_COOKIE_NAME = "concord_csrf"
 SESSION_COOKIE_SAMESITE = "Lax"

@@ -13,7 +13,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Campaign, Import, Item, Label, Question, Rater, prepared
+from annotation.models import Assignment, Campaign, Import, Item, Label, Question, Rater
+from config import prepared
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,9 @@ class Continuation(models.Model):
         ROLLOUT = "rollout"
         STATIC = "static"
 
-    dialogue = models.ForeignKey(Dialogue, on_delete=models.CASCADE, related_name="continuations")
+    dialogue = models.ForeignKey(
+        Dialogue, on_delete=models.CASCADE, related_name="continuations", db_index=False
+    )
     key = models.CharField(max_length=300)
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="continuations")
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.ROLLOUT)
@@ -139,7 +141,9 @@ class Continuation(models.Model):
 class Turn(models.Model):
     """A turn of a continuation. `extra` holds time, session, addressees, audience and act where known."""
 
-    continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="turns")
+    continuation = models.ForeignKey(
+        Continuation, on_delete=models.CASCADE, related_name="turns", db_index=False
+    )
     position = models.PositiveIntegerField()
     speaker = models.CharField(max_length=300)
     text = models.TextField()

@@ -28,7 +28,9 @@ class Label(models.Model):
     """
 
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="labels")
-    question = models.ForeignKey("annotation.Question", on_delete=models.PROTECT, related_name="labels")
+    question = models.ForeignKey(
+        "annotation.Question", on_delete=models.PROTECT, related_name="labels", db_index=False
+    )
     rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="labels")
     occasion = models.CharField(max_length=20, choices=Occasion)
     campaign = models.ForeignKey(

@@ -19,7 +19,7 @@ from annotation.pages.people_forms import EnterForm, NewPasswordForm, SignInForm
 from annotation.people import links, roles, sign_in
 from annotation.people.errors import LinkRefused, PeopleError
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "config.sessions.Accounts"
 
 
 class SignIn(LoginView):

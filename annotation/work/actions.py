@@ -21,13 +21,14 @@ from annotation.errors import (
     SubmittedDifferently,
 )
 from annotation.labels import raters, recording
-from annotation.models import Assignment, Label, Rater, prepared
+from annotation.models import Assignment, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check
 from annotation.work.leases import Hold, Seat
 from annotation.work.request_json import cleaned
 from annotation.work.statements import DRAFT, FINISH, WORK
+from config import prepared
 
 COMMENT_LIMIT = 5_000
 DRAFT_LIMIT = 1_000_000

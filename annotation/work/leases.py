@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from annotation.errors import CampaignNotOpen, NotTaskHolder
-from annotation.models import Campaign, prepared
+from annotation.models import Campaign
+from config import prepared
 
 
 class Seat(NamedTuple):

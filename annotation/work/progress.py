@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-from annotation.models import prepared
 from annotation.work.leases import Hold, Seat
+from config import prepared
 
 FRESH_SECONDS = 15.0
 MOST_COUNTED = 1_000

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import KINDS
-from annotation.models import prepared
 from annotation.text import transcription_marks as marks
 from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
 from annotation.work.transcripts import Line, Part, Place, Row, one_turn, whole
+from config import prepared
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,10 @@ def test_act_transitions_have_the_published_values_exactly(
 
 
 ON_ROUNDING = "Bed002 Bed006 Bed009 Bed016 Bmr005 ES2002d ES2004d ES2005a ES2005c ES2005d ES2006a ES2006b"
-"""Meetings whose figure hangs on which repeated messages rounding left apart."""
+"""Meetings whose spread hangs on which repeated messages rounding left apart."""
+ALSO_SHARES = "Bed002 Bed009 Bmr005 ES2002d ES2006a"
+"""Those of them in which the speakers' shares do, too."""
+MAY_DIFFER = {"spread": ON_ROUNDING, "global": ALSO_SHARES, "value": ALSO_SHARES, "local": ""}
 
 
 @pytest.fixture(scope="module")
@@ -158,16 +161,15 @@ def test_concentration_has_the_published_value(
 ) -> None:
     """With the published batches of 64, the same repeated messages lose their edges to rounding.
 
-    Which ones hangs on the processor: one that rounds as the published runs did has every figure. On another,
-    meetings of these, chosen because they hang on rounding, differ (the value in 5 of 12 on one that was
-    tried); some are equal everywhere, the local part always is, and the bounds of the test below hold.
+    Which ones hangs on the processor: one that rounds as the published runs did has every figure. On any
+    other only what is named above may differ; it does with each of the sets of instructions that were tried
+    (AVX-512, AVX2, SSE4), and the bounds of the test below hold.
     """
     expected = published("qmsum40_global_speaker")
     assert len(concentrations) in (12, 40)
     values = {n: f.value if part == "value" else f.details[part] for n, f in concentrations.items()}
-    equal = {n for n, v in values.items() if v == pytest.approx(expected[n][path], abs=1e-4, rel=0)}
-    least = {"local": len(values), "spread": 0}.get(part, len(values) // 4)
-    assert len(equal) >= least, values.keys() - equal
+    other = {n for n, v in values.items() if v != pytest.approx(expected[n][path], abs=1e-4, rel=0)}
+    assert {n.rpartition("_")[2] for n in other} <= set(MAY_DIFFER[part].split())
     if part != "global":
         assert all(abs(v - expected[n][path]) < 0.15 for n, v in values.items())
 

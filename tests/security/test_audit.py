@@ -43,6 +43,8 @@ PASSED_ON = {
     "calibration.gold.job.gold_or_job": "make",
     "calibration.studies.job.report_or_job": "studies.compute",
     "calibration.studies.job.start": "actions.start",
+    "jobs.many_calls.cancel": "runs.stop",
+    "jobs.many_calls.retry": "runs.retry_failed",
     "judges.rating.job.start_judge": "actions.start",
     "judges.rating.job.start_metrics": "actions.start",
 }
@@ -258,6 +260,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "jobs.endpoints.actions.ask_for_test": lambda by: {"endpoint": _endpoint(by)},
     "jobs.runs.cancel": lambda by: {"run": _run(by)},
     "jobs.runs.retry_failed": lambda by: {"run": _run(by)},
+    "jobs.runs.stop": lambda by: {"run": _run(by)},
     "judges.rating.actions.start": lambda by: _metric_run(),
 }
 """Each action of the product, with what it is tried with."""

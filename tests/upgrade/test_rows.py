@@ -114,5 +114,5 @@ def test_pages_of_it_open(before) -> None:
 
 def signed_in(name: str) -> Any:
     client = Client()
-    client.force_login(User.objects.get(username=name), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(User.objects.get(username=name), backend="config.sessions.Accounts")
     return client

@@ -1,0 +1,32 @@
+"""One of two checkouts whose annotators work in turns (see `annotate --against`); it is the working folder.
+
+Reads lines of (annotators, seconds) and answers each with one JSON object. It uses nothing of `annotate` that
+was not there in older versions.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+
+def main(tasks: int, turns: int) -> None:
+    """Make a campaign, say `ready`, and measure as often as asked until the input ends."""
+    sys.path.insert(0, ".")
+    from benchmarks import _home, annotate
+
+    with _home.home():
+        campaign = annotate._campaign(tasks, turns)
+        sessions = annotate._people(campaign, 21)
+        with _home.web() as port:
+            people = [annotate.Annotator(port, campaign, *session) for session in sessions]
+            annotate._measure(people[1:], 2.0)
+            print("ready", flush=True)
+            for line in sys.stdin:
+                many, seconds = line.split()
+                chosen = people[:1] if many == "1" else people[1:]
+                print(json.dumps(annotate._measure(chosen, float(seconds))), flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
