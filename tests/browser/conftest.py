@@ -27,18 +27,21 @@ ARGUMENTS = [
 ]
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}
+PATIENCE = 30_000
+"""Milliseconds to wait for what should come: much, because a busy machine is no fault of the page's."""
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Headless Chromium, one for the whole run; tests are skipped where there is none."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("Chromium is not installed")
     # Playwright runs an event loop in this thread, where Django would otherwise refuse the database.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, headless=True, args=ARGUMENTS)
         yield started
@@ -97,7 +100,7 @@ def page_of(
                 [{"name": "concord_session", "value": session_of(user), "url": live_server.url}]
             )
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.set_default_navigation_timeout(60_000)  # the first request of a process loads its pages
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", console)

@@ -58,7 +58,7 @@ def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) ->
     expect(page.get_by_text("0 of 24")).to_be_visible()
     worker = work_aside()
     expect(page.get_by_text("running")).to_be_visible()
-    expect(page.get_by_text("24 of 24")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("24 of 24")).to_be_visible()
     expect(page.locator("#progress .badge")).to_have_text("done")
     worker.join()
     assert Label.objects.count() == 24 * 6

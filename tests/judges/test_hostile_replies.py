@@ -12,6 +12,8 @@ from judges.protocols import PROTOCOLS, Asking, Case, Unparseable
 from tests.judges.test_protocols import behaviours_reply, case
 
 SIZE = 200_000
+NO_TIME = 5.0
+"""Processor seconds. Milliseconds are usual; a quadratic reader takes minutes for so many characters."""
 ASKING = [protocol for protocol in PROTOCOLS.values() if isinstance(protocol, Asking)]
 HOSTILE = {
     "newlines": "\n" * SIZE,
@@ -54,7 +56,7 @@ def test_a_hostile_reply_is_refused_in_no_time(protocol: Asking, kind: str) -> N
     begun = time.process_time()
     with pytest.raises(Unparseable) as refusal:
         protocol.parse(HOSTILE[kind], asked)
-    assert time.process_time() - begun < 0.5
+    assert time.process_time() - begun < NO_TIME
     assert len(str(refusal.value)) < 500
 
 
@@ -63,7 +65,7 @@ def test_many_turns_named_twice_are_read_in_no_time() -> None:
     protocol = PROTOCOLS["cocoeval_behaviours"]
     assert isinstance(protocol, Asking)
     protocol.parse(behaviours_reply(repetition_turns=[1, 2] * 30_000, repetition_count=2), case())
-    assert time.process_time() - begun < 0.5
+    assert time.process_time() - begun < NO_TIME
 
 
 def test_an_explanation_without_an_end_is_refused() -> None:

@@ -27,7 +27,16 @@ from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
-Start = Callable[[], subprocess.Popen[bytes]]
+Start = Callable[..., subprocess.Popen[bytes]]
+NEVER = 3600
+"""Seconds for which no test waits."""
+WORK = """
+import sys, manage
+from jobs.queue import timing
+vars(timing).update({timing})
+sys.argv = {arguments}
+manage.main()
+"""
 
 
 def database_url() -> str:
@@ -39,13 +48,13 @@ def database_url() -> str:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start `manage.py work calls` on the test's own database."""
+    """Start `manage.py work calls` on the test's own database, with other values of `jobs.queue.timing`."""
     started: list[subprocess.Popen[bytes]] = []
-    environment = os.environ | {"DATABASE_URL": database_url(), "CONCORD_LOG_LEVEL": "INFO"}
+    environment = os.environ | {"DATABASE_URL": database_url(), "CONCORD_LEASE_SECONDS": str(NEVER)}
 
-    def one() -> subprocess.Popen[bytes]:
-        command = [sys.executable, str(MANAGE), "work", "calls"]
-        started.append(subprocess.Popen(command, env=environment))
+    def one(**timing: float) -> subprocess.Popen[bytes]:
+        work = WORK.format(timing=timing, arguments=[str(MANAGE), "work", "calls"])
+        started.append(subprocess.Popen([sys.executable, "-c", work], env=environment, cwd=MANAGE.parent))
         return started[-1]
 
     yield one
@@ -114,9 +123,7 @@ def test_a_worker_that_comes_up_takes_over_at_once_what_killed_ones_held(fake: F
         worker.wait()
         at_kills += run.calls.filter(state=Call.State.LEASED).count()
     start()
-    begun = time.monotonic()
-    until(lambda: done(run) == total, seconds=60)
-    assert time.monotonic() - begun < settings.LEASE_SECONDS, "nothing waited for a lease to run out"
+    until(lambda: done(run) == total)
     again = fake.requests.total() - total
     assert again <= at_kills, f"{again} calls were paid twice, {at_kills} were held at {kills} kills"
     assert Label.objects.count() == total
@@ -128,7 +135,7 @@ def test_a_worker_that_is_told_to_stop_gives_its_calls_back(fake: FakeLLM, start
     worker = start()
     until(lambda: done(run) >= 4)
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=15) == 0
+    assert worker.wait(timeout=60) == 0
     assert not run.calls.filter(state=Call.State.LEASED).exists()
     assert not Worker.objects.exists()
     assert fake.requests.total() == done(run), "what was asked was finished, and nothing else was held"
@@ -146,13 +153,11 @@ def test_two_workers_share_a_run(fake: FakeLLM, start: Start) -> None:
 
 
 def test_a_waiting_worker_is_woken_at_once(fake: FakeLLM, start: Start) -> None:
-    start()
+    start(POLL=NEVER)
     until(Worker.objects.exists)
     time.sleep(0.5)
     run = begin(small_corpus(dialogues=1), Judge("rules_baseline"))
-    begun = time.monotonic()
     until(lambda: Run.objects.get(pk=run.pk).state == Run.State.DONE)
-    assert time.monotonic() - begun < 3
 
 
 def test_what_a_killed_worker_held_is_free_the_moment_another_one_starts(fake: FakeLLM, start: Start) -> None:

@@ -23,7 +23,7 @@ def one_call(fake: FakeLLM, **fields: object) -> Run:
     return begin(corpus, Judge("cocoeval_behaviours", endpoint=endpoint_of(fake, **fields)))
 
 
-def finish_all(run: Run, seconds: float = 20) -> Run:
+def finish_all(run: Run, seconds: float = 60) -> Run:
     """Work until the run is over, not waiting for delays: calls that wait are made ready."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

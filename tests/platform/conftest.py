@@ -16,7 +16,7 @@ from tests.platform.running import NOBODY, processes, wait_until
 
 def _remove(home: Path) -> None:
     """Remove a home with what it has outside, once its processes are gone."""
-    wait_until(lambda: not processes(home), 30)
+    wait_until(lambda: not processes(home))
     remove_home(layout(home))
 
 

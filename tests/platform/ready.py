@@ -53,7 +53,7 @@ def _make(data: Path) -> None:
     home = Path(tempfile.mkdtemp(prefix="concord-ready-"))
     done = manage(home, "migrate", "--verbosity", "0")
     assert done.returncode == 0, done.stderr
-    wait_until(lambda: not processes(home), 30)
+    wait_until(lambda: not processes(home))
     subprocess.run(["cp", "-a", layout(home).data, f"{data}.new"], check=True)
     folders.remove_home(layout(home))
     shutil.rmtree(data, ignore_errors=True)

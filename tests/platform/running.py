@@ -93,7 +93,7 @@ def _kind(words: list[str]) -> str | None:
     return f"worker-{words[-1]}" if "work" in words else None
 
 
-def wait_until(what: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_until(what: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait for something to become true; AssertionError if it does not in time."""
     deadline = time.monotonic() + seconds
     while not what():

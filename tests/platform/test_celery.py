@@ -115,7 +115,7 @@ def test_a_run_ends_complete_and_once_though_one_of_two_workers_is_killed(shape,
         assert begun.returncode == 0, begun.stderr
         run = Run.objects.get(pk=int(begun.stdout.split()[-1]))
         with celery(shape, tmp_path, "beat", "--schedule", str(tmp_path / "beat"), "--pidfile="):
-            wait_until(lambda: len(holders()) == 2 and run.calls.filter(state="done").count() > 10, 60)
+            wait_until(lambda: len(holders()) == 2 and run.calls.filter(state="done").count() > 10)
             kill(one)
             wait_until(lambda: Run.objects.get(pk=run.pk).state == "done", 90)
 

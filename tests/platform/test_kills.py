@@ -59,7 +59,7 @@ def test_an_initdb_left_over_is_ended_before_its_folder_is_made_anew(places, tmp
     began = time.monotonic()
     stop_leftovers_while_reaping(places, left)
     assert left.returncode == -signal.SIGKILL
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 30, "not when it ends by itself"
 
 
 @pytest.mark.parametrize("folder", ["data.new", "data"])
@@ -169,7 +169,7 @@ def test_every_start_recovers_from_kills_at_random_moments(new_home, ordinary_ho
         done = manage(home, "shell", "--no-imports", "-c", LOOK, prefix=prefix)
         log = (home / "logs" / "postgres.log").read_text()[-2000:]
         assert "ready" in done.stdout, (what, done.stderr, log)
-        wait_until(lambda: not processes(home, places), 30)
+        wait_until(lambda: not processes(home, places))
     if KILLS > 2:
         with running(home, prefix=prefix) as server:
             assert status_of(server.port) == 200
@@ -184,7 +184,7 @@ def kill_a_command(home: Path, places: Layout, prefix: list[str], chance: random
         start_new_session=True,
         **pipes,
     )
-    wait_until(lambda: processes(home, places).get("keeper"), 60)
+    wait_until(lambda: processes(home, places).get("keeper"))
     pause = chance.uniform(0, 3)
     time.sleep(pause)
     kinds = chance.choice([["keeper"], ["keeper", "postgres"], ["postgres", "keeper"]])
@@ -198,7 +198,7 @@ def kill_a_command(home: Path, places: Layout, prefix: list[str], chance: random
 def kill_serve(home: Path, places: Layout, prefix: list[str], chance: random.Random) -> str:
     """Start all of it, and kill the supervisor with or without others at a random moment."""
     server = Running(home, prefix=prefix)
-    wait_until(lambda: processes(home, places).get("keeper"), 60)
+    wait_until(lambda: processes(home, places).get("keeper"))
     pause = chance.choice([chance.uniform(0, 2), chance.uniform(0, 15)])
     until = time.monotonic() + pause
     while time.monotonic() < until and not any("is ready" in line for line in list(server.lines)):

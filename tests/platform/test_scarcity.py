@@ -53,7 +53,7 @@ def mounted(size: str) -> Iterator[Path]:
     options = f"size={size},mode=0755,uid={NOBODY},gid={NOBODY}"
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True)
     yield folder
-    wait_until(lambda: not processes(folder / "home", Layout(folder / "home", as_root=False)), 30)
+    wait_until(lambda: not processes(folder / "home", Layout(folder / "home", as_root=False)))
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
     folder.rmdir()
 

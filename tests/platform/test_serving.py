@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_everything_runs_and_health_is_told(server):
 
 
 def test_the_first_start_prints_a_link_that_makes_the_administrator(server):
-    wait_until(lambda: any("/link/" in line for line in server.lines), 10)
+    wait_until(lambda: any("/link/" in line for line in server.lines))
     address = next(line.strip() for line in server.lines if "/link/" in line)
     assert address.startswith(f"http://127.0.0.1:{server.port}/link/")
     with urllib.request.urlopen(address) as page:
@@ -86,21 +86,23 @@ def is_back_with_its_data(server: Running, kind: str, before: set[int]) -> None:
         now = {process.pid for process in processes(server.home).get(kind, [])}
         return bool(now - before) and status_of(server.port) == 200 and has_database(server.port)
 
-    wait_until(back, 30)
+    wait_until(back)
     assert query(server.home, "SELECT n FROM kept") == [(42,)]
 
 
 def test_another_process_answers_while_one_is_killed(server):
-    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
-    processes(server.home)["web"][0].kill()
-    began = time.monotonic()
-    assert [status_of(server.port) for _ in range(20)] == [200] * 20
-    assert time.monotonic() - began < 3
-    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
+    wait_until(lambda: len(processes(server.home)["web"]) == 2)
+    server.process.send_signal(signal.SIGSTOP)  # nobody starts another one meanwhile
+    try:
+        processes(server.home)["web"][0].kill()
+        assert [status_of(server.port) for _ in range(20)] == [200] * 20
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: len(processes(server.home)["web"]) == 2)
 
 
 def test_the_socket_stays_open_while_every_process_is_away(server):
-    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
+    wait_until(lambda: len(processes(server.home)["web"]) == 2)
     before = kill_every("web", server)
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -119,7 +121,7 @@ def test_a_second_one_in_the_same_home_is_refused_in_one_line(server):
 
 def test_the_key_of_an_endpoint_reaches_only_the_processes_that_make_calls(server):
     """After the kills above, so that what was started again is looked at, too."""
-    wait_until(lambda: len(processes(server.home)["web"]) == 2, 30)
+    wait_until(lambda: len(processes(server.home)["web"]) == 2)
     found = processes(server.home)
     assert found.keys() == {"supervisor", "web", "keeper", "postgres", *WORKERS}
     holders = {
@@ -134,5 +136,5 @@ def test_the_key_of_an_endpoint_reaches_only_the_processes_that_make_calls(serve
 def test_an_endpoint_is_tested_with_its_key_by_the_worker_that_the_page_and_the_api_ask(server):
     with FakeLLM() as fake:
         query(server.home, ASK_FOR_A_TEST.format(url=fake.url, key=KEY_NAME))
-        wait_until(lambda: query(server.home, "SELECT count(test_done) FROM jobs_endpoint") == [(1,)], 60)
+        wait_until(lambda: query(server.home, "SELECT count(test_done) FROM jobs_endpoint") == [(1,)])
         assert fake.keys == {f"Bearer {KEY}"}

@@ -53,7 +53,7 @@ def test_the_demo_shows_its_accounts_and_then_the_address(next_one):
 def test_sigterm_stops_all_of_it_within_seconds(next_one):
     started = time.monotonic()
     assert next_one.stop() == 0
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     assert not processes(next_one.home)
     assert status_of(next_one.port) is None
     assert next_one.lines[-1] == "Stopped."
@@ -68,7 +68,7 @@ def test_a_later_start_takes_seconds_and_ends_with_its_supervisor(next_one):
         share = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         assert time.monotonic() - started < 25 * share
         os.kill(server.process.pid, signal.SIGKILL)
-    wait_until(lambda: not processes(next_one.home), 30)
+    wait_until(lambda: not processes(next_one.home))
 
 
 def test_a_port_in_use_is_told_in_one_line(new_home):

@@ -31,7 +31,7 @@ def serving(application: Any, *, threads: int = 2) -> Iterator[int]:
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[found])))
     thread.start()
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not server.started:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -49,7 +49,7 @@ def _nothing() -> Iterator[None]:
 
 def send(port: int, data: bytes) -> socket.socket:
     """Open a connection, send `data`, and leave it open."""
-    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    connection = socket.create_connection(("127.0.0.1", port), timeout=60)
     connection.sendall(data)
     return connection
 

@@ -61,7 +61,7 @@ def test_a_killed_process_is_recovered(old) -> None:
         reader.execute("SELECT count(*) FROM annotation_event")
         with psycopg.connect(url(old), autocommit=True) as looker:
             process = subprocess.Popen(command, env=where, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            wait_until(lambda: looker.execute(WAITING, [old]).fetchone(), 60)
+            wait_until(lambda: looker.execute(WAITING, [old]).fetchone())
             process.kill()
             process.communicate()
     assert needs_upgrade(connection)
