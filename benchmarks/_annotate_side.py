@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 
 def main(tasks: int, turns: int) -> None:
     """Make a campaign, say `ready`, and measure as often as asked until the input ends."""
-    sys.path.insert(0, ".")
+    sys.path[0] = str(Path.cwd())  # instead of this file's folder, which has a module named statistics
     from benchmarks import _home, annotate
 
     with _home.home():

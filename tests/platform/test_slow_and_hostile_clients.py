@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from django.test import Client
@@ -190,11 +191,13 @@ def test_a_download_that_fails_breaks_the_connection():
         start_response("200 OK", [("Content-Type", "text/csv")])
         return blocks()
 
-    with serving(application) as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    with (
+        serving(application) as port,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
+    ):
         connection.request("GET", "/export")
-        with pytest.raises(http.client.IncompleteRead):
-            connection.getresponse().read()
+        with closing(connection.getresponse()) as answer, pytest.raises(http.client.IncompleteRead):
+            answer.read()
 
 
 def test_a_download_whose_reader_left_is_not_worked_out_to_its_end():
