@@ -10,16 +10,17 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.corpora import splits
 from annotation.models import TestLook
 from calibration.models import Report
-from calibration.reading import changes, scale_maps
+from calibration.reading import changes
 from calibration.reading.scope import scope_of
 from calibration.reports import caveats, charts, drawing, lede, means, tables
 from calibration.reports.figures import crowd, figures
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 
 
 def view_of(report: Report) -> dict[str, Any]:
     """Return the context of the report page: sentences, charts, tables, provenance."""
-    result = report.result
+    result = snapshot_of(report)
     questions = figures(result)
     return {
         "report": report,
@@ -51,21 +52,22 @@ def _changes(report: Report) -> changes.Changes:
 
 def looks(report: Report) -> list[TestLook]:
     """Return the looks at the test part of the report's split and of its corpus's lock, oldest first."""
-    if not report.result.get("split"):
+    split = snapshot_of(report).split
+    if split is None:
         return []
     lock = splits.lock_of(report.study.corpus)
-    behind = Q(split__name=report.result["split"]["name"]) | Q(split=lock)
+    behind = Q(split__name=split.name) | Q(split=lock)
     found = TestLook.objects.filter(behind, split__corpus=report.study.corpus_id)
     return list(found.select_related("by"))
 
 
-def links(result: dict[str, Any]) -> list[str]:
+def links(result: Snapshot) -> list[str]:
     """Return which questions were read as answers to which, and through which map; many in one sentence."""
     found: dict[tuple[str, str], list[str]] = {}
-    for question in result["questions"]:
-        for link in question["links"]:
-            how = scale_maps.in_words(link["map"])
-            found.setdefault((link["question"], how), []).append(question["ref"])
+    for question in result.questions:
+        for link in question.links:
+            how = link.scales.in_words()
+            found.setdefault((link.question, how), []).append(question.ref)
     return [
         f"{asked} is read as an answer to {refs[0] if len(refs) == 1 else f'{len(refs)} questions'}, {how}"
         for (asked, how), refs in found.items()

@@ -8,6 +8,7 @@ import pytest
 
 from calibration.reports import lede, tables
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
@@ -29,14 +30,14 @@ def _report(built: World) -> Any:
     return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
 
 
-def _answer(result: dict[str, Any]) -> lede.Answer:
+def _answer(result: Snapshot) -> lede.Answer:
     return next(answer for answer in lede.lede(result) if "stand in for" in answer.title)
 
 
 def test_a_judge_that_answered_no_throughout_has_not_passed(rare: World) -> None:
     rare.say("never", "off_topic", [0.0] * 80, kind="judge")
     report = _report(rare)
-    answer = _answer(report.result)
+    answer = _answer(snapshot_of(report))
     assert answer.figure == ""
     assert answer.text.startswith("Not passed on Off topic: never gave one value throughout")
     assert "Advantage probability 1.000" in answer.text
@@ -46,7 +47,7 @@ def test_a_judge_that_answered_no_throughout_has_not_passed(rare: World) -> None
 
 def test_how_many_of_how_many_people_stands_with_both_figures(rare: World) -> None:
     rare.say("gpt", "off_topic", [float(n % 10 < 1) for n in range(80)], kind="judge")
-    result = _report(rare).result
+    result = snapshot_of(_report(rare))
     answer = _answer(result)
     assert (
         "it can replace 3 of 3 people tested (1 of all 4 have fewer than 30 items to test on)" in answer.text
@@ -56,4 +57,4 @@ def test_how_many_of_how_many_people_stands_with_both_figures(rare: World) -> No
     assert table.title == "Alternative annotator test"
     assert [key for key, _ in table.columns] == ["alt_test_winning_rate", "alt_test_advantage"]
     (row,) = table.rows
-    assert all(cell is not None and cell["value"] is not None for cell in row.cells)
+    assert all(cell is not None and cell.value is not None for cell in row.cells)

@@ -7,6 +7,7 @@ import io
 
 from annotation.text.csv_cells import guarded
 from calibration.models import Report
+from calibration.reports.snapshot import snapshot_of
 
 COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")
 
@@ -17,20 +18,19 @@ def write(report: Report) -> str:
     writer = csv.writer(out, lineterminator="\n")
     head = ["question", "title", "name", "raters", "value", "low", "high", "status", "reason", "flags"]
     writer.writerow([*head, *COUNTS, "method", "part", "inputs_hash"])
-    for question in report.result["questions"]:
-        for group in ("panel", "pairs", "replacement", "gaps"):
-            for entry in question[group]:
-                texts = (question["ref"], question["title"], entry["name"], "; ".join(entry["raters"]))
-                writer.writerow(
-                    [
-                        *(guarded(text) for text in texts),
-                        *(entry[key] for key in ("value", "low", "high", "status")),
-                        guarded(entry["reason"]),
-                        " ".join(entry["flags"]),
-                        *(entry[key] for key in COUNTS),
-                        entry["method"],
-                        report.part,
-                        report.inputs_hash,
-                    ]
-                )
+    for question in snapshot_of(report).questions:
+        for figure in question.figures:
+            texts = (question.ref, question.title, figure.name, "; ".join(figure.raters))
+            writer.writerow(
+                [
+                    *(guarded(text) for text in texts),
+                    *(figure.value, figure.low, figure.high, figure.status),
+                    guarded(figure.reason),
+                    " ".join(figure.flags),
+                    *(figure.n_items, figure.n_clusters, figure.n_raters, figure.n_missing),
+                    figure.method,
+                    report.part,
+                    report.inputs_hash,
+                ]
+            )
     return out.getvalue()

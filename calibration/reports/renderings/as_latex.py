@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from annotation.text.numbers import number
 from calibration.models import Report
 from calibration.reports import caveats, means, tables
-from calibration.reports.figures import Entry
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
+from calibration.reports.snapshot import Figure, snapshot_of
+from calibration.reports.tables import Cell
 from calibration.reports.wording import interval
 
 
 def write(report: Report) -> str:
     """Return the agreement tables and the metrics table, with what they were made from as a comment."""
-    result = report.result
+    result = snapshot_of(report)
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += caveats.caveats(result)
     lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
@@ -26,7 +27,7 @@ def write(report: Report) -> str:
         lines += [f"% {table.title}", *_table(head, body, table.notes)]
     if found := tables.metrics(result):
         body = [
-            _line([*map(escaped, (question, metric, f"{e['n_items']:,}")), _value(e), _under(e)])
+            _line([*map(escaped, (question, metric, f"{e.n_items:,}")), _value(e), _under(e)])
             for question, metric, e, _ in found
         ]
         lines += _table(["Question", "Metric", "Items", "ρ", "Interval"], body, [])
@@ -49,24 +50,25 @@ def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str]) -> li
     return fitted(tabular, f"{explained}." if notes else "")
 
 
-def _rows(texts: Sequence[str], entries: Sequence[Entry | None]) -> str:
+def _rows(texts: Sequence[str], entries: Sequence[Figure | None]) -> str:
     """Return two lines: the values, and under them their intervals."""
     values = _line([*map(escaped, texts), *map(_value, entries)])
     under = _line([*("" for _ in texts), *map(_under, entries)])
     return f"{values}\n{under}"
 
 
-def _value(entry: Entry | None) -> str:
+def _value(entry: Figure | None) -> str:
     if entry is None:
         return ""
-    if entry["status"] == "ok":
-        return escaped(number(entry["value"], 3))
-    note = entry.get("note")
-    return rf"---\textsuperscript{{{note}}}" if note else escaped(str(entry["reason"]))
+    if entry.ok:
+        return escaped(number(entry.value, 3))
+    if isinstance(entry, Cell):
+        return rf"---\textsuperscript{{{entry.note}}}"
+    return escaped(entry.reason)
 
 
-def _under(entry: Entry | None) -> str:
-    if entry is None or entry["status"] != "ok":
+def _under(entry: Figure | None) -> str:
+    if entry is None or not entry.ok:
         return ""
     return rf"{{\scriptsize {escaped(interval(entry))}}}"
 
