@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
+from calibration.statistics.table import described
 
-OTHER_TITLES = {
-    "alt_test_winning_rate": "Alternative annotator test: winning rate",
-    "alt_test_advantage": "Alternative annotator test: advantage probability",
-}
 SIDES = (
     ("people_", "people with people"),
     ("judge_", "judge with people"),
@@ -20,14 +17,14 @@ JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and 
 
 def title_of(name: str) -> str:
     """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
-    if name in OTHER_TITLES:
-        return OTHER_TITLES[name]
+    if name in described():
+        return described()[name].title
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)
         if name.startswith(prefix) and key.removeprefix("mean_") in STATISTICS:
             how = ", mean over pairs" if key.startswith("mean_") else ""
             return f"{STATISTICS[key.removeprefix('mean_')].title}, {words}{how}"
-    return STATISTICS[name].title if name in STATISTICS else name
+    return name
 
 
 def number(value: float | None) -> str:

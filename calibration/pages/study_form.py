@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 from django import forms
 
@@ -10,14 +11,18 @@ from calibration.errors import MapError
 from calibration.reading.census import Census
 from calibration.reading.definitions import DEFAULT_STATISTICS
 from calibration.reading.scale_maps import ScaleMap
-from calibration.reports.tables import shown
-from calibration.statistics import STATISTICS
+from calibration.statistics.core.base import Family
+from calibration.statistics.table import described
 
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
-EXTRA = {
-    "alt_test_winning_rate": "Alternative annotator test: winning rate",
-    "alt_test_advantage": "Alternative annotator test: advantage",
-}
+
+
+def _families() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return every statistic that a study may ask for, in groups of where it applies."""
+    groups: dict[str, list[tuple[str, str]]] = {family: [] for family in get_args(Family)}
+    for key, statistic in described().items():
+        groups[statistic.family].append((key, statistic.title))
+    return list(groups.items())
 
 
 class StudyForm(forms.Form):
@@ -72,13 +77,10 @@ class StudyForm(forms.Form):
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
         self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
-        self._choices(
-            "statistics",
-            [(key, EXTRA[key] if key in EXTRA else STATISTICS[key].title) for key in shown()],
-        )
+        self._choices("statistics", _families())
         self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
 
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _choices(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices

@@ -18,8 +18,9 @@ from typing import Any, Literal, cast
 
 from calibration.errors import DefinitionError, MapError
 from calibration.reading.scale_maps import ScaleMap
-from calibration.statistics import STATISTICS, Plan
-from calibration.statistics.analysis import ALT_TEST
+from calibration.statistics import Plan
+from calibration.statistics.replacement import JUDGE_TESTS
+from calibration.statistics.table import described
 
 DEFAULT_STATISTICS = (
     "percent_agreement",
@@ -28,7 +29,7 @@ DEFAULT_STATISTICS = (
     "mcc",
     "spearman",
     "krippendorff_alpha",
-    *ALT_TEST,
+    *JUDGE_TESTS,
 )
 IDENTITY = ScaleMap()
 KEYS = {"questions", "raters", "samples", "statistics", "resamples", "seed", "level", "interval", "split"}
@@ -137,7 +138,7 @@ def _samples(value: Any) -> SamplesPolicy | None:
 
 
 def _statistics(names: list[Any]) -> tuple[str, ...]:
-    known = (*STATISTICS, *ALT_TEST)
+    known = described()
     if unknown := [name for name in names if name not in known]:
         raise DefinitionError(f"unknown statistic {unknown[0]!r}; there are {', '.join(known)}")
     return tuple(names) or DEFAULT_STATISTICS

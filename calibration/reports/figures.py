@@ -8,17 +8,17 @@ from typing import Any
 
 from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
 from calibration.reports.wording import Crowd, crowd_of
-from calibration.statistics import STATISTICS
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.base import InReports
+from calibration.statistics.table import described
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 
 
 def worded(statistic: str) -> InReports:
-    """Return how reports word a statistic; its key where no report was made to show it."""
-    known = STATISTICS.get(statistic)
-    return (known and known.in_reports) or InReports(statistic, statistic)
+    """Return how reports word a statistic; its key where it is none of the table any more."""
+    known = described().get(statistic)
+    return known.words if known else InReports(statistic, statistic)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         f"Krippendorff’s alpha among {question.crowd.among(len(question.people))} on {question.title}, "
         f"{_units(question, entry)}.{_range(asked)}"
     )
-    return _answer(title, entry, "α", text)
+    return _answer(title, entry, worded("krippendorff_alpha").symbol, text)
 
 
 def _range(questions: Sequence[QuestionFigures]) -> str:
@@ -103,7 +103,7 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
             return _answer(title, entry, worded(statistic).symbol, text + _beside(question, statistic, judge))
         entry = question.with_mean(judge)
         if entry is not None and ok(entry):
-            return _answer(title, entry, "ρ", _rank_sentence(question, judge, entry))
+            return _answer(title, entry, worded("spearman").symbol, _rank_sentence(question, judge, entry))
         missed = missed or question.with_people(question.headline, judge) or entry
     return _undefined(title, missed) if missed else None
 
@@ -191,7 +191,7 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str) -> Answer | None
             f"{passed} on {question.title}: by the alternative annotator test it can replace "
             f"{replaced(entry, question.crowd)} (at least half is wanted).{also}{_flattered(question)}"
         )
-        return _answer(title, entry, "ω", text)
+        return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
     return None
 
 
@@ -218,7 +218,7 @@ def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
         f"Rank correlation of {name} with the {question.crowd.own} mean on {question.title}, "
         f"{_units(question, entry)}.{chosen}"
     )
-    return _answer(f"Does a metric follow {question.crowd.many}?", entry, "ρ", text)
+    return _answer(f"Does a metric follow {question.crowd.many}?", entry, worded("spearman").symbol, text)
 
 
 def headline_question(result: Snapshot) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, figures, worded
 from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.tables import Row, Table, label, noted, shown
+from calibration.reports.tables import Row, Table, label, noted
+from calibration.statistics import STATISTICS
 from calibration.statistics.pooled import POOLED
 
 TITLE = "Mean over pairs"
@@ -20,7 +21,7 @@ def means(result: Snapshot) -> list[Table]:
 
     Rows are people with people, each judge with people, and the judge's gap.
     """
-    keys = [key for key in shown() if key in POOLED and key in result.definition.statistics]
+    keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
     keys = [key for key in keys if key != "percent_agreement"]
     rows: list[Row] = []
     for title, question in label(figures(result)):

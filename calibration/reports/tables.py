@@ -23,22 +23,11 @@ from calibration.reports.figures import (
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
-from calibration.statistics.analysis import ALT_TEST, MEAN_OF_PEOPLE
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.types import CATEGORIES
+from calibration.statistics.replacement import JUDGE_TESTS
 
-OTHERS = {
-    "with_mean": "ρ, mean",
-    "gap": "Gap",
-    "alt_test_winning_rate": "ω",
-    "alt_test_advantage": "Advantage",
-}
-"""Headings of columns that are not a statistic of the table."""
 KINDS = (HUMAN, JUDGE, METRIC, "key")
-
-
-def shown() -> tuple[str, ...]:
-    """Return the statistics that a report shows in a table, and so the ones that a form may offer."""
-    return (*(key for key, statistic in STATISTICS.items() if statistic.in_reports), *ALT_TEST)
 
 
 @dataclass(frozen=True)
@@ -95,9 +84,7 @@ def agreement(result: Snapshot) -> list[Table]:
         "Agreement on tags and categories": [p for p in questions if p[1].data.level in CATEGORIES],
         "Agreement on scales": [p for p in questions if p[1].data.level not in CATEGORIES],
     }
-    chosen = result.definition.statistics
-    offered = shown()
-    asked = [name for name in chosen if name in offered and name not in ALT_TEST]
+    asked = [name for name in STATISTICS if name in result.definition.statistics]
     found = [_table(title, members, [*asked, "gap", "with_mean"]) for title, members in families.items()]
     found.append(_replacement(questions))
     return [table for table in found if table.rows]
@@ -115,7 +102,9 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             cells = [noted(entry, notes), noted(question.advantage(judge), notes)]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
-    return Table("Alternative annotator test", [(key, OTHERS[key]) for key in ALT_TEST], rows, notes)
+    return Table(
+        "Alternative annotator test", [(key, worded(key).heading) for key in JUDGE_TESTS], rows, notes
+    )
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
@@ -126,7 +115,7 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     for row in rows:
         row.cells[:] = [noted(row.cells[i], notes) for i in used]
     who = crowd(question for _, question in questions)
-    others = OTHERS | {"with_mean": f"ρ, {who.own} mean"}
+    others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {who.own} mean"}
     headings = [(key, others.get(key) or worded(key).heading) for key in columns]
     return Table(title, [headings[i] for i in used], rows, notes)
 
