@@ -91,7 +91,9 @@ class Statistic:
     order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
     all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
     ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
-    ``used`` marks the sample's items it rests on, where that is not all of them. ``in_reports`` words it in
+    ``used`` marks the sample's items it rests on, where that is not all of them. ``library`` computes the
+    point value by a library, None where that would take too much memory: it is then the value, and one that
+    differs from ours is an error. ``in_reports`` words it in
     reports, where its title would be too long for a column or a sentence.
     """
 
@@ -107,6 +109,7 @@ class Statistic:
     checks: tuple[Check, ...] = ()
     source: str = ""
     used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
+    library: Callable[[Sample], float | None] | None = None
     in_reports: InReports | None = None
 
     def __post_init__(self) -> None:
