@@ -36,9 +36,7 @@ def test_a_value_that_differs_from_the_library_s_is_an_error(monkeypatch: pytest
     alpha = STATISTICS["krippendorff_alpha"]
     off = replace(alpha, library=lambda sample: (alpha.library(sample) or 0.0) + 2e-9)
     monkeypatch.setitem(STATISTICS, "krippendorff_alpha", off)
-    with pytest.raises(
-        Disagreement, match="krippendorff_alpha of 5[0-9] items is .* here and .* by the library"
-    ):
+    with pytest.raises(Disagreement, match=r"krippendorff_alpha of 5\d items is .* here and"):
         analyse(_ratings(), statistics=["krippendorff_alpha"], plan=Plan(resamples=0))
 
 
