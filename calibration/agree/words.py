@@ -12,6 +12,12 @@ SIDES = (
     ("gap_", "judge less people"),
     ("margin_", "margin of one more person"),
 )
+TABLE_SEVEN = {
+    "table7_detected_by_people": "Marked turns, people’s mean",
+    "table7_detected_by_judge": "Marked turns, judge",
+    "table7_judge_kappa": "Cohen's kappa, judge with people",
+    "table7_people_kappa": "Cohen's kappa, people with people",
+}
 JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and others
 
 
@@ -19,6 +25,9 @@ def title_of(name: str) -> str:
     """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
     if name in described():
         return described()[name].title
+    if name in TABLE_SEVEN:
+        return TABLE_SEVEN[name]
+    name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)
         if name.startswith(prefix) and key.removeprefix("mean_") in STATISTICS:

@@ -21,7 +21,8 @@ from calibration.pages.refusals import refusal_shown
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable, snapshot_of
-from calibration.reports.view import view_of
+from calibration.reports.tags import policy_of
+from calibration.reports.view import charts_of, view_of
 from calibration.studies import actions as studies
 from calibration.studies import job as jobs
 from calibration.studies.inputs import split_of
@@ -61,9 +62,17 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
         return render(
             request, "calibration/report_progress.html", _frame(study) | {"job": found, "part": part}
         )
-    return render(
-        request, "calibration/report.html", _frame(study) | view_of(found) | {"forms": RENDERINGS.values()}
-    )
+    return render(request, "calibration/report.html", _frame(study) | _shown_as(request, found))
+
+
+def _shown_as(request: HttpRequest, found: Report) -> dict[str, Any]:
+    """Return what the page shows of a report, by the switches of its table of tags."""
+    policy, percent = policy_of(request.GET.get("policy")), "percent" in request.GET
+    switches = {key: request.GET[key] for key in ("part", "snapshot") if key in request.GET}
+    return view_of(found, policy=policy, percent=percent) | {
+        "forms": RENDERINGS.values(),
+        "switches": urlencode(switches),
+    }
 
 
 def _part(request: HttpRequest, study: Study) -> str:
@@ -150,7 +159,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     """One chart of a report as SVG, PNG, or its data as CSV."""
     found = _shown(request, pk)
-    for drawn in charts.charts(snapshot_of(found)):
+    for drawn in charts_of(snapshot_of(found)):
         if drawn.key == key:
             return _chart_file(drawn, form, f"{found.study.name}-{key}")
     raise Http404

@@ -47,12 +47,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its key in addresses, title, what the axis measures, and points in the order of reading."""
+    """A chart: its key in addresses, title, what the axis measures, and points in the order of reading.
+
+    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points.
+    """
 
     key: str
     title: str
     axis: str
     points: tuple[Point, ...]
+    bars: bool = False
 
     @property
     def questions(self) -> list[str]:

@@ -7,6 +7,7 @@ not: a report in a format that is not READABLE is told as one of an older format
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,17 @@ from calibration.reading.calls import Calls
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
-from calibration.statistics import Entry, Result
+from calibration.statistics import Result
+from calibration.statistics.cocoeval import Policy
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from calibration.models import Report
 
-FORMAT = 3
-READABLE = frozenset({3})
+FORMAT = 4
+READABLE = frozenset({3, 4})
+"""Format 3 had no tables of tags."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,11 @@ class Figure(Result):
         return self.value
 
     @classmethod
-    def of(cls, entry: Entry, *, reason: str) -> Figure:
-        """Return an analysis' entry as a report keeps it, its reason in the reader's words."""
-        kept = {name: getattr(entry.result, name) for name in Result.__dataclass_fields__}
-        return cls(**(kept | {"reason": reason}), raters=entry.raters, question=entry.question)
+    def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
+        """Return a result as a report keeps it, its reason in the reader's words where these are given."""
+        kept = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+        kept["reason"] = reason or result.reason
+        return cls(**kept, raters=tuple(raters), question=question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,36 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class TagRow:
+    """A behaviour of table 7: marked turns, precision, recall, MCC and kappa with people, and among them."""
+
+    key: str
+    title: str
+    detected_by_people: Figure
+    detected_by_judge: Figure
+    judge: tuple[Figure, ...]
+    people: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TagTable:
+    """Table 7 of one judge on the tags of a scheme, by one policy; the last row joins all behaviours.
+
+    `n_items` turns were answered by all of its raters for every behaviour; `n_dropped` by some of them only.
+    """
+
+    scheme: str
+    scheme_title: str
+    judge: str
+    people: tuple[str, ...]
+    policy: Policy
+    n_items: int
+    n_dropped: int
+    rows: tuple[TagRow, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """What was read: each item, cluster and rater counted once."""
 
@@ -155,6 +189,7 @@ class Snapshot:
     answered: tuple[Answered, ...]
     uncompared: tuple[Uncompared, ...]
     questions: tuple[Question, ...]
+    tags: tuple[TagTable, ...] = ()
 
 
 @cache

@@ -12,14 +12,29 @@ from annotation.models import TestLook
 from calibration.models import Report
 from calibration.reading import changes
 from calibration.reading.scope import scope_of
-from calibration.reports import caveats, charts, drawing, lede, means, tables
+from calibration.reports import caveats, charts, drawing, lede, means, tables, tags
 from calibration.reports.figures import crowd, figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.statistics.cocoeval import POLICIES
 from calibration.studies import actions as studies
 
 
-def view_of(report: Report) -> dict[str, Any]:
-    """Return the context of the report page: sentences, charts, tables, provenance."""
+def charts_of(result: Snapshot) -> list[charts.Chart]:
+    """Return all charts of a report, in the order of its page."""
+    return [*charts.charts(result), *tags.marked(result)]
+
+
+def tables_of(result: Snapshot) -> list[tables.Table]:
+    """Return the tables that every written form of a report prints, in the order of its page."""
+    by_tag = [view.table for view in tags.views(result) if view.table.rows]
+    return [*tables.agreement(result), *by_tag, *means.means(result)]
+
+
+def view_of(report: Report, *, policy: str | None = None, percent: bool = False) -> dict[str, Any]:
+    """Return the context of the report page: sentences, charts, tables, provenance.
+
+    `policy` (of table 7: all where it is None) and `percent` (its precision and recall) are how it is shown.
+    """
     result = snapshot_of(report)
     questions = figures(result)
     return {
@@ -28,8 +43,12 @@ def view_of(report: Report) -> dict[str, Any]:
         "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
         "answers": lede.lede(result),
         "caveats": caveats.caveats(result),
-        "charts": [(chart, _trusted(chart)) for chart in charts.charts(result)],
+        "charts": [(chart, _trusted(chart)) for chart in charts_of(result)],
         "agreement": tables.agreement(result),
+        "tags": tags.views(result, policy, percent=percent),
+        "policy": policy,
+        "policies": POLICIES,
+        "percent": percent,
         "means": means.means(result),
         "metrics": tables.metrics(result),
         "matrices": tables.matrices(result),

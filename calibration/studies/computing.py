@@ -24,6 +24,7 @@ from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.studies.inputs import Inputs
+from calibration.studies.tags import tag_sets, tags
 
 Progress = Callable[[int, int], None]
 POOLED = "all"
@@ -53,6 +54,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         answered=inputs.answered,
         uncompared=inputs.uncompared,
         questions=tuple(questions),
+        tags=tags(inputs.subjects, inputs.definition),
     )
 
 
@@ -124,7 +126,15 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
 def _figures(entries: Iterable[Entry], who: Crowd) -> tuple[Figure, ...]:
     """Return entries as reports keep them, their reasons in the reader's words."""
     own = f"the {who.own} mean"
-    return tuple(Figure.of(e, reason=e.result.reason.replace(MEAN_OF_PEOPLE, own)) for e in entries)
+    return tuple(
+        Figure.of(
+            entry.result,
+            raters=entry.raters,
+            question=entry.question,
+            reason=entry.result.reason.replace(MEAN_OF_PEOPLE, own),
+        )
+        for entry in entries
+    )
 
 
 def _with_metrics(
@@ -207,17 +217,7 @@ def pooled(subjects: Sequence[SubjectData]) -> list[SubjectData]:
     This is the overall agreement of a set of tags: rated items of all questions, one below the other, per
     rater. Questions that stand alone in their group, and raters on other scales, stay out.
     """
-    sets: dict[str, list[SubjectData]] = {}
-    groups: dict[tuple[str, str], int] = {}
-    tagged = [d for d in subjects if d.subject.question.level == "binary" and d.subject.question.group]
-    for data in tagged:
-        place = data.subject.question.scheme, data.subject.question.group
-        groups[place] = groups.get(place, 0) + 1
-    for data in tagged:
-        question = data.subject.question
-        if groups[question.scheme, question.group] > 1:
-            sets.setdefault(question.scheme, []).append(data)
-    return [_pool(members) for members in sets.values()]
+    return [_pool(members) for members in tag_sets(subjects)]
 
 
 def _pool(members: Sequence[SubjectData]) -> SubjectData:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from annotation.text.numbers import number
 from calibration.models import Report
-from calibration.reports import caveats, means, tables
+from calibration.reports import caveats, tables
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Cell
+from calibration.reports.view import tables_of
 from calibration.reports.wording import interval
 
 
@@ -21,7 +22,7 @@ def write(report: Report) -> str:
     comments += caveats.caveats(result)
     lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
-    for table in [*tables.agreement(result), *means.means(result)]:
+    for table in tables_of(result):
         head = ["Question", "Who", "Items", *(text for _, text in table.columns)]
         body = [_rows([r.question if r.first else "", r.who, f"{r.n_items:,}"], r.cells) for r in table.rows]
         lines += [f"% {table.title}", *_table(head, body, table.notes)]

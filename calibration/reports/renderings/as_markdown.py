@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from calibration.models import Report
-from calibration.reports import caveats, lede, means, tables
+from calibration.reports import caveats, lede, tables
 from calibration.reports.figures import crowd, figures
 from calibration.reports.renderings.common import cell, look_lines, part_line, summary
 from calibration.reports.snapshot import snapshot_of
-from calibration.reports.view import links
+from calibration.reports.view import links, tables_of
 from calibration.reports.wording import listed
 
 
@@ -21,7 +21,7 @@ def write(report: Report) -> str:
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
     lines += [""] + [f"> {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
-    for table in [*tables.agreement(result), *means.means(result)]:
+    for table in tables_of(result):
         head = ["Question", "Who", "Items", "Clusters", *(text for _, text in table.columns)]
         rows = [
             [row.question, row.who, f"{row.n_items:,}", f"{row.n_clusters:,}", *(cell(c) for c in row.cells)]
