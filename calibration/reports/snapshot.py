@@ -139,12 +139,14 @@ class TagTable:
     """Table 7 of one judge on the tags of a scheme, by one policy; the last row joins all behaviours.
 
     `n_items` turns were answered by all of its raters for every behaviour; `n_dropped` by some of them only.
+    `unanswered` are the tags of the scheme that the judge was not asked, by title.
     """
 
     scheme: str
     scheme_title: str
     judge: str
     people: tuple[str, ...]
+    unanswered: tuple[str, ...]
     policy: Policy
     n_items: int
     n_dropped: int

@@ -10,7 +10,7 @@ from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import Figure, crowd, figures, worded
 from calibration.reports.snapshot import Snapshot, TagRow, TagTable
 from calibration.reports.tables import Row, Table, noted
-from calibration.reports.wording import Crowd, counted
+from calibration.reports.wording import Crowd, counted, listed
 from calibration.statistics.cocoeval import FIGURES, POLICIES
 
 DEFAULT = next(iter(POLICIES))
@@ -58,10 +58,11 @@ def _what(table: TagTable, who: Crowd) -> str:
         return f"{table.reason[:1].upper()}{table.reason[1:]}."
     left = f"{counted(table.n_dropped, 'turn')} that only some of them answered " if table.n_dropped else ""
     out = f"; {left}{'is' if table.n_dropped == 1 else 'are'} left out" if left else ""
+    not_asked = f" {table.judge} did not answer {listed(table.unanswered)}." if table.unanswered else ""
     alone = "" if len(table.people) > 1 else f" With one {who.one} nobody can be compared with each other."
     return (
         f"{counted(table.n_items, 'turn')} that {table.judge} and {who.counted(len(table.people))} answered"
-        f"{out}. Policy {table.policy}: {POLICIES[table.policy]}.{alone}"
+        f"{out}. Policy {table.policy}: {POLICIES[table.policy]}.{alone}{not_asked}"
     )
 
 

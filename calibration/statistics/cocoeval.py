@@ -58,6 +58,7 @@ class TagTable:
 
     judge: str
     people: tuple[str, ...]
+    behaviours: tuple[str, ...]
     policy: Policy
     n_items: int
     n_dropped: int
@@ -70,37 +71,37 @@ def tables_of(
 ) -> tuple[TagTable, ...]:
     """Return table 7 of every identified judge with the identified people, per policy.
 
-    ``questions`` are the ratings of each behaviour, binary, over items that bear the same names in all. Only
-    turns that all compared raters answered count. Nothing is returned without a judge or without a person.
+    ``questions`` are the ratings of each behaviour, binary, over items that bear the same names in all. A
+    judge's table has the behaviours that it answered, and the people who answered all of these; only turns
+    that all of them answered count. Nothing is returned for a judge without such a person.
     """
-    if not questions:
-        return ()
-    people, judges = _raters_of(questions, "human"), _raters_of(questions, "judge")
     found = []
-    for judge in judges if people else ():
-        everyone = (judge, *people)
-        marks, clusters, n_dropped = _marks_of(questions, everyone)
+    for judge in dict.fromkeys(name for ratings in questions.values() for name in _named(ratings, "judge")):
+        own = {key: ratings for key, ratings in questions.items() if judge in _named(ratings, "judge")}
+        by_question = [_named(ratings, "human") for ratings in own.values()]
+        people = tuple(name for name in by_question[0] if all(name in names for names in by_question))
+        if not people:
+            continue
+        marks, clusters, n_dropped = _marks_of(own, (judge, *people))
         for policy in policies:
             if not len(clusters):
                 reason = f"no turn was answered for every behaviour by {judge} and by all it is compared with"
-                found.append(TagTable(judge, people, policy, 0, n_dropped, reason=reason))
+                found.append(TagTable(judge, people, tuple(own), policy, 0, n_dropped, reason=reason))
                 continue
-            rows = table(marks[0], marks[1:], tuple(questions), clusters.tolist(), policy=policy, plan=plan)
-            found.append(TagTable(judge, people, policy, len(clusters), n_dropped, rows))
+            rows = table(marks[0], marks[1:], tuple(own), clusters.tolist(), policy=policy, plan=plan)
+            found.append(TagTable(judge, people, tuple(own), policy, len(clusters), n_dropped, rows))
     return tuple(found)
 
 
-def _raters_of(questions: Mapping[str, Ratings], kind: str) -> tuple[str, ...]:
-    """Return the identified raters of a kind who answered every question on its own scale."""
-    by_question = [
-        [
-            ratings.raters[column]
-            for column in ratings.of_kind(kind)
-            if ratings.identified[column] and ratings.on_scale[column]
-        ]
-        for ratings in questions.values()
+def _named(ratings: Ratings, kind: str) -> list[str]:
+    """Return the identified raters of a kind who answered on the question's own scale."""
+    return [
+        ratings.raters[column]
+        for column in ratings.of_kind(kind)
+        if ratings.identified[column]
+        and ratings.on_scale[column]
+        and not np.isnan(ratings.values[:, column]).all()
     ]
-    return tuple(name for name in by_question[0] if all(name in names for names in by_question))
 
 
 def _marks_of(questions: Mapping[str, Ratings], raters: Sequence[str]) -> tuple[list[Floats], Ints, int]:

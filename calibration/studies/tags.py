@@ -51,6 +51,7 @@ def _of_scheme(members: Sequence[SubjectData], definition: Definition) -> list[T
             asked.scheme_title,
             table.judge,
             table.people,
+            tuple(titles[key] for key in ratings if key not in table.behaviours),
             table.policy,
             table.n_items,
             table.n_dropped,

@@ -130,3 +130,11 @@ def test_a_behaviour_that_no_person_marks_has_reasons_and_not_noughts() -> None:
     assert row.detected_by_people.value == 0
     assert {r.status for r in row.judge.values()} == {"undefined"}
     assert row.judge["kappa"].reason == "kappa is undefined for every pair: no person marks the behaviour"
+
+
+def test_a_judge_that_was_not_asked_a_behaviour_is_compared_on_the_others() -> None:
+    marks = _answers(10)
+    marks[0, :, 3] = np.nan
+    (found,) = tables_of(_questions(marks, KINDS), policies=["consistent"], plan=Plan(resamples=0))
+    assert found.behaviours == tuple(f"b{n}" for n in range(10) if n != 3)
+    assert (len(found.rows), found.n_items, found.n_dropped) == (10, 240, 0)
