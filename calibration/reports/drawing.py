@@ -129,7 +129,7 @@ def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
     scale = alt.Scale(domain=_domain(chart["points"]), nice=True)
-    form = "," if chart["bars"] else ".1f"
+    form = ",.1~f" if chart["bars"] else ".1f"
     x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=axis(form))
     if chart["bars"]:
         bars = given.mark_bar(opacity=0.75, height=ROW - 4).encode(x=x, color=colour)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from calibration.errors import OlderFormat
 from calibration.reading.answered import Answered
@@ -33,10 +33,15 @@ READABLE = frozenset({3, 4})
 
 @dataclass(frozen=True)
 class Figure(Result):
-    """A result with the raters it compares (all of them, or the pair) and the question they answered."""
+    """A result with the raters it compares (all of them, or the pair) and the question they answered.
+
+    `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
+    """
 
     raters: tuple[str, ...] = ()
     question: str = ""
+    digits: ClassVar[int] = 3
+    end_digits: ClassVar[int] = 2
 
     @property
     def point(self) -> float:

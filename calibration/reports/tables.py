@@ -56,12 +56,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1."""
+    """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1.
+
+    `first` heads the rows' first column. Where no row says who is compared, there is no column for it.
+    """
 
     title: str
     columns: list[tuple[str, str]]
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    first: str = "Question"
+
+    @property
+    def compares(self) -> bool:
+        """Whether rows say who is compared."""
+        return any(row.who for row in self.rows)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,14 @@ class Percent(Figure):
 
 
 @dataclass(frozen=True)
+class Marked(Figure):
+    """A number of turns."""
+
+    digits: ClassVar[int] = 1
+    end_digits: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
 class TagView:
     """Table 7 of one judge by one policy, as it is shown: what it says of itself, and its table."""
 
@@ -79,7 +87,7 @@ def _table(table: TagTable, who: Crowd, percent: bool) -> Table:
     rows = [
         Row(
             row.title,
-            table.judge,
+            "",
             row.detected_by_judge.n_items,
             row.detected_by_judge.n_clusters,
             [noted(cell, notes) for cell in _cells(row, several, percent)],
@@ -89,14 +97,15 @@ def _table(table: TagTable, who: Crowd, percent: bool) -> Table:
         for row in table.rows
     ]
     title = f"Tags: {table.judge} against {who.many}, {table.scheme_title} (policy {table.policy})"
-    return Table(title, columns, rows, notes)
+    return Table(title, columns, rows, notes, first="Behaviour")
 
 
 def _cells(row: TagRow, several: bool, percent: bool) -> Sequence[Figure]:
     shares = [*row.judge, *(row.people if several else ())]
     if percent:
         shares = [Percent(**vars(cell)) if cell.name in SHARES and cell.ok else cell for cell in shares]
-    return [row.detected_by_people, row.detected_by_judge, *shares]
+    marked = [Marked(**vars(cell)) for cell in (row.detected_by_people, row.detected_by_judge)]
+    return [*marked, *shares]
 
 
 def marked(result: Snapshot) -> list[Chart]:

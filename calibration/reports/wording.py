@@ -19,11 +19,11 @@ def signed(value: float, digits: int = 2) -> str:
     return text if value < 0 or text.startswith("−") else f"+{text}"
 
 
-def interval(entry: Figure, digits: int = 2) -> str:
+def interval(entry: Figure) -> str:
     """Return `0.19 to 0.31`, or `no interval`."""
     if entry.low is None:
         return "no interval"
-    return f"{number(entry.low, digits)} to {number(entry.high, digits)}"
+    return f"{number(entry.low, entry.end_digits)} to {number(entry.high, entry.end_digits)}"
 
 
 def in_words(count: int) -> str:

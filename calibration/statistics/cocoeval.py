@@ -215,6 +215,16 @@ class _Tables:
             method=f"marked turns, mean over {raters} raters" if side else "marked turns",
         )
 
+    def _why(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> str:
+        """Say why a figure is undefined for every pair: of the first's marks, or else of the second's."""
+        name = figure.upper() if figure == "mcc" else figure
+        whole = [self.points[pair][0, behaviour] for pair in pairs]
+        if all(not _marks(table[None], 1)[0] for table in whole):
+            return f"no {name}: no person marks the behaviour"
+        if pairs is self.judged and not _marks(whole[0][None], 0)[0]:
+            return f"no {name}: the judge marks no turn"
+        return f"no {name}: in no pair do both mark some turns and leave some out"
+
     def _n_items(self, behaviour: int) -> int:
         return len(self.units) * (self.n_behaviours if behaviour == self.n_behaviours else 1)
 
@@ -238,7 +248,7 @@ class _Tables:
             n_raters=len({r for p in pairs for r in p}),
             method=f"policy {self.policy}, mean over {len(points) - n_dropped} of {len(points)} pairs",
             flags=("dropped_raters",) if n_dropped else (),
-            undefined=f"{figure} is undefined for every pair: no person marks the behaviour",
+            undefined=self._why(figure, pairs, behaviour),
         )
 
 

@@ -129,7 +129,7 @@ def test_a_behaviour_that_no_person_marks_has_reasons_and_not_noughts() -> None:
     row = found.rows[2]
     assert row.detected_by_people.value == 0
     assert {r.status for r in row.judge.values()} == {"undefined"}
-    assert row.judge["kappa"].reason == "kappa is undefined for every pair: no person marks the behaviour"
+    assert row.judge["kappa"].reason == "no kappa: no person marks the behaviour"
 
 
 def test_a_judge_that_was_not_asked_a_behaviour_is_compared_on_the_others() -> None:
@@ -138,3 +138,13 @@ def test_a_judge_that_was_not_asked_a_behaviour_is_compared_on_the_others() -> N
     (found,) = tables_of(_questions(marks, KINDS), policies=["consistent"], plan=Plan(resamples=0))
     assert found.behaviours == tuple(f"b{n}" for n in range(10) if n != 3)
     assert (len(found.rows), found.n_items, found.n_dropped) == (10, 240, 0)
+
+
+def test_where_the_judge_marks_nothing_the_reason_names_the_judge() -> None:
+    marks = _answers(11)
+    marks[0, :, 2] = 0
+    (found,) = tables_of(_questions(marks, KINDS), policies=["consistent"], plan=Plan(resamples=0))
+    row = found.rows[2]
+    assert row.judge["precision"].reason == "no precision: the judge marks no turn"
+    assert row.judge["mcc"].reason == "no MCC: the judge marks no turn"
+    assert (row.judge["recall"].value, row.judge["kappa"].value) == (0, 0)

@@ -23,9 +23,13 @@ def write(report: Report) -> str:
     lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
     for table in tables_of(result):
-        head = ["Question", "Who", "Items", *(text for _, text in table.columns)]
-        body = [_rows([r.question if r.first else "", r.who, f"{r.n_items:,}"], r.cells) for r in table.rows]
-        lines += [f"% {table.title}", *_table(head, body, table.notes)]
+        named = ["Who"] if table.compares else []
+        head = [table.first, *named, "Items", *(text for _, text in table.columns)]
+        body = [
+            _rows([r.question if r.first else "", *([r.who] if named else []), f"{r.n_items:,}"], r.cells)
+            for r in table.rows
+        ]
+        lines += [f"% {table.title}", *_table(head, body, table.notes, texts=1 + len(named))]
     if found := tables.metrics(result):
         body = [
             _line([*map(escaped, (question, metric, f"{e.n_items:,}")), _value(e), _under(e)])
@@ -35,12 +39,12 @@ def write(report: Report) -> str:
     return "\n".join([*lines, ""])
 
 
-def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str]) -> list[str]:
+def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str], texts: int = 2) -> list[str]:
     explained = "; ".join(
         rf"\textsuperscript{{{n}}} {escaped(note)}" for n, note in enumerate(notes, start=1)
     )
     tabular = [
-        rf"\begin{{tabular}}{{ll{'r' * (len(head) - 2)}}}",
+        rf"\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}",
         r"\toprule",
         _line([escaped(text) for text in head]),
         r"\midrule",
@@ -62,7 +66,7 @@ def _value(entry: Figure | None) -> str:
     if entry is None:
         return ""
     if entry.ok:
-        return escaped(number(entry.value, 3))
+        return escaped(number(entry.value, entry.digits))
     if isinstance(entry, Cell):
         return rf"---\textsuperscript{{{entry.note}}}"
     return escaped(entry.reason)

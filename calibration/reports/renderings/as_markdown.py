@@ -22,12 +22,14 @@ def write(report: Report) -> str:
         lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
     lines += [""] + [f"> {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
     for table in tables_of(result):
-        head = ["Question", "Who", "Items", "Clusters", *(text for _, text in table.columns)]
+        head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
+        head += [text for _, text in table.columns]
         rows = [
-            [row.question, row.who, f"{row.n_items:,}", f"{row.n_clusters:,}", *(cell(c) for c in row.cells)]
+            [row.question, *([row.who] if table.compares else []), f"{row.n_items:,}", f"{row.n_clusters:,}"]
+            + [cell(c) for c in row.cells]
             for row in table.rows
         ]
-        lines += [f"## {table.title}", "", *_table(head, rows), ""]
+        lines += [f"## {table.title}", "", *_table(head, rows, None if table.compares else len(head) - 1), ""]
     if found := tables.metrics(result):
         rows = [[question, metric, f"{e.n_items:,}", cell(e)] for question, metric, e, _ in found]
         lines += [

@@ -15,7 +15,7 @@ def cell(entry: Figure | None) -> str:
         return ""
     if not entry.ok:
         return entry.reason
-    return f"{number(entry.value, 3)} ({interval(entry)})"
+    return f"{number(entry.value, entry.digits)} ({interval(entry)})"
 
 
 def summary(report: Report) -> str:
