@@ -9,7 +9,7 @@ from django import forms
 
 from calibration.errors import MapError
 from calibration.reading.census import Census
-from calibration.reading.definitions import DEFAULT_STATISTICS
+from calibration.reading.definitions import DEFAULT_STATISTICS, EPSILON
 from calibration.reading.scale_maps import ScaleMap
 from calibration.statistics.core.base import Family
 from calibration.statistics.table import described
@@ -67,6 +67,15 @@ class StudyForm(forms.Form):
     resamples = forms.IntegerField(min_value=0, max_value=20_000, initial=2000)
     seed = forms.IntegerField(min_value=0, max_value=2**32 - 1, initial=0)
     level = forms.FloatField(min_value=0.5, max_value=0.999, initial=0.95, label="Confidence level")
+    epsilon = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        initial=EPSILON,
+        required=False,
+        label="Margin ε of the alternative annotator test",
+        help_text="What a judge may do worse by and still pass: 0.2 beside experts, 0.15 beside trained "
+        "people, 0.1 beside a crowd.",
+    )
 
     def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -119,6 +128,8 @@ class StudyForm(forms.Form):
         for key in ("raters", "samples", "statistics"):
             if data[key]:
                 written[key] = data[key]
+        if data["epsilon"] is not None:
+            written["epsilon"] = data["epsilon"]
         return written | {key: data[key] for key in ("resamples", "seed", "level", "interval")}
 
     def _questions(self) -> list[dict[str, Any]]:

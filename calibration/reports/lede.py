@@ -24,6 +24,7 @@ from calibration.reports.wording import Crowd, in_words, interval, listed, signe
 from calibration.statistics.one_more import verdict
 
 MOST_JUDGES = 3
+ENOUGH_PEOPLE = 3
 NO_FIGURE = -2.0  # below every correlation and kappa
 
 
@@ -39,14 +40,14 @@ class Answer:
 
 def lede(result: Snapshot) -> list[Answer]:
     """Return the answers of a report, those that its labels allow."""
-    questions = figures(result)
+    questions, epsilon = figures(result), result.definition.epsilon
     answers = [answer for answer in (_people(questions),) if answer]
     judges = in_order(questions, JUDGE)
     if len(judges) > MOST_JUDGES:
         judges = ranked(questions, judges)
         answers += _ranking(questions, judges)
     for judge in judges[:MOST_JUDGES]:
-        answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge)) if a]
+        answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge, epsilon)) if a]
     if metric := _metric(questions):
         answers.append(metric)
     return answers
@@ -176,20 +177,24 @@ def _rank_sentence(question: QuestionFigures, judge: str, entry: Figure) -> str:
     return f"Rank correlation of {who} with {people} on {question.title}, {_units(question, entry)}."
 
 
-def _stand_in(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
-    """The alternative annotator test, where there are three people or more."""
+def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) -> Answer | None:
+    """The alternative annotator test, where there are three people or more; of two, that it needs three."""
     for question in _by_importance(questions, judge):
         entry, advantage = question.replacement(judge), question.advantage(judge)
         title = f"Can {judge} stand in for a {question.crowd.one}?"
         if entry is None or advantage is None or not ok(advantage):
             continue
+        if len(question.names(HUMAN, identified_only=True)) < ENOUGH_PEOPLE:
+            needed = f"The alternative annotator test needs three {question.crowd.many}"
+            return Answer(title, "", "", f"{needed}; two answered {question.title}.")
         also = f" Advantage probability {number(advantage.point, 3)} ({interval(advantage)})."
         if not ok(entry):
             return Answer(title, "", "", f"Not passed on {question.title}: {entry.reason}.{also}")
         passed = "Passed" if entry.point >= 0.5 else "Not shown"
         text = (
             f"{passed} on {question.title}: by the alternative annotator test it can replace "
-            f"{replaced(entry, question.crowd)} (at least half is wanted).{also}{_flattered(question)}"
+            f"{replaced(entry, question.crowd)} (at least half is wanted), with a margin ε of {epsilon:g}."
+            f"{also}{_flattered(question)}"
         )
         return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
     return None

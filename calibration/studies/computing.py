@@ -111,7 +111,11 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
     title = described.title
     who = crowd_of(rater for rater in described.raters if rater.n)
     compared = analyse(
-        ratings.take(others), question=title, statistics=definition.statistics, plan=definition.plan
+        ratings.take(others),
+        question=title,
+        statistics=definition.statistics,
+        plan=definition.plan,
+        epsilon=definition.epsilon,
     )
     pairs = compared.pairs + _with_metrics(ratings, metrics, title, definition)
     return replace(

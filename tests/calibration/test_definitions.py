@@ -30,6 +30,8 @@ from tests.calibration.world import World, world
         ({"resamples": -1}, "resamples must be a whole number from 0"),
         ({"resamples": True}, "resamples must be a whole number"),
         ({"level": 2}, "level must lie"),
+        ({"epsilon": 1.5}, "epsilon, the margin of the alternative annotator test, must lie from 0 to 1"),
+        ({"epsilon": "wide"}, "epsilon, the margin"),
         ({"interval": "t"}, "interval is percentile or bca"),
     ],
 )

@@ -58,3 +58,26 @@ def test_how_many_of_how_many_people_stands_with_both_figures(rare: World) -> No
     assert [key for key, _ in table.columns] == ["alt_test_winning_rate", "alt_test_advantage"]
     (row,) = table.rows
     assert all(cell is not None and cell.value is not None for cell in row.cells)
+
+
+def test_the_margin_is_printed_and_decides(rare: World) -> None:
+    rare.say("off", "off_topic", [float((n + 5) % 10 < 1) for n in range(80)], kind="judge")
+    said = {}
+    for epsilon in (0.0, 0.9):
+        definition = {"epsilon": epsilon, "resamples": 50}
+        study = studies.create(name=f"at {epsilon}", corpus=rare.corpus, definition=definition, by=None)
+        said[epsilon] = _answer(snapshot_of(studies.compute(study=study, part="all", by=None))).text
+    assert "with a margin ε of 0.9." in said[0.9]
+    assert said[0.9].startswith("Passed")
+    assert said[0.0].startswith("Not shown")
+
+
+def test_two_people_are_told_that_three_are_needed() -> None:
+    built = world(dialogues=40, turns=2)
+    built.ask("off_topic", "binary", [0, 1], wording="Off topic")
+    for person, name in enumerate(("ann", "ben")):
+        built.say(name, "off_topic", [float((n + person) % 10 < 3) for n in range(80)])
+    built.say("gpt", "off_topic", [float(n % 10 < 3) for n in range(80)], kind="judge")
+    answer = _answer(snapshot_of(_report(built)))
+    assert (answer.figure, answer.interval) == ("", "")
+    assert answer.text == "The alternative annotator test needs three people; two answered Off topic."
