@@ -79,8 +79,8 @@ class Controls:
 
 def own_labels(voice: Voice, controls: Mapping[str, Any]) -> Iterator[LabelRecord]:
     """Yield the labels of a voice of Concord's own export, whose controls say what they ask."""
-    gone = {(one["question"], one["turn"]): one for one in _told(voice, "missing")}
-    notes = {(one["question"], one["turn"]): str(one.get("text", "")) for one in _told(voice, "explanations")}
+    gone = {_place(one): one for one in _told(voice, "missing")}
+    notes = {_place(one): str(one.get("text", "")) for one in _told(voice, "explanations")}
     for answer in voice.answers:
         if answer.control == REGION and answer.type == "paragraphlabels":
             continue
@@ -90,8 +90,9 @@ def own_labels(voice: Voice, controls: Mapping[str, Any]) -> Iterator[LabelRecor
             continue
         chosen = answer.value if isinstance(answer.value, tuple) else ()
         for question, path in _tags(asked, answer):
-            if (question, answer.message) not in gone:
-                tag = replace(answer, explanation=notes.get((question, answer.message), ""))
+            place = (answer.control, question, answer.message)
+            if place not in gone:
+                tag = replace(answer, explanation=notes.get(place, ""))
                 yield _label(voice, tag, question, float(path in chosen), **_scale(asked))
     for index, one in enumerate(gone.values()):
         where = f"{voice.path}.concord.missing[{index}]"
@@ -100,6 +101,10 @@ def own_labels(voice: Voice, controls: Mapping[str, Any]) -> Iterator[LabelRecor
             empty = Answered(str(one["control"]), "", one["turn"], (), where, str(one.get("text", "")))
             reason = str(one["reason"])
             yield _label(voice, empty, str(one["question"]), None, **_scale(asked), missing=reason)
+
+
+def _place(one: Mapping[str, Any]) -> tuple[str, str, int | None]:
+    return str(one.get("control")), one["question"], one.get("turn")
 
 
 def _asked(controls: Mapping[str, Any], name: str, path: str) -> Mapping[str, Any]:

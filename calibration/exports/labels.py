@@ -115,6 +115,15 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     )
 
 
+MEDIA = {form: media for form, (_, media) in FORMATS.items()} | {
+    "zip": "application/zip",
+    "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+}
+"""The media type of each form of a file."""
+
+
 @dataclass(frozen=True)
 class Download:
     """A file that is ready for download. It is logged once all of it was sent.
@@ -134,7 +143,7 @@ class Download:
             export = Export.objects.create(
                 format=self.form, rows=self.written.rows, sha256=self.written.sha256, **self.about
             )
-            detail = {"part": export.part, "rows": export.rows, "format": export.format}
+            detail = {"what": export.what, "part": export.part, "rows": export.rows, "format": export.format}
             subject = f"export {export.pk} of {export.corpus.name}"[:300]
             Event.objects.create(by=export.created_by, verb="export", subject=subject, detail=detail)
 
@@ -144,7 +153,7 @@ class Download:
 
     def response(self, name: str = "") -> StreamingHttpResponse:
         """Return the HTTP answer, saved by browsers as `name`; cut off, it breaks the connection."""
-        answer = StreamingHttpResponse(self, content_type=FORMATS[self.form][1])
+        answer = StreamingHttpResponse(self, content_type=MEDIA[self.form])
         digest = base64.b64encode(bytes.fromhex(self.written.sha256)).decode()
         answer["Content-Length"] = str(self.written.size)
         answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
@@ -171,13 +180,22 @@ def stream(
         written = write(query, form, file)
         stack.pop_all()
     file.seek(0)
-    about = {"corpus": corpus, "part": part, "campaign": campaign, "gold": gold, "created_by": by}
+    what = "gold" if gold else "labels"
+    about = {
+        "what": what,
+        "corpus": corpus,
+        "part": part,
+        "campaign": campaign,
+        "gold": gold,
+        "created_by": by,
+    }
     return Download(file, written, form, about)
 
 
 def manifest(export: Export) -> dict[str, Any]:
     """Return what a downloaded file must hold: its format, rows and SHA-256, of what and when it was."""
     return {
+        "what": export.what,
         "format": export.format,
         "rows": export.rows,
         "sha256": export.sha256,

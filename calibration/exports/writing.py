@@ -45,11 +45,15 @@ class Column:
 
 @dataclass(frozen=True)
 class ExportQuery:
-    """What an export reads: columns, the rest of the query from FROM on, and its parameters."""
+    """What an export reads: columns, the rest of the query from FROM on, and its parameters.
+
+    `texts` says whether a value column of Parquet holds texts; None: the values themselves tell.
+    """
 
     columns: tuple[Column, ...]
     rest: str
     params: tuple[Any, ...] = ()
+    texts: bool | None = None
 
     def count(self) -> int:
         """Return the number of rows."""
@@ -109,6 +113,11 @@ def parquet_blocks(query: ExportQuery) -> Blocks:
     return copied.count
 
 
+def value_is_text(query: ExportQuery) -> bool:
+    """Whether one of a query's values is a text: files that belong together have one type of value."""
+    return any(query.has_text(column) for column in query.columns if column.kind == "value")
+
+
 class Counting:
     """Passes blocks on and keeps, once they have ended, how many rows they hold."""
 
@@ -140,8 +149,13 @@ class Written:
 
 def write(query: ExportQuery, form: str, file: IO[bytes]) -> Written:
     """Write a query into a file. Rows are counted as they come, in the same look at the database."""
+    return write_blocks(FORMATS[form][0](query), file)
+
+
+def write_blocks(made: Blocks, file: IO[bytes]) -> Written:
+    """Write the blocks of a file, counting and hashing them."""
     digest, size = hashlib.sha256(), 0
-    blocks = Counting(FORMATS[form][0](query))
+    blocks = Counting(made)
     for block in blocks:
         digest.update(block)
         size += len(block)
@@ -205,5 +219,6 @@ def _raw(column: Column) -> str:
 
 def _arrow(query: ExportQuery, column: Column) -> str:
     if column.kind == "value":
-        return "string" if query.has_text(column) else "float64"
+        texts = query.has_text(column) if query.texts is None else query.texts
+        return "string" if texts else "float64"
     return {"number": "float64", "integer": "int64", "boolean": "bool"}.get(column.kind, "string")
