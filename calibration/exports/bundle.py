@@ -86,6 +86,10 @@ class Zip(Bundle):
         """Write the zip's own list of its entries."""
         self._zip.close()
 
+    def abandon(self) -> None:
+        """Write nothing more: what was to be in it failed."""
+        self._zip.fp = None
+
 
 class Folder(Bundle):
     """A bundle in a folder."""

@@ -103,8 +103,12 @@ class Order:
     def _package(self, file: IO[bytes]) -> Written:
         hashed = Hashed(file)
         bundle = Zip(hashed)  # type: ignore[arg-type]
-        rows = self.fill(bundle)
-        bundle.close()
+        try:
+            rows = self.fill(bundle)
+            bundle.close()
+        except BaseException:
+            bundle.abandon()
+            raise
         return Written(rows, hashed.size, hashed.sha256)
 
     def fill(self, bundle: Any) -> int:

@@ -61,12 +61,9 @@ def export(command: BaseCommand, query: ExportQuery, options: dict[str, Any], fa
 
 def export_order(command: BaseCommand, order: Order, path: str) -> None:
     """Write what was ordered and say what was written; a package into a folder, unless PATH is a zip."""
-    facts: dict[str, Any] = {
-        "what": order.what,
-        "corpus": order.corpus.name,
-        "part": order.taken.part or "all",
-    }
-    facts["campaign"] = order.campaign.name if order.campaign else None
+    campaign = order.campaign.name if order.campaign else None
+    facts = {"what": order.what, "corpus": order.corpus.name, "campaign": campaign}
+    facts["part"] = order.taken.part or "all"
     try:
         if order.form == ZIP and not path.endswith(".zip"):
             _into_folder(command, order, Path(path), facts)

@@ -131,7 +131,7 @@ class _Tasks:
 
     def _asked(self, rows: list[Row]) -> dict[str, Any]:
         used = {self.controls[row["scheme"], row["question"]].name for row in rows}
-        return {c.name: c.told() for c in dict.fromkeys(self.controls.values()) if c.name in used}
+        return {c.name: c.told() for c in self.controls.values() if c.name in used}
 
     def _annotation(self, number: int, rater: str, voice: _Voice) -> dict[str, Any]:
         mail = self.raters.setdefault(rater, len(self.raters) + 1)
