@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as xml
 
 import pytest
 
@@ -14,7 +16,9 @@ from annotation.formats.guessing import beginning, guess
 from annotation.importing import import_path
 from annotation.labels.recording import Answer, record
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Occasion, System, Turn
+from calibration.exports.bundle import MANIFEST
 from calibration.exports.orders import ZIP, Order
+from calibration.exports.packages import label_studio
 from calibration.exports.parts import Taken
 from tests.calibration.world import World, world
 
@@ -133,3 +137,93 @@ def test_the_file_comes_back_into_its_own_corpus_unchanged(rated: World, tmp_pat
     before = content(rated.corpus)
     result = import_path(path=tasks, format="label-studio", corpus="talks", into=True, by=None)
     assert (result.created, content(rated.corpus)) == (False, before)
+
+
+def tasks(corpus: Corpus) -> dict[str, Any]:
+    """Return the exported tasks by their items."""
+    return {task["data"]["item"]: task for task in json.loads(files(corpus)["tasks.json"])}
+
+
+def test_people_and_keys_are_annotations_judges_and_metrics_predictions(rated: World) -> None:
+    task = tasks(rated.corpus)["d0/self"]
+    people = {(one["completed_by"]["first_name"], one["ground_truth"]) for one in task["annotations"]}
+    assert people == {("ann", False), ("ben", False), ("eve", False), ("slot 1", False), ("answers", True)}
+    models = [(one["model_version"], one.get("score")) for one in task["predictions"]]
+    assert models == [("gpt", None), ("gpt (sample 1)", None), ("lm", -1.5)]
+
+
+def test_an_answer_about_a_turn_is_in_the_region_of_its_message(rated: World) -> None:
+    task = tasks(rated.corpus)["d0/x/1"]
+    messages = task["data"]["messages"]
+    assert [message["author"] for message in messages] == ["Ana", "B", "Ana", "Ana", "B", "Ana"]
+    (ann,) = [
+        one
+        for one in task["annotations"]
+        if one["concord"]["rater"] == "ann" and one["concord"]["occasion"] == "main"
+    ]
+    for result in ann["result"]:
+        place = result["value"]
+        assert (result["to_name"], place["start"]) == ("dialogue", place["end"])
+        text = messages[int(place["start"])]["text"]
+        assert place["endOffset"] == len(text.encode("utf-16-le")) // 2 == len(text) + 1
+    assert {result["from_name"] for result in ann["result"]} == {"turn", "quality"}
+
+
+def test_tags_of_several_groups_are_a_taxonomy(rated: World) -> None:
+    (task,) = [task for key, task in tasks(rated.corpus).items() if key == "d0/self"]
+    chosen = [
+        result["value"]["taxonomy"]
+        for one in task["annotations"]
+        if one["concord"]["rater"] == "ann"
+        for result in one["result"]
+        if result["type"] == "taxonomy"
+    ]
+    assert chosen[:2] == [
+        [["Uncollaborative", "Off_Topic"]],
+        [["Inconsistent", "Repetition"], ["Uncollaborative", "Unclear_Intent"]],
+    ]
+
+
+def test_the_configuration_has_every_control_that_the_tasks_use(rated: World) -> None:
+    found = files(rated.corpus)
+    view = xml.fromstring(found["config.xml"])
+    names = {element.get("name"): element for element in view.iter() if element.get("name")}
+    used = {
+        (result["from_name"], result["type"])
+        for task in json.loads(found["tasks.json"])
+        for kind in ("annotations", "predictions")
+        for one in task[kind]
+        for result in one["result"]
+    }
+    assert {kind for _, kind in used} == {
+        "paragraphlabels",
+        "rating",
+        "choices",
+        "taxonomy",
+        "textarea",
+        "number",
+    }
+    for name, kind in used:
+        assert names[name].tag.lower() == kind
+        assert names[name].get("toName") == "dialogue"
+    options = [choice.get("value") for choice in names["act"]]
+    assert options == ["ask", "tell & <say>"]
+    assert [choice.get("hint") for choice in names["warmth"]] == ["cold", None, None]
+    assert (names["quality"].get("perRegion"), names["overall"].get("perRegion")) == ("true", None)
+    assert names["dialogue"].get("value") == "$messages"
+
+
+def test_many_tasks_come_in_files_that_an_import_can_read(
+    rated: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(label_studio, "LARGEST", 3000)
+    found = files(rated.corpus)
+    names = [name for name in found if name.startswith("tasks") and name.endswith(".json")]
+    parts = [name for name in names if not name.endswith(".manifest.json")]
+    assert len(parts) > 1
+    for name in parts:
+        (tmp_path / name).write_bytes(found[name])
+        into = Corpus.objects.filter(name="copy").exists()
+        import_path(path=tmp_path / name, format="label-studio", corpus="copy", into=into, by=None)
+    assert content(Corpus.objects.get(name="copy")) == content(rated.corpus)
+    assert json.loads(found[MANIFEST])["rows"] == len(content(rated.corpus))

@@ -95,9 +95,10 @@ def _dictionaries(
     """Return people's and judges' answers and the items' clusters, or why there is no test."""
     if ratings.problem:
         return ratings.problem
-    people = [column for column in ratings.of_kind("human") if ratings.identified[column]]
+    given = (~np.isnan(ratings.values)).any(axis=0)
+    people = [c for c in ratings.of_kind("human") if ratings.identified[c] and given[c]]
     ordered = ratings.level not in ("binary", "nominal")
-    judges = [column for column in ratings.of_kind("judge") if ratings.on_scale[column] or ordered]
+    judges = [c for c in ratings.of_kind("judge") if (ratings.on_scale[c] or ordered) and given[c]]
     if len(people) < LEAST:
         return f"fewer than {LEAST} people who are known answered it"
     if not judges:

@@ -103,6 +103,7 @@ def _front(scope: Scope, splits: Sequence[Split], texts: bool) -> dict[str, Any]
     """Return the front matter; JSON is YAML, so every text is quoted safely."""
     corpus = scope.corpus
     licence = corpus.licence.strip().lower().replace(" ", "-")
+    licence = licence.removesuffix("-or-later").removesuffix("-only")  # the hub does not tell these apart
     told: dict[str, Any] = {"pretty_name": scope.name}
     if licence in LICENCES:
         told["license"] = licence
