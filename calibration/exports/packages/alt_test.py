@@ -95,10 +95,10 @@ def _dictionaries(
     """Return people's and judges' answers and the items' clusters, or why there is no test."""
     if ratings.problem:
         return ratings.problem
-    given = (~np.isnan(ratings.values)).any(axis=0)
-    people = [c for c in ratings.of_kind("human") if ratings.identified[c] and given[c]]
+    given = {c for c in range(len(ratings.raters)) if not np.isnan(ratings.values[:, c]).all()}
+    people = [c for c in ratings.of_kind("human") if ratings.identified[c] and c in given]
     ordered = ratings.level not in ("binary", "nominal")
-    judges = [c for c in ratings.of_kind("judge") if (ratings.on_scale[c] or ordered) and given[c]]
+    judges = [c for c in ratings.of_kind("judge") if (ratings.on_scale[c] or ordered) and c in given]
     if len(people) < LEAST:
         return f"fewer than {LEAST} people who are known answered it"
     if not judges:
