@@ -32,6 +32,10 @@ AT_THE_EDGES = 16
 BY_NAME = {
     "POST /api/v1/account/password/": "the old password is named",
     "POST /api/v1/exports/labels.{form}": "one of corpus and campaign, and for test a purpose",
+    "GET /api/v1/exports/packages/{kind}.zip": "a corpus is named, and there may be nothing for the tool",
+    "POST /api/v1/exports/packages/{kind}.zip": "as for GET, and test needs a purpose",
+    "GET /api/v1/exports/transcripts.{form}": "corpus, continuations and raters are named",
+    "POST /api/v1/exports/transcripts.{form}": "as for GET, and test needs a purpose",
     "POST /api/v1/gold/{id}/labels.{form}": "test needs a purpose",
     "GET /api/v1/gold/{id}/labels.{form}": "there may be no split, and test is taken by POST",
     "POST /api/v1/invitations/": "a name is taken, or like another",
