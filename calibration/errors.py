@@ -6,6 +6,7 @@ CalibrationError
 ├── StudyError       a study cannot be made, computed or opened on test like this
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── GoldRuleError    gold labels cannot be made like this
+├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus is not for download like this
 """
 
@@ -34,6 +35,10 @@ class ItemsRefused(CalibrationError):
 
 class GoldRuleError(CalibrationError):
     """Gold that cannot be made."""
+
+
+class GoldDifferenceRefused(CalibrationError):
+    """Two golds that have nothing to compare."""
 
 
 class ExportRefused(CalibrationError):

@@ -15,6 +15,7 @@ from calibration.exports.kept import KEPT, KIND, is_kept, path_of
 from calibration.exports.labels import Download, labels, stream
 from calibration.exports.parts import Taken
 from calibration.exports.writing import ExportQuery, Written, write
+from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
 from calibration.reading.scope import scope_of
@@ -46,8 +47,24 @@ def gold_or_job(*, gold: Gold, taken: Taken, form: str, by: User) -> Download | 
     return _start(corpus=gold.corpus, campaign=gold.campaign, gold=gold, taken=taken, form=form, by=by)
 
 
+def difference_or_job(*, first: Gold, second: Gold, taken: Taken, form: str, by: User) -> Download | Job:
+    """Write two small golds side by side at once; start a job for large ones."""
+    if first.n + second.n <= AT_ONCE:
+        return gold_difference.download(first=first, second=second, taken=taken, form=form, by=by)
+    gold_difference.shared_questions(first, second)
+    about: dict[str, Any] = {"corpus": first.corpus, "campaign": first.campaign, "gold": first}
+    return _start(**about, other=second, taken=taken, form=form, by=by)
+
+
 def _start(
-    *, corpus: Corpus, campaign: Campaign | None, gold: Gold | None, taken: Taken, form: str, by: User
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    gold: Gold | None,
+    other: Gold | None = None,
+    taken: Taken,
+    form: str,
+    by: User,
 ) -> Job:
     params = {
         "corpus": corpus.pk,
@@ -58,6 +75,9 @@ def _start(
         "form": form,
     }
     what = f"gold {gold.pk}" if gold else "labels"
+    if other is not None:
+        params["other"] = other.pk
+        what = f"{what} beside gold {other.pk}"
     about = f"{what} of {campaign.name if campaign else corpus.name} as {form}"
     part = {"": "", "all": ", dev and test"}.get(taken.part, f", {taken.part}")
     number = f"{corpus.pk}/{campaign.pk if campaign else '-'}"
@@ -99,10 +119,13 @@ def _query(job: Job) -> tuple[ExportQuery, int]:
     campaign = Campaign.objects.select_related("corpus").filter(pk=told["campaign"]).first()
     gold = Gold.objects.select_related("corpus", "campaign").filter(pk=told["gold"]).first()
     split = Split.objects.filter(pk=told["split"]).first()
-    found = {"campaign": campaign, "gold": gold, "split": split}
-    if corpus is None or any(told[name] and found[name] is None for name in found):
+    other = Gold.objects.filter(pk=told.get("other")).first()
+    found = {"campaign": campaign, "gold": gold, "other": other, "split": split}
+    if corpus is None or any(told.get(name) and found[name] is None for name in found):
         raise JobRefused("what it was to be written from was deleted")
     taken = Taken(split, told["part"])
+    if gold is not None and other is not None:
+        return gold_difference.query(gold, other, taken), gold.n + other.n
     if gold is not None:
         return gold_export.query(gold, taken), gold.n
     scope = scope_of(corpus, campaign)
@@ -143,6 +166,8 @@ def download(job: Job) -> Download | None:
 def name_of(job: Job) -> str:
     """Return how browsers save the file of a job, without its ending."""
     told = job.params
+    if told.get("other"):
+        return f"gold-{told['gold']}-and-{told['other']}"
     if told["gold"]:
         return f"gold-{told['gold']}"
     return f"labels-campaign-{told['campaign']}" if told["campaign"] else f"labels-corpus-{told['corpus']}"

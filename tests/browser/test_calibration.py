@@ -109,9 +109,9 @@ def test_gold_labels_are_made_and_exported(page_of, rea, rated: World) -> None:
     page.goto("/gold/")
     page.get_by_role("link", name="New gold labels").first.click()
     page.get_by_role("link", name="talks").click()
-    page.get_by_role("radio", name="Mean: ").check()
+    page.get_by_role("radio", name="Mean: the mean of").check()
     page.get_by_role("button", name="Make gold labels").click()
-    expect(page.get_by_role("heading", name="(mean")).to_be_visible()
+    expect(page.get_by_role("heading", name="(Mean")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
