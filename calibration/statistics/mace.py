@@ -7,6 +7,7 @@ Bayes from several random starts; the computation is crowd-kit's.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -66,7 +67,9 @@ def _fit(
     answers = pd.DataFrame({name: codes for name, (codes, _) in coded.items()})
     generator: Any = np.random.RandomState(seed)  # scipy takes one where crowd-kit says a number
     fit = MACE(n_restarts=restarts, n_iter=rounds, random_state=generator)
-    fit.fit(answers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # crowd-kit still uses older pandas keywords
+        fit.fit(answers)
     assert fit.probas_ is not None  # set by fit
     _, tasks = coded["task"]
     _, workers = coded["worker"]

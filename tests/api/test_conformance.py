@@ -34,7 +34,7 @@ BY_NAME = {
     "POST /api/v1/exports/labels.{form}": "one of corpus and campaign, and for test a purpose",
     "POST /api/v1/gold/{id}/labels.{form}": "test needs a purpose",
     "GET /api/v1/gold/{id}/difference/{other}/": "a question may be named, which both answer",
-    "GET /api/v1/gold/{id}/difference/{other}/rows.{form}": "there may be no split, and test is taken by POST",
+    "GET /api/v1/gold/{id}/difference/{other}/rows.{form}": "test is taken by POST",
     "POST /api/v1/gold/{id}/difference/{other}/rows.{form}": "test needs a purpose",
     "GET /api/v1/gold/{id}/labels.{form}": "there may be no split, and test is taken by POST",
     "POST /api/v1/invitations/": "a name is taken, or like another",
