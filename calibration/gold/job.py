@@ -35,11 +35,12 @@ def gold_or_job(
     raters: Sequence[str],
     by: User | None,
 ) -> Gold | Job:
-    """Make gold of few labels at once; start a job for many. Raises GoldRuleError for a rule's mistakes."""
+    """Make gold of few labels at once; start a job for many, or for a slow rule. May raise GoldRuleError."""
     how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
-    if scope_of(corpus, campaign).most() <= AT_ONCE:
+    chosen = rule_named(rule)
+    how["options"] = chosen.checked(options)
+    if scope_of(corpus, campaign).most() <= AT_ONCE and not chosen.is_slow(how["options"]):
         return make(corpus=corpus, campaign=campaign, scheme_version=scheme_version, by=by, **how)
-    how["options"] = rule_named(rule).checked(options)
     params = how | {
         "corpus": corpus.pk,
         "campaign": campaign.pk if campaign else None,

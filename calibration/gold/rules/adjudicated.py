@@ -40,6 +40,10 @@ def rule(others: Iterable[Rule]) -> Rule:
         name = options["fallback"]
         return name != NONE and table[name].reads_dev(table[name].checked({}))
 
+    def slow(options: Options) -> bool:
+        name = options["fallback"]
+        return name != NONE and table[name].is_slow(table[name].checked({}))
+
     choices = {key: other.title for key, other in table.items()}
     return Rule(
         key="adjudicated",
@@ -59,5 +63,6 @@ def rule(others: Iterable[Rule]) -> Rule:
         samples=samples,
         learns_on_dev=reads_dev,
         reads_adjudications=True,
+        slow=slow,
         check=check,
     )

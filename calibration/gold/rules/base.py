@@ -85,8 +85,9 @@ class Rule:
     and what the support of a label means, and its options. `samples` says which of a rater's repeated answers
     count: for a majority the first, as a mean may fall between the values. `least_raters` is how many raters
     with answers it takes; a rule that `tells_raters_apart` takes no unidentified ones; one that
-    `learns_on_dev` needs a split; one that `reads_adjudications` gets them. `check` returns why it cannot
-    choose from these answers, for what these facts do not say; empty where it can.
+    `learns_on_dev` needs a split; one that `reads_adjudications` gets them; one that is `slow` takes seconds
+    for each question, however few the answers, so nobody waits for it in a request. `check` returns why it
+    cannot choose from these answers, for what these facts do not say; empty where it can.
     """
 
     key: str
@@ -102,6 +103,7 @@ class Rule:
     tells_raters_apart: bool = False
     learns_on_dev: bool | Callable[[Options], bool] = False
     reads_adjudications: bool = False
+    slow: bool | Callable[[Options], bool] = False
     check: Callable[[Answers, Options], str] | None = None
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, OptionValue]:
@@ -116,6 +118,10 @@ class Rule:
     def samples_of(self, options: Options) -> Samples | None:
         """Return which of a rater's repeated answers count, with these options."""
         return self.samples(options) if callable(self.samples) else self.samples
+
+    def is_slow(self, options: Options) -> bool:
+        """Return whether nobody should wait for it, with these options."""
+        return self.slow(options) if callable(self.slow) else self.slow
 
     def reads_dev(self, options: Options) -> bool:
         """Return whether the rule learns on the dev part, with these options."""

@@ -25,4 +25,5 @@ RULE = Rule(
     samples="first",
     least_raters=3,
     tells_raters_apart=True,
+    slow=True,
 )

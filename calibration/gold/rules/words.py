@@ -9,7 +9,7 @@ def limits(option: Option) -> str:
     """Return what an option may be: its values, or between which numbers it lies."""
     if not option.is_number:
         return ", ".join(f"`{value}`" for value in option.choices)
-    return f"{option.low:g} to {option.high:g}"
+    return f"{option.low:.10g} to {option.high:.10g}"
 
 
 def label(name: str) -> str:
@@ -23,7 +23,7 @@ def help_line(name: str, option: Option) -> str:
     """Return what an option means, what it may be and its default, as the command says it."""
     rules = ", ".join(rule.key for rule in rules_with(name))
     if option.is_number:
-        what = f"{option.help} From {option.low:g} to {option.high:g}"
+        what = f"{option.help} From {limits(option)}"
     else:
         meant = "; ".join(f"{value}: {meaning}" for value, meaning in option.choices.items())
         what = f"{option.help} {meant}"
