@@ -11,10 +11,11 @@ from typing import Any
 
 from annotation.corpora import splits
 from annotation.models import Question
+from annotation.text.numbers import number
 from calibration.models import Gold
 
 MEASURES = {
-    "severity": "Severity",
+    "severity": "Severity (below 0: stricter)",
     "accuracy": "Right answers",
     "competence": "Competence",
     "weight": "Weight",
@@ -42,6 +43,17 @@ class Findings:
         named = MEASURES | ({"n": "Dev items shared"} if self.basis == "dev" else {})
         return [named.get(measure, measure) for measure in self.measures]
 
+    @property
+    def cells(self) -> list[tuple[str, list[str]]]:
+        """The rows as texts; an empty one where there is no value."""
+        return [(name, [_cell(value) for value in row]) for name, row in self.rows]
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else number(value, 3)
+
 
 def told(gold: Gold) -> list[Findings]:
     """Return what a gold's rule found, by question in their order."""
@@ -54,10 +66,12 @@ def told(gold: Gold) -> list[Findings]:
 def _of(question: str, found: dict[str, Any], locked: bool) -> Findings:
     if locked and found["basis"] != "dev":
         return Findings(question, found["basis"], (), (), (), LOCKED)
-    measures = tuple(dict.fromkeys(measure for row in found["raters"].values() for measure in row))
-    rows = tuple(
-        (name, tuple(row.get(measure) for measure in measures)) for name, row in found["raters"].items()
+    told = {measure for row in found["raters"].values() for measure in row}
+    measures = tuple(measure for measure in MEASURES if measure in told) + tuple(
+        sorted(told - MEASURES.keys())
     )
+    raters = sorted(found["raters"].items())
+    rows = tuple((name, tuple(row.get(measure) for measure in measures)) for name, row in raters)
     return Findings(question, found["basis"], measures, rows, tuple(found["remarks"]))
 
 

@@ -84,11 +84,14 @@ def test_what_was_learned_is_locked_with_a_test_part_that_nobody_opened(
     split = splits.draw(corpus=rated.corpus, by=None)
     page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
     assert "Locked: it rests on answers about the test part" in page
-    assert "Severity</th>" not in page
+    assert "Severity (below 0: stricter)</th>" not in page
     told = researcher.get(reverse("api-gold", args=[gold.pk])).json()["findings"]
     assert "raters" not in told["quality"]
     splits.open_test(split=split, by=None, purpose="the paper")
-    assert "Severity</th>" in researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    assert (
+        "Severity (below 0: stricter)</th>"
+        in researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    )
 
 
 def test_weights_are_learned_on_dev_alone_and_shown_while_test_is_locked(
@@ -211,14 +214,12 @@ def test_the_command_takes_options_and_refuses_what_they_cannot_be(rated: World,
             call_command(*asked, *wrong)
 
 
-def test_questions_that_are_left_out_are_named_with_the_reason(rated: World, researcher: Client) -> None:
-    version = rated.questions["quality"].version
-    from annotation.models import Question
-
-    rated.questions["tone"] = Question.objects.create(
-        version=version, key="tone", position=1, wording="Tone?", level="nominal", values=["a", "b"]
-    )
-    rated.say("ann", "tone", ["a"] * 40)
-    gold = _make(rated, "mean")
+def test_questions_that_are_left_out_are_named_with_the_reason(researcher: Client) -> None:
+    built = world(dialogues=1, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3], scheme="both")
+    built.ask("tone", "nominal", ["a", "b"], scheme="both")
+    built.say("ann", "quality", [1.0, 2.0])
+    built.say("ann", "tone", ["a", "b"])
+    gold = _make(built, "mean")
     page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
     assert "tone: Mean needs an ordered scale, and this one is nominal" in page
