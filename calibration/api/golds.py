@@ -31,8 +31,11 @@ from config.pagination import Pages, paged
 from jobs.models import Job
 
 
+MADE = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}
+
+
 @extend_schema(methods=["GET"], responses=GoldSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewGoldSerializer, responses={201: GoldSerializer})
+@extend_schema(methods=["POST"], request=NewGoldSerializer, responses=MADE)
 @paged
 @api_view(["GET", "POST"])
 def golds(request: Request) -> Response:
