@@ -30,7 +30,6 @@ from calibration.models import Gold
 from config.pagination import Pages, paged
 from jobs.models import Job
 
-
 MADE = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}
 
 
