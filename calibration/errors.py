@@ -7,6 +7,7 @@ CalibrationError
 ├── OlderFormat      a report was kept by a version too old to be read
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── GoldRuleError    gold labels cannot be made like this
+├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus is not for download like this
 """
 
@@ -39,6 +40,10 @@ class ItemsRefused(CalibrationError):
 
 class GoldRuleError(CalibrationError):
     """Gold that cannot be made."""
+
+
+class GoldDifferenceRefused(CalibrationError):
+    """Two golds that have nothing to compare."""
 
 
 class ExportRefused(CalibrationError):

@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from calibration.pages import disagreements, exports, golds, profiles, reports, studies, transcripts
+from calibration.pages import (
+    disagreements,
+    exports,
+    gold_differences,
+    golds,
+    profiles,
+    reports,
+    studies,
+    transcripts,
+)
 
 urlpatterns = [
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
@@ -25,6 +34,8 @@ urlpatterns = [
     path("gold/new/", golds.new, name="new-gold"),
     path("gold/<int:pk>/", golds.show, name="gold"),
     path("gold/<int:pk>/gold.<str:form>", golds.download, name="gold-file"),
+    path("gold/<int:pk>/difference/", gold_differences.compared, name="gold-difference"),
+    path("gold/<int:pk>/difference.<str:form>", gold_differences.file, name="gold-difference-file"),
     path("gold/<int:pk>/provenance.json", golds.provenance, name="gold-provenance"),
     path("exports/", exports.index, name="exports"),
     path("exports/<int:pk>/manifest.json", exports.manifest, name="export-manifest"),

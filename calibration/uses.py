@@ -22,7 +22,7 @@ def uses_of(person: User) -> list[str]:
     made = [
         f"gold {gold.pk} ({gold.scheme_version.scheme.title} by {gold.rule})"
         for gold in golds
-        if _named(gold.options.get("raters", []), names)
+        if _named([*gold.options.get("raters", []), *gold.options.get("adjudicators", [])], names)
     ]
     return [*studies, *made]
 

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from annotation.models import SchemeVersion
 from calibration import access
 from calibration.api.exports import DOWNLOAD, FORM, PART, response_of, taken_by
+from calibration.api.gold_rules import GoldRuleSerializer, rule_out
 from calibration.api.serializers import ExportPartSerializer, GoldSerializer, NewGoldSerializer
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
@@ -24,13 +25,16 @@ from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.changes import changes_of
 from calibration.gold.job import gold_or_job
+from calibration.gold.rules import RULES
 from calibration.models import Gold
 from config.pagination import Pages, paged
 from jobs.models import Job
 
+MADE = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}
+
 
 @extend_schema(methods=["GET"], responses=GoldSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewGoldSerializer, responses={201: GoldSerializer})
+@extend_schema(methods=["POST"], request=NewGoldSerializer, responses=MADE)
 @paged
 @api_view(["GET", "POST"])
 def golds(request: Request) -> Response:
@@ -70,6 +74,13 @@ def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
         )
     except CalibrationError as error:
         raise ValidationError({"rule": [str(error)]}) from error
+
+
+@extend_schema(responses=GoldRuleSerializer(many=True))
+@api_view(["GET"])
+def rules(request: Request) -> Response:
+    """List the rules by which gold can be chosen, with their options."""
+    return Response(GoldRuleSerializer([rule_out(rule) for rule in RULES.values()], many=True).data)
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT)

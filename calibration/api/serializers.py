@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.models import Campaign, Corpus
+from calibration.api.gold_rules import GoldOptionsSerializer
 from calibration.gold.rules import RULES
 from calibration.models import Export, Gold, Report, Study
 
@@ -122,7 +123,7 @@ class NewGoldSerializer(PlaceSerializer):
 
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
     rule = serializers.ChoiceField(choices=[])
-    options = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+    options = GoldOptionsSerializer(required=False, default=dict)
     raters = serializers.ListField(child=serializers.CharField(), required=False, default=list)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

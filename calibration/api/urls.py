@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from calibration.api import disagreements, exports, golds, profiles, studies
+from calibration.api import disagreements, exports, gold_differences, golds, profiles, studies
 
 urlpatterns = [
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
@@ -16,6 +16,13 @@ urlpatterns = [
     path("corpora/<int:pk>/report/", studies.corpus_report, name="api-corpus-report"),
     path("campaigns/<int:pk>/report/", studies.campaign_report, name="api-campaign-report"),
     path("gold/", golds.golds, name="api-golds"),
+    path("gold/rules/", golds.rules, name="api-gold-rules"),
+    path("gold/<int:pk>/difference/<int:other>/", gold_differences.compared, name="api-gold-difference"),
+    path(
+        "gold/<int:pk>/difference/<int:other>/rows.<str:form>",
+        gold_differences.compared_file,
+        name="api-gold-difference-file",
+    ),
     path("gold/<int:pk>/", golds.gold, name="api-gold"),
     path("gold/<int:pk>/labels.<str:form>", golds.labels, name="api-gold-labels"),
     path("exports/", exports.exports, name="api-exports"),

@@ -43,12 +43,19 @@ def gold_or_job(*, gold: Gold, taken: Taken, form: str, by: User) -> Download | 
     return order_or_job(order=order, by=by)
 
 
+def difference_or_job(*, first: Gold, second: Gold, taken: Taken, form: str, by: User) -> Download | Job:
+    """Write two small golds side by side at once; start a job for large ones."""
+    order = Order(orders.GOLD, first.corpus, first.campaign, taken, form, first, other=second)
+    return order_or_job(order=order, by=by)
+
+
 def order_or_job(*, order: Order, by: User) -> Download | Job:
     """Write a small file at once; start a job for a large one. Raises ExportRefused for what has no file."""
     order.check()
     if order.most() <= AT_ONCE:
         return orders.send(order=order, by=by)
     what = f"gold {order.gold.pk}" if order.gold else orders.TITLES[order.what]
+    what += f" beside gold {order.other.pk}" if order.other else ""
     about = f"{what} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
     part = {"": "", "all": ", dev and test"}.get(order.taken.part, f", {order.taken.part}")
     number = f"{order.corpus.pk}/{order.campaign.pk if order.campaign else '-'}"
@@ -121,6 +128,8 @@ def download(job: Job) -> Download | None:
 def name_of(job: Job) -> str:
     """Return how browsers save the file of a job, without its ending."""
     told = job.params
+    if told.get("other"):
+        return f"gold-{told['gold']}-and-{told['other']}"
     if told["gold"]:
         return f"gold-{told['gold']}"
     what = told.get("what") or orders.LABELS

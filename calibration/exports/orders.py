@@ -24,6 +24,7 @@ from calibration.exports.parts import Taken
 from calibration.exports.transcripts.collecting import Sheet, of_part, sheet
 from calibration.exports.transcripts.forms import FORMS
 from calibration.exports.writing import FORMATS, ExportQuery, Written, write, write_blocks
+from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
 from calibration.reading.scope import scope_of
@@ -39,7 +40,10 @@ TITLES = {LABELS: "labels", GOLD: "gold", TRANSCRIPTS: "transcripts"} | {
 
 @dataclass(frozen=True)
 class Order:
-    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters."""
+    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters.
+
+    With an `other` gold it is the two side by side.
+    """
 
     what: str
     corpus: Corpus
@@ -48,6 +52,7 @@ class Order:
     form: str
     gold: Gold | None = None
     choice: Mapping[str, Any] = field(default_factory=dict)
+    other: Gold | None = None
 
     def params(self) -> dict[str, Any]:
         """Return the order as a job keeps it."""
@@ -56,6 +61,7 @@ class Order:
             "corpus": self.corpus.pk,
             "campaign": self.campaign.pk if self.campaign else None,
             "gold": self.gold.pk if self.gold else None,
+            "other": self.other.pk if self.other else None,
             "split": self.taken.split.pk if self.taken.split else None,
             "part": self.taken.part,
             "form": self.form,
@@ -76,7 +82,7 @@ class Order:
     def most(self) -> int:
         """Return about how many rows it holds, at most."""
         if self.gold is not None:
-            return self.gold.n
+            return self.gold.n + (self.other.n if self.other else 0)
         if self.what == TRANSCRIPTS:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
         return scope_of(self.corpus, self.campaign).most()
@@ -85,6 +91,8 @@ class Order:
         """Raise ExportRefused where it cannot be written, as far as that is known without writing it."""
         if self.what == TRANSCRIPTS:
             self._sheet()
+        if self.gold is not None and self.other is not None:
+            gold_difference.shared_questions(self.gold, self.other)
 
     def write(self, file: IO[bytes]) -> Written:
         """Write it into a file. Raises ExportRefused where there is nothing to write."""
@@ -96,6 +104,8 @@ class Order:
 
     def query(self) -> ExportQuery:
         """Return the query of an order of labels or gold."""
+        if self.gold is not None and self.other is not None:
+            return gold_difference.query(self.gold, self.other, self.taken)
         if self.gold is not None:
             return gold_export.query(self.gold, self.taken)
         return label_export.labels(scope_of(self.corpus, self.campaign), self.taken)
@@ -130,7 +140,7 @@ class Order:
     def name(self) -> str:
         """How browsers save it, without its ending."""
         if self.gold is not None:
-            return f"gold-{self.gold.pk}"
+            return f"gold-{self.gold.pk}" + (f"-and-{self.other.pk}" if self.other else "")
         place = f"campaign-{self.campaign.pk}" if self.campaign else f"corpus-{self.corpus.pk}"
         return f"{self.what}-{place}"
 
@@ -147,12 +157,13 @@ def from_params(told: Mapping[str, Any]) -> Order:
     campaign = Campaign.objects.select_related("corpus").filter(pk=told["campaign"]).first()
     gold = Gold.objects.select_related("corpus", "campaign").filter(pk=told["gold"]).first()
     split = Split.objects.filter(pk=told["split"]).first()
-    found = {"campaign": campaign, "gold": gold, "split": split}
-    if corpus is None or any(told[name] and found[name] is None for name in found):
+    other = Gold.objects.filter(pk=told.get("other") or 0).first()
+    found = {"campaign": campaign, "gold": gold, "other": other, "split": split}
+    if corpus is None or any(told.get(name) and found[name] is None for name in found):
         raise JobRefused("what it was to be written from was deleted")
     what = told.get("what") or (GOLD if gold else LABELS)
     taken = Taken(split, told["part"])
-    return Order(what, corpus, campaign, taken, told["form"], gold, told.get("choice") or {})
+    return Order(what, corpus, campaign, taken, told["form"], gold, told.get("choice") or {}, other)
 
 
 def send(*, order: Order, by: User | None) -> Download:

@@ -75,7 +75,7 @@ class ExportQuery:
 def csv_blocks(query: ExportQuery) -> Blocks:
     """Yield the rows as CSV with a header; text cells are guarded."""
     shown = ", ".join(_cell(column) for column in query.columns)
-    told = [f"({c.text_sql}) IS NOT NULL AS value_is_text" for c in query.columns if c.kind == "value"]
+    told = [f'({c.text_sql}) IS NOT NULL AS "{c.name}_is_text"' for c in query.columns if c.kind == "value"]
     sql = f"SELECT {shown} FROM ({_rows(query, *told, cells=True)}) AS line"  # noqa: S608  (own SQL)
     return (yield from _copied(sql, query.params, "FORMAT csv, HEADER true"))
 
@@ -199,7 +199,7 @@ def _cell(column: Column) -> str:
     if column.kind == "text" and not column.cell_sql:
         return f"{guarded_sql(name)} AS {name}"
     if column.kind == "value":
-        return f"CASE WHEN value_is_text THEN {guarded_sql(name)} ELSE {name} END AS {name}"
+        return f'CASE WHEN "{column.name}_is_text" THEN {guarded_sql(name)} ELSE {name} END AS {name}'
     return name
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.db.models import Exists, OuterRef
 
-from annotation.models import Rater
+from annotation.models import Occasion, Rater
+from calibration.gold.rules import RULES
 from calibration.models import Gold
 from calibration.reading.changes import Changes, since
 from calibration.reading.scope import scope_of
@@ -12,7 +15,11 @@ from calibration.reading.scope import scope_of
 
 def changes_of(gold: Gold) -> Changes:
     """Return what became, since a gold was made, of the labels on its questions."""
-    return since(scope_of(gold.corpus, gold.campaign), gold.created_at, _questions(gold))
+    scope = scope_of(gold.corpus, gold.campaign)
+    rule = RULES.get(gold.rule)
+    if rule is not None and rule.reads_adjudications:
+        scope = replace(scope, occasions=(*scope.occasions, Occasion.ADJUDICATION))
+    return since(scope, gold.created_at, _questions(gold))
 
 
 def counts_everybody(gold: Gold) -> bool:

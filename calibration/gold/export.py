@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
-
-from calibration.exports.labels import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES, Download, stream
+from calibration.exports.labels import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
+from calibration.gold import findings
 from calibration.models import Gold
 
 GOLD_COLUMNS = (
@@ -19,6 +18,7 @@ GOLD_COLUMNS = (
     Column("n_raters", "l.n_raters", "integer"),
     Column("support", "l.support", "number"),
     Column("votes", "l.votes", "json"),
+    Column("source", "l.source", "plain"),
     Column("rule", "o.rule", "plain"),
     Column("scheme", "(s.key || '@' || v.version)"),
     Column("cluster", "d.cluster"),
@@ -61,17 +61,5 @@ def provenance(gold: Gold) -> dict[str, Any]:
         "made_by": str(gold.created_by) if gold.created_by else None,
         "labels": gold.n,
         "without_value": gold.without,
+        "findings": findings.as_json(gold),
     }
-
-
-def download(*, gold: Gold, taken: Taken, form: str, by: User | None) -> Download:
-    """Return a gold's labels as a file of a form, ready for download; a download is recorded."""
-    return stream(
-        query=query(gold, taken),
-        form=form,
-        corpus=gold.corpus,
-        part=taken.part,
-        campaign=gold.campaign,
-        gold=gold,
-        by=by,
-    )

@@ -10,9 +10,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Campaign, Corpus, SchemeVersion
-from calibration.errors import CalibrationError, GoldRuleError
-from calibration.gold.making import make
-from calibration.gold.rules import RULES
+from calibration.errors import CalibrationError
+from calibration.gold.making import make, rule_named
 from calibration.models import Gold
 from calibration.reading.scope import scope_of
 from jobs import actions
@@ -36,13 +35,12 @@ def gold_or_job(
     raters: Sequence[str],
     by: User | None,
 ) -> Gold | Job:
-    """Make gold of few labels at once; start a job for many. Raises GoldRuleError for a rule's mistakes."""
+    """Make gold of few labels at once; start a job for many, or for a slow rule. May raise GoldRuleError."""
     how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
-    if scope_of(corpus, campaign).most() <= AT_ONCE:
+    chosen = rule_named(rule)
+    how["options"] = chosen.checked(options)
+    if scope_of(corpus, campaign).most() <= AT_ONCE and not chosen.is_slow(how["options"]):
         return make(corpus=corpus, campaign=campaign, scheme_version=scheme_version, by=by, **how)
-    if rule not in RULES:
-        raise GoldRuleError(f"there is no rule {rule!r}; there are {', '.join(RULES)}")
-    RULES[rule].checked(how["options"])
     params = how | {
         "corpus": corpus.pk,
         "campaign": campaign.pk if campaign else None,

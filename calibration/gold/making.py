@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -15,14 +14,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Q
 
-from annotation.models import Campaign, Corpus, Item, SchemeVersion
+from annotation.corpora import splits
+from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import GoldRuleError
+from calibration.gold.reading import Source, read, reference
 from calibration.gold.rules import RULES, Rule
 from calibration.models import Gold, GoldLabel
-from calibration.reading.census import Census, QuestionInfo, census
-from calibration.reading.ratings import SubjectData, load, places
-from calibration.reading.scope import Scope, scope_of
-from calibration.reading.subjects import Subject
+from calibration.reading.ratings import SubjectData
 from calibration.statistics import Ratings
 from calibration.statistics.gold import Chosen
 from config.models import Event
@@ -30,17 +28,6 @@ from config.planner import WORTH_TELLING, tell_planner
 
 BATCH = 5_000
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Source:
-    """What gold is chosen from: the questions of one scheme version, and the raters who answered."""
-
-    scope: Scope
-    scheme_version: SchemeVersion
-    counted: Census
-    raters: tuple[str, ...]
-    subjects: tuple[SubjectData, ...]
 
 
 @transaction.atomic
@@ -61,41 +48,73 @@ def make(
     was made of them before. `progress` is told (questions done, in all) and may raise to stop.
     Raises GoldRuleError, in one line, where nothing can be chosen.
     """
-    chosen_rule = RULES.get(rule)
-    if chosen_rule is None:
-        raise GoldRuleError(f"there is no rule {rule!r}; there are {', '.join(RULES)}")
+    chosen_rule = rule_named(rule)
     checked = chosen_rule.checked(options or {})
-    source = read(corpus, campaign, scheme_version, raters)
-    fitting = [d for d in source.subjects if d.subject.question.level in chosen_rule.levels]
-    if not fitting:
-        raise GoldRuleError(
-            f"{chosen_rule.title} needs {chosen_rule.needs}; these questions have none with answers"
-        )
-    left_out = [d.subject.question.key for d in source.subjects if d not in fitting]
-    kept = checked | {"raters": list(source.raters), "left_out": left_out}
-    inputs_hash = _hash(fitting, rule, kept)
+    source = read(corpus, campaign, scheme_version, raters, chosen_rule)
+    fitting, left_out = _fitting(source, chosen_rule, checked)
+    kept = checked | {"raters": list(source.raters), "left_out": list(left_out)}
+    if source.adjudicators:
+        kept["adjudicators"] = list(source.adjudicators)
+    hashed = dict(kept)
+    if chosen_rule.reads_dev(checked) and source.split is not None:
+        kept["split"] = source.split.name
+        hashed["dev"] = sorted(source.dev or ())
     same = {
         "corpus": corpus,
         "campaign": campaign,
         "scheme_version": scheme_version,
-        "inputs_hash": inputs_hash,
+        "inputs_hash": _hash(fitting, rule, hashed),
     }
     found = Gold.objects.filter(**same, rule=rule).first()
     if found:
         return found
-    gold = Gold.objects.create(**same, rule=rule, options=kept, created_by=by)
-    items = _item_ids(source.scope, scheme_version)
+    if "split" in kept and source.split is not None:
+        splits.fix(split=source.split, by=by)
+    gold = Gold.objects.create(**same, rule=rule, options=kept | {"why_left_out": left_out}, created_by=by)
     for number, data in enumerate(fitting):
         if progress:
             progress(number, len(fitting))
-        _keep(_labels(gold, data, chosen_rule, checked, items))
+        answers = source.answers(data, chosen_rule, checked)
+        chosen = chosen_rule.choose(answers, checked)
+        gold.findings |= _findings(data, chosen, "dev" if chosen_rule.learns_on_dev is True else "all")
+        _keep(_labels(gold, data, answers.ratings, chosen, source.items))
     count(gold)
     if progress:
         progress(len(fitting), len(fitting))
     about = campaign.name if campaign else corpus.name
-    detail = {"rule": rule, "scheme": _ref(scheme_version)}
+    detail = {"rule": rule, "scheme": reference(scheme_version)}
     Event.objects.create(by=by, verb="make gold", subject=f"gold {gold.pk} of {about}"[:300], detail=detail)
     return gold
+
+
+def rule_named(key: str) -> Rule:
+    """Return a rule. Raises GoldRuleError for one that is not there."""
+    if key not in RULES:
+        raise GoldRuleError(f"there is no rule {key!r}; there are {', '.join(RULES)}")
+    return RULES[key]
+
+
+def _fitting(
+    source: Source, rule: Rule, options: Mapping[str, Any]
+) -> tuple[list[SubjectData], dict[str, str]]:
+    """Return the questions that a rule can choose for, and why it cannot for the others, by key.
+
+    Raises GoldRuleError where it can for none.
+    """
+    fitting, left_out = [], {}
+    for data in source.subjects:
+        reason = rule.unfit(source.answers(data, rule, options), options)
+        if reason:
+            left_out[data.subject.question.key] = reason
+        else:
+            fitting.append(data)
+    if fitting:
+        return fitting, left_out
+    if not left_out:
+        raise GoldRuleError(f"{rule.title} needs {rule.needs}; these questions have none with answers")
+    key, reason = next(iter(left_out.items()))
+    more = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+    raise GoldRuleError(f"{reason} ({key}{more})")
 
 
 def count(gold: Gold) -> None:
@@ -105,7 +124,7 @@ def count(gold: Gold) -> None:
     gold.counts = {str(question): [n, without] for question, n, without in counted}
     gold.n = sum(n for n, _ in gold.counts.values())
     gold.without = sum(without for _, without in gold.counts.values())
-    gold.save(update_fields=["counts", "n", "without"])
+    gold.save(update_fields=["counts", "n", "without", "findings"])
 
 
 def _keep(labels: Iterator[GoldLabel]) -> None:
@@ -117,49 +136,30 @@ def _keep(labels: Iterator[GoldLabel]) -> None:
         tell_planner("calibration_goldlabel")
 
 
-def read(corpus: Corpus, campaign: Campaign | None, version: SchemeVersion, raters: Sequence[str]) -> Source:
-    """Read the answers that gold is chosen from. Raises GoldRuleError for a rater who has none."""
-    scope = scope_of(corpus, campaign)
-    counted = census(scope)
-    asked = [q for q in counted.questions.values() if q.scheme == _ref(version) and q.level != "text"]
-    named = _raters(counted, asked, raters)
-    where = places(scope, {version.item_kind})
-    only = frozenset(named)
-    subjects = tuple(load(scope, Subject(q), counted, where, only) for q in asked) if named else ()
-    return Source(scope, version, counted, named, tuple(data for data in subjects if data.records))
-
-
-def _ref(version: SchemeVersion) -> str:
-    return f"{version.scheme.key}@{version.version}"
-
-
-def _raters(counted: Census, asked: Sequence[QuestionInfo], named: Sequence[str]) -> tuple[str, ...]:
-    present = {rater.name: rater for q in asked for rater in counted.raters_of(q.id)}
-    if unknown := [name for name in named if name not in present]:
-        known = ", ".join(sorted(present)) or "none"
-        raise GoldRuleError(f"no rater {unknown[0]!r} answered these questions; there are {known}")
-    return tuple(named) or tuple(name for name, rater in present.items() if rater.kind == "human")
-
-
 def _hash(subjects: Sequence[SubjectData], rule: str, options: Mapping[str, Any]) -> str:
     content = {"rule": rule, "options": options, "answers": [data.digest for data in subjects]}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _item_ids(scope: Scope, version: SchemeVersion) -> dict[str, int]:
-    return {place.key: pk for pk, place in places(scope, {version.item_kind}).items()}
+def _findings(data: SubjectData, chosen: Chosen, basis: str) -> dict[str, Any]:
+    """Return what a rule told about a question's raters and of the whole, empty where it told nothing."""
+    if not chosen.raters and not chosen.remarks:
+        return {}
+    raters = {
+        name: {measure: None if np.isnan(value) else value for measure, value in told.items()}
+        for name, told in chosen.raters.items()
+    }
+    told = {"basis": basis, "raters": raters, "remarks": list(chosen.remarks)}
+    return {data.subject.question.key: told}
 
 
 def _labels(
-    gold: Gold, data: SubjectData, rule: Rule, options: Mapping[str, Any], items: Mapping[str, int]
+    gold: Gold, data: SubjectData, ratings: Ratings, chosen: Chosen, items: Mapping[str, int]
 ) -> Iterator[GoldLabel]:
     """Yield a label per item, with a value or with the reason why there is none."""
-    ratings = data.ratings(rule.samples)
-    chosen = rule.choose(ratings, options)
-    votes = _votes(ratings)
     question = data.subject.question
-    for row, key in enumerate(chosen.items):
-        value, reason = _value(ratings, chosen, row, votes[row])
+    for row, (key, votes) in enumerate(zip(chosen.items, _votes(ratings), strict=True)):
+        value, reason = _value(ratings, chosen, row, votes)
         yield GoldLabel(
             gold=gold,
             item_id=items[key],
@@ -169,17 +169,16 @@ def _labels(
             reason=reason,
             n_raters=int(chosen.n_ratings[row]),
             support=None if np.isnan(chosen.confidence[row]) else float(chosen.confidence[row]),
-            votes=votes[row],
+            votes=votes,
+            source=chosen.sources[row] if chosen.sources else "",
         )
 
 
-def _votes(ratings: Ratings) -> list[dict[str, int]]:
-    """Return, per item, how many raters gave each value, as it is written, in the scale's order."""
-    out = []
+def _votes(ratings: Ratings) -> Iterator[dict[str, int]]:
+    """Yield, per item, how many raters gave each value, as it is written, in the scale's order."""
     for row in ratings.values:
         counted = Counter(float(v) for v in row[~np.isnan(row)])
-        out.append({ratings.label(value): counted[value] for value in sorted(counted)})
-    return out
+        yield {ratings.label(value): counted[value] for value in sorted(counted)}
 
 
 def _value(
@@ -188,13 +187,10 @@ def _value(
     value = float(chosen.values[row])
     if not np.isnan(value):
         return (ratings.label(value), "") if ratings.names else (value, "")
+    if row in chosen.reasons:
+        return None, chosen.reasons[row][:200]
     if not chosen.n_ratings[row]:
         return None, "no rater gave an answer"
     most = max(votes.values())
     tied = [name for name, count in votes.items() if count == most]
     return None, f"tie: {' and '.join(tied)} with {most} of {sum(votes.values())} each"[:200]
-
-
-def items_of(gold: Gold) -> int:
-    """Return the number of items that a gold speaks about."""
-    return Item.objects.filter(goldlabel__gold=gold).distinct().count()

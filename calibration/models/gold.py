@@ -11,7 +11,9 @@ class Gold(models.Model):
     """One derivation of gold labels: which labels, by which rule, from which inputs (their hash).
 
     `n` and `without` count its labels and those without a value, `counts` does so by question id, as
-    [n, without]. They are written once, with the labels, which never change.
+    [n, without]. `findings` holds, by question key, what a rule estimated about the raters ({name: {measure:
+    value}}), remarks, and its basis: the items that they rest on, `dev` or `all`. They are written once, with
+    the labels, which never change.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="golds")
@@ -25,6 +27,7 @@ class Gold(models.Model):
     n = models.PositiveIntegerField(default=0)
     without = models.PositiveIntegerField(default=0)
     counts = models.JSONField(default=dict)
+    findings = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 
@@ -36,7 +39,10 @@ class Gold(models.Model):
 
 
 class GoldLabel(models.Model):
-    """The gold answer to one question on one item, or the reason why there is none (a tie, no labels)."""
+    """The gold answer to one question on one item, or the reason why there is none (a tie, no labels).
+
+    `source` is where it came from, of a rule that has several sources: adjudication, or a rule's key.
+    """
 
     gold = models.ForeignKey(Gold, on_delete=models.CASCADE, related_name="labels")
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE)
@@ -47,6 +53,7 @@ class GoldLabel(models.Model):
     n_raters = models.PositiveIntegerField()
     support = models.FloatField(null=True)
     votes = models.JSONField(default=dict)
+    source = models.CharField(max_length=40, blank=True)
 
     class Meta:
         constraints = [

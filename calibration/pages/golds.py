@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -13,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
-from annotation.models import Campaign, Corpus, Question, SchemeVersion, turn_numbers
+from annotation.models import Campaign, Corpus, Question, turn_numbers
 from annotation.pages.choosing import choose
 from calibration import access
 from calibration.errors import CalibrationError
@@ -21,18 +20,23 @@ from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.changes import changes_of, counts_everybody
+from calibration.gold.described import described
+from calibration.gold.difference import comparable
+from calibration.gold.findings import told
 from calibration.gold.job import gold_or_job
-from calibration.gold.rules import RULES, known_options, rules_with
 from calibration.models import Gold, GoldLabel
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.exports import being_written, taken_by
-from calibration.reading.census import Census, offered
+from calibration.pages.gold_form import GoldForm
+from calibration.reading.census import offered
 from calibration.reading.scope import scope_of
 from config.long_lists import LongPaginator
 from config.permissions import researcher_only
 from jobs.models import Job
 
 ROOM = {"active_room": "golds"}
+MOST_OTHERS = 100
+"""Other golds of the same questions that a page offers for comparison, newest first."""
 
 
 @require_GET
@@ -48,57 +52,9 @@ def index(request: HttpRequest) -> HttpResponse:
     elif corpus is not None:
         found = found.filter(corpus=corpus)
     page = Paginator(found, 50).get_page(request.GET.get("page"))
-    context = ROOM | {"page": page, "corpus": corpus, "campaign": campaign, "rules": RULES}
+    shown = [described(gold) for gold in page]
+    context = ROOM | {"page": page, "shown": shown, "corpus": corpus, "campaign": campaign}
     return render(request, "calibration/golds.html", context)
-
-
-class GoldForm(forms.Form):
-    """Which questions, by which rule, from whose answers."""
-
-    scheme = forms.ChoiceField(label="Questions of")
-    rule = forms.ChoiceField(
-        choices=lambda: [(rule.key, f"{rule.title}: {rule.explanation}") for rule in RULES.values()],
-        widget=forms.RadioSelect,
-        initial="majority",
-    )
-    raters = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all people."
-    )
-
-    def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        asked = [
-            q for q in counted.questions.values() if q.level != "text" and not q.scheme.startswith("metric:")
-        ]
-        schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in asked}
-        for name, choices in (
-            ("scheme", list(schemes.items())),
-            (
-                "raters",
-                [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values() if r.kind != "metric"],
-            ),
-        ):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = choices
-        for name, values in known_options().items():
-            whose = " or ".join(title.lower() for title in rules_with(name))
-            label = f"{name.capitalize()}, for a {whose}"
-            self.fields[name] = forms.ChoiceField(choices=list(values.items()), label=label, required=False)
-
-    def rule_options(self) -> list[forms.BoundField]:
-        """Return the fields of the rules' options."""
-        return [self[name] for name in known_options()]
-
-    def version(self) -> SchemeVersion:
-        """Return the scheme version chosen."""
-        key, number = self.cleaned_data["scheme"].rsplit("@", 1)
-        return SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
-
-    def options(self) -> dict[str, str]:
-        """Return the options of the rule chosen."""
-        own = RULES[self.cleaned_data["rule"]].options
-        return {name: self.cleaned_data[name] for name in own if self.cleaned_data[name]}
 
 
 @researcher_only
@@ -121,7 +77,6 @@ def new(request: HttpRequest) -> HttpResponse:
         "corpus": corpus,
         "campaign": campaign,
         "counted": counted,
-        "rules": RULES,
     }
     return render(request, "calibration/new_gold.html", context, status=422 if form.errors else 200)
 
@@ -177,7 +132,10 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "again": _again(gold) if changes else [],
         "page": page,
         "questions": questions,
-        "rule": RULES.get(gold.rule),
+        "described": described(gold),
+        "has_sources": "fallback" in gold.options,
+        "findings": told(gold),
+        "others": [described(other) for other in comparable(gold)[:MOST_OTHERS]],
         "split": splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
         "only_without": only_without,
@@ -190,7 +148,7 @@ def _again(gold: Gold) -> list[tuple[str, str]]:
     """Return the form's fields that make a gold anew; where all people counted, those who joined do, too."""
     version = gold.scheme_version
     raters = [] if counts_everybody(gold) else gold.options["raters"]
-    own = [(name, gold.options[name]) for name in known_options() if gold.options.get(name)]
+    own = [(name, str(value)) for name, value in described(gold).options]
     fields = [("scheme", f"{version.scheme.key}@{version.version}"), ("rule", gold.rule), *own]
     return [*fields, *(("raters", name) for name in raters)]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.types import Floats
-from calibration.statistics.gold import Chosen
+from calibration.statistics.gold import Chosen, Ties, from_posterior
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,16 @@ def dawid_skene(
     *,
     columns: Sequence[int] | None = None,
     same_rater: Mapping[str, str] | None = None,
+    ties: Ties = "none",
     iterations: int = 500,
     tolerance: float = 1e-10,
 ) -> DawidSkene:
     """Fit the model to categorical ratings; items nobody rated get no label.
 
-    ``same_rater`` maps column names to one rater where a rater answered more than once. ValueError without
-    any rating.
+    ``same_rater`` maps column names to one rater where a rater answered more than once. ``ties`` is for
+    values of the same posterior probability. What is told of each rater is the probability of a right answer
+    (the confusion matrix's diagonal, weighted by the values' shares) and the number of answers. ValueError
+    without any rating.
     """
     import pandas as pd
     from crowdkit.aggregation import DawidSkene as Fit
@@ -65,14 +68,19 @@ def dawid_skene(
     assert fit.priors_ is not None
     found = fit.probas_.reindex(columns=grid).fillna(0.0)
     posterior[found.index.to_numpy()] = found.to_numpy()
-    rated = ~np.isnan(posterior[:, 0])
-    values = np.full(len(block), np.nan)
-    values[rated] = grid[posterior[rated].argmax(axis=1)]
-    confidence = np.where(rated, posterior.max(axis=1), np.nan)
-    tied = (np.isclose(posterior, confidence[:, None], atol=1e-9)).sum(axis=1) > 1
-    gold = Chosen(values, confidence, (~np.isnan(block)).sum(axis=1), tied, ratings.items, "Dawid-Skene")
+    n = (~np.isnan(block)).sum(axis=1)
+    gold = from_posterior(ratings, posterior, grid, n, ties=ties, method="Dawid-Skene")
     confusion = {name: _confusion(fit.errors_, name, grid) for name in dict.fromkeys(names)}
     shares = np.asarray(fit.priors_.reindex(grid).fillna(0.0).to_numpy(), np.float64)
+    given = answers["worker"].value_counts()
+    told = {
+        name: {"accuracy": float(shares @ np.diag(matrix)), "n": int(given[name])}
+        for name, matrix in confusion.items()
+        if name in given
+    }
+    late = len(fit.loss_history_) >= iterations
+    remarks = (f"the estimates still changed after {iterations} rounds",) if late else ()
+    gold = replace(gold, raters=told, remarks=remarks)
     return DawidSkene(gold, tuple(grid.tolist()), shares, confusion, posterior)
 
 

@@ -1,17 +1,19 @@
 """One label per item from several raters: majority, mean, median, trimmed mean, severity-adjusted mean.
 
 Every function says how many ratings each item had and how sure the label is; an item without a label is NaN
-and counted, never guessed. Dawid-Skene is in ``dawid_skene``.
+and counted, never guessed. More are in ``dawid_skene``, ``mace``, ``weighting`` and ``adjudication``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import trim_mean
 
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.types import Floats, Ints
@@ -24,7 +26,10 @@ class Chosen:
     """Labels in the order of ``items``; ``confidence`` runs from 0 to 1 (see the function that made it).
 
     ``n_ratings`` counts the ratings used per item, ``tied`` marks items whose leading values were tied
-    (whatever the policy then did).
+    (whatever the policy then did). ``reasons`` says per row why it has no label, where that is neither a tie
+    of ratings nor that there are none. ``sources`` says per item where its label came from, where a method
+    has several sources. ``raters`` holds what was estimated about each rater, by name; ``remarks`` are
+    clauses about the whole.
     """
 
     values: Floats
@@ -33,6 +38,10 @@ class Chosen:
     tied: npt.NDArray[np.bool_]
     items: tuple[str, ...]
     method: str
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    raters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_without(self) -> int:
@@ -89,27 +98,66 @@ def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
 
 
 def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, share: float = 0.2) -> Chosen:
-    """Mean per item without its floor(share * n) lowest and as many highest ratings (0 <= share < 0.5)."""
+    """Mean per item without its floor(share * n) lowest and as many highest ratings (0 <= share < 0.5).
+
+    The mean is scipy's ``trim_mean``; confidence is that of the mean, of all of the item's ratings.
+    """
     if not 0 <= share < 0.5:
         raise ValueError(f"the trimmed share lies in [0, 0.5), not {share}")
     block = np.sort(_numeric(ratings, columns), axis=1)  # NaN last
     n = (~np.isnan(block)).sum(axis=1)
-    cut = np.floor(share * n + 1e-9).astype(np.int64)
-    place = np.arange(block.shape[1])[None, :]
-    kept = np.where((place >= cut[:, None]) & (place < (n - cut)[:, None]), block, np.nan)
-    return _central(ratings, block, _mean(kept), f"trimmed mean, {share:g} at each end")
+    values = np.full(len(block), np.nan)
+    for size in np.unique(n[n > 0]):
+        rows = n == size
+        values[rows] = trim_mean(block[rows, :size], share, axis=1)
+    chosen = _central(ratings, block, values, f"trimmed mean, {share:g} at each end")
+    cut = (share * n).astype(np.int64) > 0
+    if share > 0 and n.any() and not cut.any():
+        remark = f"no item has the {int(np.ceil(1 / share))} ratings of which a share of {share:g} is one"
+        return replace(chosen, remarks=(f"nothing was cut: {remark}",))
+    return chosen
 
 
 def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
     """Mean per item after each rater's severity is taken off.
 
-    Least squares of value = item + rater with the raters' severities summing to 0, so that an item rated by
-    severe raters is not scored down. Raters who share no item with the rest cannot be compared: their
-    ratings enter with a severity relative to their own group.
+    Least squares of value = item + rater with the raters' severities summing to 0 (the two-way additive
+    model, Scheffe 1959, ch. 4), so that an item rated by severe raters is not scored down. It takes each
+    rater to be off by the same amount on all items. Values are not clipped to the scale. Confidence is that
+    of the mean, of the adjusted ratings. What is told of each rater is the severity, as it is added to the
+    ratings (below 0: stricter than the panel), and the number of ratings.
+
+    Raters who share no item, directly or through others, cannot be compared: the largest group that can (by
+    ratings) is adjusted, and items of the other raters have no label, with that reason.
     """
     block = _numeric(ratings, columns)
-    adjusted = block - severities(block)[None, :]
-    return _central(ratings, block, _mean(adjusted), "severity-adjusted mean")
+    places = list(range(block.shape[1])) if columns is None else list(columns)
+    main = comparable(block)
+    inside = np.where(main[None, :], block, np.nan)
+    severity = np.full(block.shape[1], np.nan)
+    severity[main] = severities(block[:, main])
+    adjusted = inside - np.where(main, severity, 0.0)[None, :]
+    chosen = _central(ratings, adjusted, _mean(adjusted), "severity-adjusted mean")
+    outside = (~np.isnan(block)).any(axis=1) & (chosen.n_ratings == 0)
+    alone = "its raters share no item with the others: their severity is unknown"
+    told = {
+        ratings.raters[places[j]]: {"severity": float(severity[j]), "n": int((~np.isnan(block[:, j])).sum())}
+        for j in np.flatnonzero(main)
+    }
+    return replace(chosen, reasons={int(row): alone for row in np.flatnonzero(outside)}, raters=told)
+
+
+def comparable(block: Floats) -> npt.NDArray[np.bool_]:
+    """Return which raters are in the largest group (by ratings) whose items connect them to each other.
+
+    One rater alone is a group; of two equally large groups it is the one with the earlier rater.
+    """
+    given = (~np.isnan(block)).astype(np.float64)
+    if not given.shape[1]:
+        return np.zeros(0, dtype=np.bool_)
+    _, groups = connected_components(given.T @ given, directed=False)
+    sizes = np.bincount(groups, weights=given.sum(axis=0))
+    return np.asarray(groups == sizes.argmax())
 
 
 def severities(block: Floats) -> Floats:
@@ -121,6 +169,34 @@ def severities(block: Floats) -> Floats:
     matrix = np.diag(given.sum(axis=0)) - given.T @ (given / n[:, None])
     effects = np.linalg.pinv(matrix, hermitian=True) @ away.sum(axis=0)
     return np.asarray(effects - effects.mean())
+
+
+def from_posterior(
+    ratings: Ratings, posterior: Floats, grid: Floats, n: Ints, *, ties: Ties, method: str
+) -> Chosen:
+    """Return the most probable value per item; confidence is its probability.
+
+    ``posterior`` is items x values of ``grid``, NaN for items without ratings. Values whose probabilities are
+    within 1e-9 of the highest are tied; ``ties`` says what becomes of them, as for ``majority``.
+    """
+    rated = ~np.isnan(posterior).any(axis=1) & (n > 0)
+    best = np.where(rated, np.nan_to_num(posterior).max(axis=1, initial=0), np.nan)
+    leads = np.isclose(posterior, best[:, None], rtol=0, atol=1e-9) & rated[:, None]
+    tied = leads.sum(axis=1) > 1
+    values = np.full(len(posterior), np.nan)
+    if grid.size:
+        first, last = leads.argmax(axis=1), len(grid) - 1 - leads[:, ::-1].argmax(axis=1)
+        values[rated] = grid[last if ties == "highest" else first][rated]
+    reasons = {
+        int(row): "its raters' answers are impossible together by what the model learned"
+        for row in np.flatnonzero(~rated & (n > 0))
+    }
+    if ties == "none":
+        values[tied] = np.nan
+        for row in np.flatnonzero(tied):
+            names = " and ".join(ratings.label(float(value)) for value in grid[leads[row]])
+            reasons[int(row)] = f"tie: {names} with a probability of {best[row]:.2g} each"
+    return Chosen(values, best, n, tied, ratings.items, method, reasons=reasons)
 
 
 def _block(ratings: Ratings, columns: Sequence[int] | None) -> Floats:
@@ -142,13 +218,14 @@ def _central(ratings: Ratings, block: Floats, values: Floats, method: str) -> Ch
     n = (~np.isnan(block)).sum(axis=1)
     centre = _mean(block)
     spread = np.sqrt(_mean((block - centre[:, None]) ** 2))
-    low, high = _range(ratings, block)
+    low, high = value_range(ratings, block)
     largest = (high - low) / 2
     confidence = np.clip(1 - spread / largest, 0, 1) if largest > 0 else np.where(n > 0, 1.0, np.nan)
     return Chosen(values, confidence, n, np.zeros(len(n), dtype=np.bool_), ratings.items, method)
 
 
-def _range(ratings: Ratings, block: Floats) -> tuple[float, float]:
+def value_range(ratings: Ratings, block: Floats) -> tuple[float, float]:
+    """Return the ends of the scale, or the least and greatest value given where it has none."""
     if ratings.scale is not None:
         return ratings.scale[0], ratings.scale[-1]
     given = block[~np.isnan(block)]

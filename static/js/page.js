@@ -31,6 +31,16 @@
       group.hidden = !any;
     }
   });
+  // A field that belongs to some choices of its form is there with these alone: data-with="name value value".
+  const belong = () => {
+    for (const part of document.querySelectorAll("[data-with]")) {
+      const [name, ...values] = part.dataset.with.split(" ");
+      part.hidden = !values.includes(part.closest("form").elements[name]?.value);
+      for (const field of part.querySelectorAll("input, select")) field.disabled = part.hidden;
+    }
+  };
+  document.addEventListener("change", belong);
+  belong();
   // What refreshes itself after the session ended is answered with the sign-in page: go there.
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (new URL(event.detail.xhr.responseURL).pathname === "/sign-in/") {

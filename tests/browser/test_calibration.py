@@ -110,15 +110,43 @@ def test_gold_labels_are_made_and_exported(page_of, rea, rated: World) -> None:
     page.goto("/gold/")
     page.get_by_role("link", name="New gold labels").first.click()
     page.get_by_role("link", name="talks").click()
-    page.get_by_role("radio", name="Mean: ").check()
+    page.get_by_role("radio", name="Mean: the mean of").check()
     page.get_by_role("button", name="Make gold labels").click()
-    expect(page.get_by_role("heading", name="(mean")).to_be_visible()
+    expect(page.get_by_role("heading", name="(Mean")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
     assert len(rows) == 24
     assert float(rows[0]["value"]) == 1.0
     assert Gold.objects.get().rule == "mean"
+
+
+def test_gold_by_a_rule_with_an_option_is_compared_with_the_majority(page_of, rea, rated: World) -> None:
+    for name in ("cem", "dee"):
+        rated.say(name, "quality", [float(1 + n % 5) for n in range(24)])
+    page = page_of(rea)
+    page.goto(f"/gold/new/?corpus={rated.corpus.pk}")
+    expect(page.get_by_label("Share, for Trimmed mean")).to_be_hidden()
+    expect(page.get_by_label("Ties, for")).to_be_visible()
+    page.get_by_role("button", name="Make gold labels").click()
+    expect(page.get_by_role("heading", name="(Majority)")).to_be_visible()
+    page.goto(f"/gold/new/?corpus={rated.corpus.pk}")
+    page.get_by_role("radio", name="Trimmed mean: ").check()
+    expect(page.get_by_label("Ties, for")).to_be_hidden()
+    page.get_by_label("Share, for Trimmed mean").fill("0.3")
+    page.get_by_role("button", name="Make gold labels").click()
+    expect(page.get_by_role("heading", name="(Trimmed mean)")).to_be_visible()
+    expect(page.get_by_text("0.3", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", name="Trimmed mean and Majority")).to_be_visible()
+    page.locator("main td a").first.click()
+    expect(page.get_by_role("heading", name="Items: different values (quality)")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
+    assert len(rows) == 24
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_a_report_fits_a_phone(page_of, rea, rated: World) -> None:

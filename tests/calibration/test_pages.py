@@ -192,7 +192,7 @@ def test_gold_is_made_and_downloaded(researcher: Client, rated: World) -> None:
     address = reverse("new-gold") + f"?corpus={rated.corpus.pk}"
     form = {"scheme": "quality@1", "rule": "mean", "ties": "none", "raters": ["ann", "ben"]}
     page = researcher.post(address, form, follow=True)
-    assert "(mean" in page.content.decode()
+    assert "(Mean" in page.content.decode()
     made = Gold.objects.get()
     answer = researcher.get(reverse("gold-file", args=[made.pk, "csv"]))
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))

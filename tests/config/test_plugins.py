@@ -10,11 +10,12 @@ import pytest
 from django.core.management import call_command, load_command_class
 from django.test import Client
 from django.urls import reverse
+from drf_spectacular.generators import SchemaGenerator
 
 from annotation.api.corpora_serializers import ImportRequest
 from annotation.formats import FORMATS
 from annotation.schemes import SCHEMES
-from calibration.gold.rules import RULES
+from calibration.gold.rules import RULES, Option
 from calibration.profiles import causes, summary
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.base import InReports
@@ -115,20 +116,34 @@ def test_a_statistic_is_offered_and_shown_with_its_wording(
 def test_a_gold_rule_brings_its_options_to_form_command_and_api(
     researcher: Client, monkeypatch: pytest.MonkeyPatch, rated: World
 ) -> None:
-    own = replace(RULES["median"], key="last", title="Last word", options={"speed": {"slow": "with care"}})
+    speed = Option("slow", "How to choose.", {"slow": "with care", "fast": "at once"})
+    depth = Option(0.5, "How deep to look.", low=0, high=1)
+    own = replace(RULES["median"], key="last", title="Last word", options={"speed": speed, "depth": depth})
     monkeypatch.setitem(RULES, "last", own)
     form = shown_at(researcher, "new-gold", f"?corpus={rated.corpus.pk}")
     assert "Last word" in form
-    assert "Speed, for a last word" in form
+    assert "Speed, for Last word" in form
     assert "with care" in form
+    assert 'name="depth"' in form
 
     command = load_command_class("calibration", "export_gold").create_parser("manage.py", "export_gold")
     assert command.parse_args(["--rule", "last", "--speed", "slow"]).speed == "slow"
+    assert "How deep to look. From 0 to 1 (0.5)" in " ".join(command.format_help().split())
 
-    asked = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rule": "last", "options": {"speed": "slow"}}
+    schema = SchemaGenerator().get_schema(request=None, public=True)["components"]["schemas"]
+    assert "last" in schema["RuleEnum"]["enum"]
+    assert schema["GoldOptionsRequest"]["properties"]["depth"]["maximum"] == 1
+    rules = {rule["key"]: rule for rule in researcher.get(reverse("api-gold-rules")).json()}
+    assert [option["name"] for option in rules["last"]["options"]] == ["speed", "depth"]
+
+    options = {"speed": "fast", "depth": 0.25}
+    asked = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rule": "last", "options": options}
     made = researcher.post(reverse("api-golds"), asked, content_type="application/json")
     assert made.status_code == 201, made.content
-    assert made.json()["options"]["speed"] == "slow"
+    assert made.json()["options"] | options == made.json()["options"]
+    page = researcher.get(reverse("gold", args=[made.json()["id"]])).content.decode()
+    assert "Last word" in page
+    assert "0.25" in page
 
 
 def test_a_protocol_is_offered_everywhere(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:

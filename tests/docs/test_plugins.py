@@ -80,7 +80,7 @@ def test_every_plug_in_of_the_page_is_tried() -> None:
         "judges/prompts/clarity_v1.txt",
         "judges/metrics/asking.py",
         "calibration/statistics/near.py",
-        "calibration/gold/rules/trimmed_mean.py",
+        "calibration/gold/rules/mid_range.py",
         "annotation/corpora/counting.py",
     ]
 
@@ -179,20 +179,20 @@ def test_a_statistic_is_in_what_agree_prints(
 def test_a_gold_rule_is_exported(load: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from calibration.gold.rules import RULES
 
-    monkeypatch.setitem(RULES, "trimmed_mean", load("calibration/gold/rules/trimmed_mean.py").RULE)
+    monkeypatch.setitem(RULES, "mid_range", load("calibration/gold/rules/mid_range.py").RULE)
     labels = [
         {"rater": f"r{n}", "kind": "human", "turn": 0, "question": "overall", "value": value}
-        for n, value in enumerate((1, 4, 4, 4, 5))
+        for n, value in enumerate((1, 4, 4, 4, 4))
     ]
     file = tmp_path / "d.jsonl"
     line = {"id": "d", "turns": [{"speaker": "A", "text": "Hello."}], "labels": labels}
     file.write_text(json.dumps(line), encoding="utf-8")
     command("import_corpus", str(file), "--name", "Rated")
     gold = tmp_path / "gold.csv"
-    asked = ("export_gold", "--corpus", "Rated", "--rule", "trimmed_mean")
+    asked = ("export_gold", "--corpus", "Rated", "--rule", "mid_range")
     command(*asked, "--format", "csv", "--output", str(gold))
     (row,) = csv.DictReader(gold.read_text(encoding="utf-8").splitlines())
-    assert (row["rule"], float(row["value"]), row["n_raters"]) == ("trimmed_mean", 4.0, "5")
+    assert (row["rule"], float(row["value"]), row["n_raters"]) == ("mid_range", 2.5, "5")
 
 
 def test_a_kind_of_job_is_done_and_listed(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:

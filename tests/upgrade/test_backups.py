@@ -29,7 +29,8 @@ def test_a_backup_from_before_the_upgrade_is_restored_with_all_its_rows(old, tmp
     assert not migrations_wait()
     after = rows()
     for table in ("annotation_label", "calibration_goldlabel", "auth_user"):
-        assert after[table] == before[table]
+        columns = before[table][0].keys()  # later migrations add columns
+        assert [{column: row[column] for column in columns} for row in after[table]] == before[table]
     assert len(after["jobs_call"]) == len(before["judges_call"])
 
 

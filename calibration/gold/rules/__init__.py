@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from calibration.gold.rules import majority, mean, median
-from calibration.gold.rules.base import Rule
+from calibration.gold.rules import (
+    adjudicated,
+    dawid_skene,
+    mace,
+    majority,
+    mean,
+    median,
+    severity_adjusted_mean,
+    trimmed_mean,
+    weighted,
+)
+from calibration.gold.rules.base import Answers, Option, Rule
 
-RULES: dict[str, Rule] = {rule.key: rule for rule in (majority.RULE, mean.RULE, median.RULE)}
+FROM_RATINGS: tuple[Rule, ...] = (
+    majority.RULE,
+    dawid_skene.RULE,
+    mace.RULE,
+    mean.RULE,
+    median.RULE,
+    trimmed_mean.RULE,
+    severity_adjusted_mean.RULE,
+    weighted.RULE,
+)
+"""The rules that choose from raters' answers alone; each may also follow adjudication."""
+
+RULES: dict[str, Rule] = {rule.key: rule for rule in (*FROM_RATINGS, adjudicated.rule(FROM_RATINGS))}
 
 
-def known_options() -> dict[str, dict[str, str]]:
-    """Return every option of the rules, with the meaning of its values; one name is one option."""
-    known: dict[str, dict[str, str]] = {}
-    for rule in RULES.values():
-        for name, values in rule.options.items():
-            known.setdefault(name, {}).update(values)
-    return known
+def known_options() -> dict[str, Option]:
+    """Return every option of the rules, by name; one name is one option."""
+    return {name: option for rule in RULES.values() for name, option in rule.options.items()}
 
 
-def rules_with(option: str) -> list[str]:
-    """Return the titles of the rules that have an option."""
-    return [rule.title for rule in RULES.values() if option in rule.options]
+def rules_with(option: str) -> list[Rule]:
+    """Return the rules that have an option."""
+    return [rule for rule in RULES.values() if option in rule.options]
 
 
-__all__ = ["RULES", "Rule", "known_options", "rules_with"]
+__all__ = ["RULES", "Answers", "Option", "Rule", "known_options", "rules_with"]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from calibration.gold.rules.base import Rule
+from calibration.gold.rules.options import TIES
 from calibration.statistics import gold
 from calibration.statistics.core.types import CATEGORIES, ORDERED
 
-TIES = {
-    "none": "no gold label; the tie is listed",
-    "lowest": "the lowest of the tied values",
-    "highest": "the highest of the tied values",
-}
-
 RULE = Rule(
-    "majority",
-    "Majority",
-    ORDERED | CATEGORIES,
-    "a question with values",
-    {"ties": TIES},
-    lambda ratings, options: gold.majority(ratings, ties=options["ties"]),
-    "the answer that most raters gave. Support is its share of the item’s answers.",
+    key="majority",
+    title="Majority",
+    levels=ORDERED | CATEGORIES,
+    needs="a question with values",
+    choose=lambda answers, options: gold.majority(answers.ratings, ties=options["ties"]),
+    explanation="the answer that most raters gave",
+    support="its share of the item’s answers",
+    options={"ties": TIES},
     samples="first",
 )

@@ -7,11 +7,11 @@ from calibration.statistics import gold
 from calibration.statistics.core.types import ORDERED
 
 RULE = Rule(
-    "mean",
-    "Mean",
-    ORDERED,
-    "an ordered scale",
-    {},
-    lambda ratings, options: gold.mean(ratings),
-    "the mean of the answers. Support is 1 less their spread over the largest possible.",
+    key="mean",
+    title="Mean",
+    levels=ORDERED,
+    needs="an ordered scale",
+    choose=lambda answers, options: gold.mean(answers.ratings),
+    explanation="the mean of the answers",
+    support="1 less their spread over the largest possible",
 )

@@ -7,11 +7,11 @@ from calibration.statistics import gold
 from calibration.statistics.core.types import ORDERED
 
 RULE = Rule(
-    "median",
-    "Median",
-    ORDERED,
-    "an ordered scale",
-    {},
-    lambda ratings, options: gold.median(ratings),
-    "the middle answer, or the mean of the two in the middle. Support as for the mean.",
+    key="median",
+    title="Median",
+    levels=ORDERED,
+    needs="an ordered scale",
+    choose=lambda answers, options: gold.median(answers.ratings),
+    explanation="the middle answer, or the mean of the two in the middle",
+    support="as for the mean",
 )

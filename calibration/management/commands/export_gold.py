@@ -11,9 +11,10 @@ from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export
 from calibration.gold import rules
 from calibration.gold.making import make
-from calibration.gold.rules import RULES
+from calibration.gold.rules import RULES, words
 from calibration.management import export_options as exporting
 from calibration.management import scope_options as places
+from calibration.management.golds import stored
 from calibration.models import Gold
 from config.commands import DatabaseCommand
 
@@ -33,31 +34,25 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--scheme", help="the questions, as key or key@version; may be left out where there is one"
         )
+        meant = "; ".join(f"{rule.key}: {rule.explanation}" for rule in RULES.values())
         parser.add_argument(
-            "--rule", choices=list(RULES), default="majority", help="how to choose (majority)"
+            "--rule",
+            choices=list(RULES),
+            default="majority",
+            help=f"how to choose (majority). {meant}".replace("%", "%%"),
         )
-        for name, values in rules.known_options().items():
-            whose = " or ".join(title.lower() for title in rules.rules_with(name))
-            meant = "; ".join(f"{value}: {meaning}" for value, meaning in values.items())
-            parser.add_argument(f"--{name}", choices=list(values), help=f"for a {whose}: {meant}")
+        for name, option in rules.known_options().items():
+            told = words.help_line(name, option).replace("%", "%%")
+            parser.add_argument(f"--{name}", metavar="VALUE", help=told)
         parser.add_argument("--raters", nargs="*", default=[], help="whose answers count (all people)")
         exporting.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Find or make the gold, and write it."""
-        gold = _stored(options["gold"]) if options["gold"] else _made(options)
+        gold = stored(options["gold"]) if options["gold"] else _made(options)
         taken = exporting.taken(gold.corpus, options)
         facts = gold_export.provenance(gold) | {"part": taken.part or "all"}
         exporting.export(self, gold_export.query(gold, taken), options, facts)
-
-
-def _stored(number: int) -> Gold:
-    gold = (
-        Gold.objects.select_related("corpus", "campaign", "scheme_version__scheme").filter(pk=number).first()
-    )
-    if gold is None:
-        raise CommandError(f"there is no gold {number}")
-    return gold
 
 
 def _made(options: dict[str, Any]) -> Gold:
@@ -68,7 +63,7 @@ def _made(options: dict[str, Any]) -> Gold:
             campaign=campaign,
             scheme_version=_version(corpus, campaign, options["scheme"]),
             rule=options["rule"],
-            options={name: options[name] for name in rules.known_options() if options[name]},
+            options={n: options[n] for n in rules.known_options() if options[n] is not None},
             raters=options["raters"],
             by=None,
         )

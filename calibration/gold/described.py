@@ -1,0 +1,32 @@
+"""What a gold was chosen by, for pages: its rule's title and the options that it was used with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from calibration.gold.rules import RULES
+from calibration.models import Gold
+
+
+@dataclass(frozen=True)
+class Described:
+    """A gold with its rule in words; a rule that is no longer in the table is called by its key."""
+
+    gold: Gold
+    title: str
+    options: tuple[tuple[str, Any], ...]
+
+    def __str__(self) -> str:
+        """Return `Majority (ties none)`."""
+        told = ", ".join(f"{name} {value}" for name, value in self.options)
+        return f"{self.title} ({told})" if told else self.title
+
+
+def described(gold: Gold) -> Described:
+    """Return what a gold was chosen by."""
+    rule = RULES.get(gold.rule)
+    if rule is None:
+        return Described(gold, gold.rule, ())
+    options = tuple((name, gold.options[name]) for name in rule.options if name in gold.options)
+    return Described(gold, rule.title, options)

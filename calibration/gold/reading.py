@@ -1,0 +1,126 @@
+"""What gold is chosen from: the answers of raters, what adjudicators decided, and which items are dev."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from annotation.corpora import splits
+from annotation.models import Campaign, Corpus, Occasion, SchemeVersion, Split
+from calibration.errors import GoldRuleError
+from calibration.gold.rules import Answers, Rule
+from calibration.reading.census import Census, QuestionInfo, census
+from calibration.reading.ratings import SubjectData, load, places
+from calibration.reading.scope import Scope, scope_of
+from calibration.reading.subjects import Subject
+from calibration.statistics import Record
+
+DECIDED = "\0adjudication"
+"""What follows a rater's name where it stands for what the rater decided as an adjudicator: in no name."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What gold is chosen from: the answers to a scheme version's questions, and who gave them.
+
+    `items` are the ids of their items by key; `split` is the corpus's lock and `dev` its dev clusters, None
+    where there is no split; `adjudicators` decided, of a rule that reads adjudications.
+    """
+
+    raters: tuple[str, ...]
+    adjudicators: tuple[str, ...]
+    subjects: tuple[SubjectData, ...]
+    items: Mapping[str, int]
+    split: Split | None
+    dev: frozenset[str] | None
+
+    def answers(self, data: SubjectData, rule: Rule, options: Mapping[str, Any]) -> Answers:
+        """Return the answers to a question as a rule takes them."""
+        ratings = data.ratings(rule.samples_of(options))
+        dev = None
+        if self.dev is not None:
+            clusters = {record.item: record.cluster for record in data.records}
+            dev = np.array([clusters[item] in self.dev for item in ratings.items], dtype=np.bool_)
+        if not rule.reads_adjudications:
+            return Answers(ratings, dev)
+        decided = [j for j, name in enumerate(ratings.raters) if name.endswith(DECIDED)]
+        others = [j for j in range(len(ratings.raters)) if j not in decided]
+        empty = (r.item for r in data.records if r.value is None and r.rater.endswith(DECIDED))
+        return Answers(ratings.take(others), dev, ratings.take(decided), frozenset(empty))
+
+
+def read(
+    corpus: Corpus, campaign: Campaign | None, version: SchemeVersion, raters: Sequence[str], rule: Rule
+) -> Source:
+    """Read the answers that gold is chosen from. Raises GoldRuleError for a rater who has none."""
+    scope = scope_of(corpus, campaign)
+    if rule.reads_adjudications:  # a campaign of adjudication reads its own labels otherwise, too
+        others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
+        scope = replace(scope, occasions=others)
+    counted = census(scope)
+    asked = _asked(counted, version)
+    named = _raters(counted, asked, raters)
+    where = places(scope, {version.item_kind})
+    only = frozenset(named)
+    found = {q.id: load(scope, Subject(q), counted, where, only) for q in asked} if named else {}
+    items = {place.key: pk for pk, place in where.items()}
+    adjudicators: tuple[str, ...] = ()
+    if rule.reads_adjudications:
+        decisions, decided_on = _decisions(Scope(corpus, campaign, (Occasion.ADJUDICATION,)), version)
+        items |= decided_on
+        adjudicators = tuple(sorted({info.name for data in decisions.values() for info in data.raters}))
+        for question, data in decisions.items():
+            found[question] = _joined(found.get(question), data)
+    split = splits.lock_of(corpus)
+    return Source(
+        raters=named,
+        adjudicators=adjudicators,
+        subjects=tuple(data for data in found.values() if data.records),
+        items=items,
+        split=split,
+        dev=splits.clusters(split=split, part="dev") if split else None,
+    )
+
+
+def reference(version: SchemeVersion) -> str:
+    """Return how a scheme version is named: key@version."""
+    return f"{version.scheme.key}@{version.version}"
+
+
+def _asked(counted: Census, version: SchemeVersion) -> list[QuestionInfo]:
+    ref = reference(version)
+    return [q for q in counted.questions.values() if q.scheme == ref and q.level != "text"]
+
+
+def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:
+    """Return what adjudicators decided, by question, and the ids of the items by key."""
+    counted = census(scope)
+    where = places(scope, {version.item_kind})
+    found = {q.id: load(scope, Subject(q), counted, where) for q in _asked(counted, version)}
+    return found, {place.key: pk for pk, place in where.items()}
+
+
+def _joined(answers: SubjectData | None, decisions: SubjectData) -> SubjectData:
+    """Return raters' answers with decisions among them, under names of their own."""
+    decided = tuple(_as_decision(record) for record in decisions.records)
+    if answers is None:
+        return replace(decisions, records=decided, raters=())
+    both = f"{answers.digest} {decisions.digest}"
+    digest = hashlib.sha256(both.encode()).hexdigest()
+    return replace(answers, records=(*answers.records, *decided), digest=digest)
+
+
+def _as_decision(record: Record) -> Record:
+    return replace(record, rater=f"{record.rater}{DECIDED}")
+
+
+def _raters(counted: Census, asked: Sequence[QuestionInfo], named: Sequence[str]) -> tuple[str, ...]:
+    present = {rater.name: rater for q in asked for rater in counted.raters_of(q.id)}
+    if unknown := [name for name in named if name not in present]:
+        known = ", ".join(sorted(present)) or "none"
+        raise GoldRuleError(f"no rater {unknown[0]!r} answered these questions; there are {known}")
+    return tuple(named) or tuple(name for name, rater in present.items() if rater.kind == "human")

@@ -1,0 +1,68 @@
+"""What adjudicators decided, and another rule where they decided nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from calibration.gold.rules.base import Answers, Option, Options, Rule
+from calibration.statistics.adjudication import adjudicated_first
+from calibration.statistics.core.types import CATEGORIES, ORDERED, Samples
+from calibration.statistics.gold import Chosen
+
+NONE = "none"
+
+
+def rule(others: Iterable[Rule]) -> Rule:
+    """Return the rule that takes adjudications first and else chooses by one of the others."""
+    table = {other.key: other for other in others}
+
+    def choose(answers: Answers, options: Options) -> Chosen:
+        assert answers.decisions is not None  # the rule reads adjudications
+        name, chosen = options["fallback"], None
+        if name != NONE:
+            chosen = table[name].choose(answers, table[name].checked({}))
+        return adjudicated_first(
+            answers.ratings, answers.decisions, empty=answers.empty, fallback=chosen, name=name
+        )
+
+    def check(answers: Answers, options: Options) -> str:
+        name = options["fallback"]
+        if name != NONE:
+            return table[name].unfit(answers, table[name].checked({}))
+        decided = answers.empty or (answers.decisions is not None and answers.decisions.raters)
+        return "" if decided else "nothing was adjudicated, and no other rule is to choose"
+
+    def samples(options: Options) -> Samples | None:
+        name = options["fallback"]
+        return "first" if name == NONE else table[name].samples_of(table[name].checked({}))
+
+    def reads_dev(options: Options) -> bool:
+        name = options["fallback"]
+        return name != NONE and table[name].reads_dev(table[name].checked({}))
+
+    def slow(options: Options) -> bool:
+        name = options["fallback"]
+        return name != NONE and table[name].is_slow(table[name].checked({}))
+
+    choices = {key: other.title for key, other in table.items()}
+    return Rule(
+        key="adjudicated",
+        title="Adjudicated first",
+        levels=ORDERED | CATEGORIES,
+        needs="a question with values",
+        choose=choose,
+        explanation="what was decided by adjudication; else another rule chooses, and the item says so",
+        support="the share of the raters who say the same; else that of the other rule",
+        options={
+            "fallback": Option(
+                "majority",
+                "The rule for items that were not adjudicated, with its own defaults.",
+                {**choices, NONE: "no gold label where nothing was adjudicated"},
+            )
+        },
+        samples=samples,
+        learns_on_dev=reads_dev,
+        reads_adjudications=True,
+        slow=slow,
+        check=check,
+    )
