@@ -5,6 +5,7 @@ CalibrationError
 ├── MapError         a map between two scales that is not one
 ├── StudyError       a study cannot be made, computed or opened on test like this
 ├── ItemsRefused     the items behind a figure cannot be listed
+├── CountsRefused    counts by system and condition cannot be made like this
 ├── GoldRuleError    gold labels cannot be made like this
 └── ExportRefused    a part of a corpus is not for download like this
 """
@@ -30,6 +31,10 @@ class StudyError(CalibrationError):
 
 class ItemsRefused(CalibrationError):
     """The items that a person asked for cannot be listed."""
+
+
+class CountsRefused(CalibrationError):
+    """Why there is no table of counts."""
 
 
 class GoldRuleError(CalibrationError):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from calibration.pages import disagreements, exports, golds, profiles, reports, studies
+from calibration.pages import counts, disagreements, exports, golds, profiles, reports, studies
 
 urlpatterns = [
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
@@ -10,6 +10,9 @@ urlpatterns = [
     path("corpora/<int:pk>/profile/", profiles.profile, name="profile"),
     path("corpora/<int:pk>/profile.<str:form>", profiles.profile_file, name="profile-file"),
     path("corpora/<int:pk>/profile/<int:metric>.<str:form>", profiles.profile_chart, name="profile-chart"),
+    path("corpora/<int:pk>/counts/", counts.counts, name="counts"),
+    path("corpora/<int:pk>/counts/test/", counts.counts_test, name="counts-test"),
+    path("corpora/<int:pk>/counts.<str:form>", counts.counts_file, name="counts-file"),
     path("profile/<int:pk>/", profiles.profile_continuation, name="profile-continuation"),
     path("studies/", studies.index, name="studies"),
     path("studies/new/", studies.new, name="new-study"),

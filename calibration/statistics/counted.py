@@ -18,8 +18,9 @@ class Column:
     """A column of the table.
 
     A ``tag`` is a behaviour that belongs to the set whose distribution is compared; one that stands ``alone``
-    does not; a ``sum`` adds its ``members`` (columns before it); ``any`` counts turns with one of
-    its members or several; a ``score`` is the answer to a question about the continuation. ``per_turn``: the most that one turn adds.
+    does not; a ``sum`` adds its ``members`` (columns before it); ``any`` counts turns with at
+    least one of its members; a ``score`` answers a question about the continuation. ``per_turn``: the most
+    that one turn adds.
     """
 
     key: str

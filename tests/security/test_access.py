@@ -37,6 +37,7 @@ RESEARCHERS = _names(
     "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
     "report-file report-chart report-items api-report-items golds new-gold gold gold-file gold-provenance",
     "exports export-labels export-file export-manifest",
+    "counts counts-file counts-test api-counts",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",

@@ -455,7 +455,7 @@ def test_planted_rates_are_recovered_and_the_systems_stand_in_their_order() -> N
         assert abs(cell.corrected.value - one.rates[row.code, 0]) < 3 * error
     for values in ([c.result.value for c in cells], [c.corrected.value for c in cells]):
         assert values[1] < values[0] < values[2]
-    assert cells[1].difference.p_holm < 0.01
+    assert cells[1].difference.p_holm < 0.05
     assert made.rows[2].distance["amount"].low > made.halves["amount"].high
 
 
