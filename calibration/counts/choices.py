@@ -30,12 +30,17 @@ MOST_QUESTIONS = 60
 
 @dataclass(frozen=True)
 class Chosen:
-    """Who counts: one rater, or people together. ``people`` are those whose ratings may correct a judge."""
+    """Who counts: one rater, or people together.
+
+    ``people`` are those whose ratings may correct a judge; ``left_out`` are questions of the scheme that the
+    rater never gave an answer to.
+    """
 
     raters: tuple[RaterInfo, ...]
     together: bool
     questions: tuple[QuestionInfo, ...]
     people: tuple[RaterInfo, ...]
+    left_out: tuple[QuestionInfo, ...] = ()
 
     @property
     def name(self) -> str:
@@ -123,6 +128,9 @@ def choose(query: CountsQuery, counted: Census) -> Chosen:
     if not answered:
         raise CountsRefused(f"{name} marked no turns and scored no continuation here")
     questions = _questions(query.questions, answered, ids, counted)
+    silent = _never_answered(questions, ids, counted)
+    left_out = () if query.questions or len(silent) == len(questions) else silent
+    questions = [question for question in questions if question not in left_out]
     asked = {question.id for question in questions}
     people = [
         info
@@ -131,7 +139,21 @@ def choose(query: CountsQuery, counted: Census) -> Chosen:
     ]
     together = name == PEOPLE and who[0].name != PEOPLE
     own = [info for info in who if any((question, info.id) in counted.counts for question in asked)]
-    return Chosen(tuple(own), together, tuple(questions), tuple(people) if who[0].kind == JUDGE else ())
+    return Chosen(
+        tuple(own), together, tuple(questions), tuple(people) if who[0].kind == JUDGE else (), left_out
+    )
+
+
+def _never_answered(
+    questions: Sequence[QuestionInfo], ids: set[int], counted: Census
+) -> tuple[QuestionInfo, ...]:
+    """Return the questions that were answered with a reason for a missing answer throughout."""
+
+    def answers(question: QuestionInfo) -> int:
+        pairs = [counted.counts.get((question.id, pk), (0, 0)) for pk in ids]
+        return sum(n - missing for n, missing in pairs)
+
+    return tuple(question for question in questions if not answers(question))
 
 
 def _most_labels(counted: Census) -> str:

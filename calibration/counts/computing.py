@@ -20,7 +20,7 @@ from calibration.counts.units import By, Units, failed, units
 from calibration.errors import CountsRefused
 from calibration.reading.census import QuestionInfo, census
 from calibration.reports.wording import counted as told
-from calibration.reports.wording import crowd_of
+from calibration.reports.wording import crowd_of, listed
 from calibration.statistics.core.types import Floats
 from calibration.statistics.counted import Column, Counted
 from calibration.statistics.counts import MixedLengths, Table, table
@@ -257,6 +257,9 @@ def facts(made: Counts) -> list[str]:
         lines.append(
             f"Each cell is the mean over {told(result.n_strata, 'stratum', 'strata')} of {query.strata}."
         )
+    if made.chosen.left_out:
+        names = listed([question.title for question in made.chosen.left_out], 10)
+        lines.append(f"Left out, in sums too, because the rater never answered it: {names}.")
     if result.no_differences:
         lines.append(f"No differences and no distances: {result.no_differences}.")
     elif result.no_distance and made.is_turns:

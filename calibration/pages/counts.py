@@ -18,7 +18,7 @@ from calibration.counts import charts, choices, wording
 from calibration.counts.computing import Counts, compute, facts, open_test
 from calibration.counts.query import PEOPLE, SYSTEM, CountsQuery, read
 from calibration.counts.renderings import RENDERINGS
-from calibration.counts.renderings.common import distances, kinds, rows_of
+from calibration.counts.renderings.common import Kind, distances, kinds, rows_of
 from calibration.errors import CalibrationError
 from calibration.reading.census import Census, census
 from calibration.reading.scope import scope_of
@@ -140,14 +140,7 @@ def _shown(made: Counts) -> dict[str, Any]:
     tables = [
         {
             "title": kind.title,
-            "rows": [
-                (
-                    row,
-                    wording.row_name(made, row),
-                    [(kind.of(cell), kind.more(cell), cell) for cell in row.cells],
-                )
-                for row in rows_of(made, kind)
-            ],
+            "bodies": _bodies(made, kind),
             "first": at == 0,
         }
         for at, kind in enumerate(kinds(made))
@@ -170,6 +163,16 @@ def _shown(made: Counts) -> dict[str, Any]:
         "chart_caption": charts.caption(made),
         "svg": mark_safe(charts.inline_svg(made)),
     }
+
+
+def _bodies(made: Counts, kind: Kind) -> list[list[Any]]:
+    """Return the rows of a table in its parts: people's, and the others."""
+    rows = [
+        (row, wording.row_name(made, row), [(kind.of(cell), kind.more(cell), cell) for cell in row.cells])
+        for row in rows_of(made, kind)
+    ]
+    parts = [[line for line in rows if line[0].human], [line for line in rows if not line[0].human]]
+    return [part for part in parts if part]
 
 
 def _user(request: HttpRequest) -> Any:
