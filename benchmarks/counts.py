@@ -26,6 +26,8 @@ RATES = ((2.0, 1.0), (0.2, 1.0), (6.0, 1.0), (0.5, 0.2), (1.0, 3.0), (3.0, 0.5),
 """Planted turns per continuation: one row a system, people first, one number a behaviour."""
 SPREAD = 4.0
 """The shape of the gamma distribution of a dialogue's own rate: the smaller, the more dialogues differ."""
+Errors = list[tuple[float, bool | None]]
+"""A study's errors of one kind, each with whether its interval held the truth; None without an interval."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,12 @@ def seen_rate(rate: float | np.ndarray, sensitivity: float, specificity: float) 
     return rate * sensitivity + (TURNS - rate) * (1 - specificity)
 
 
-def figures(made: Table, one: Study) -> dict[str, list[tuple[float, bool | None]]]:
+def figures(made: Table, one: Study) -> dict[str, Errors]:
     """Return errors and whether intervals held the truth, by what was estimated.
 
     A rate is cut where a turn would show a behaviour surely, which at these rates hardly ever happens.
     """
-    found: dict[str, list[tuple[float, bool | None]]] = {
+    found: dict[str, Errors] = {
         "cell": [],
         "prediction_powered": [],
         "difference": [],
@@ -133,18 +135,18 @@ def _error(result: Result, truth: float) -> tuple[float, bool | None]:
     return result.value - truth, held
 
 
-def simulated(studies: range, plan: Plan, **shape: Any) -> dict[str, list[tuple[float, bool | None]]]:
-    """Return the figures of many studies, corrected by both estimators."""
-    found: dict[str, list[tuple[float, bool | None]]] = {}
+def simulated(studies: range, plan: Plan, **shape: Any) -> dict[str, list[Errors]]:
+    """Return the figures of many studies, corrected by both estimators: by name a list for each study."""
+    found: dict[str, list[Errors]] = {}
     for seed in studies:
         one = study(seed, **shape)
         own = Plan(plan.resamples, seed)
         for name, kept in figures(
             table(one.counted, one.rows, human=0, rated=one.rated, plan=own), one
         ).items():
-            found.setdefault(name, []).extend(kept)
+            found.setdefault(name, []).append(kept)
         other = table(one.counted, one.rows, rated=one.rated, plan=own, correction="rogan_gladen")
-        found.setdefault("rogan_gladen", []).extend(figures(other, one)["prediction_powered"])
+        found.setdefault("rogan_gladen", []).append(figures(other, one)["prediction_powered"])
     return found
 
 
@@ -173,14 +175,24 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _summary(kept: list[tuple[float, bool | None]]) -> dict[str, Any]:
-    errors = np.array([error for error, _ in kept])
-    held = [one for _, one in kept if one is not None]
-    defined = errors[np.isfinite(errors)]
+def bias(kept: list[Errors]) -> tuple[float, float]:
+    """Return the mean error and its standard error over studies: a study's own errors hang together."""
+    means = np.array([np.nanmean([error for error, _ in one]) for one in kept])
+    return float(means.mean()), float(means.std(ddof=1) / len(means) ** 0.5)
+
+
+def coverage(kept: list[Errors]) -> float:
+    """Return how often the intervals that there are hold the truth."""
+    return float(np.mean([held for one in kept for _, held in one if held is not None]))
+
+
+def _summary(kept: list[Errors]) -> dict[str, Any]:
+    error, spread = bias(kept)
+    held = [one is not None for several in kept for _, one in several]
     return {
-        "coverage": round(float(np.mean(held)), 4),
-        "bias": round(float(defined.mean()), 5),
-        "standard_error_of_bias": round(float(defined.std(ddof=1) / len(defined) ** 0.5), 5),
-        "without_interval": round(1 - len(held) / len(kept), 4),
-        "estimates": len(kept),
+        "coverage": round(coverage(kept), 4),
+        "bias": round(error, 5),
+        "standard_error_of_bias": round(spread, 5),
+        "without_interval": round(1 - float(np.mean(held)), 4),
+        "estimates": len(held),
     }

@@ -150,7 +150,11 @@ def counts(request: Request, pk: int) -> Response:
     try:
         user = _user(request)
         purpose = given.validated_data.get("purpose", "")
-        made = compute_on_test(query=query, by=user, purpose=purpose) if is_test else compute(query, user)
+        made = (
+            compute_on_test(query=query, by=user, purpose=purpose)
+            if is_test
+            else compute(query=query, by=user)
+        )
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
     return Response(as_json.content(made))

@@ -58,7 +58,7 @@ class Counts:
         return [cell.column for cell in self.table.rows[0].cells] if self.table.rows else []
 
 
-def compute(query: CountsQuery, by: User | None) -> Counts:
+def compute(*, query: CountsQuery, by: User | None) -> Counts:
     """Return the table of a query. A split is fixed by it, as by every look at labels.
 
     Raises CountsRefused, in one line, where there is none, and for a test part that was not opened.
@@ -110,7 +110,7 @@ def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
 def compute_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Counts:
     """Log a look at test and return the counts there; where they cannot be made, there was no look."""
     open_test(query=query, by=by, purpose=purpose)
-    return compute(replace(query, part="test"), by)
+    return compute(query=replace(query, part="test"), by=by)
 
 
 def _read(

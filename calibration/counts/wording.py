@@ -16,6 +16,7 @@ DISTANCES = {
     "js": "Shape (Jensen-Shannon)",
     "amount": "Amount",
 }
+DIGITS = {"tv": 3, "js": 3, "amount": 2}
 RAW, CORRECTED, DIFFERENCE = "as counted", "corrected", "less people"
 PEOPLE_ROW = "people"
 
@@ -57,13 +58,13 @@ def interval(result: Result | None, digits: int = 2) -> str:
     return f"{number(result.low, digits)} to {number(result.high, digits)}"
 
 
-def figure(result: Result | None) -> str:
+def figure(result: Result | None, digits: int = 2) -> str:
     """Return `5.24 (4.80 to 5.60)`, the reason why there is no value, or nothing."""
     if result is None:
         return ""
     if result.value is None:
         return result.reason
-    return f"{number(result.value)} ({interval(result)})"
+    return f"{number(result.value, digits)} ({interval(result, digits)})"
 
 
 def p_text(p: float | None) -> str:

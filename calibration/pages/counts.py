@@ -57,7 +57,7 @@ def counts(request: HttpRequest, pk: int) -> HttpResponse:
     status = 200
     if context["raters"]:
         try:
-            context |= _shown(compute(read(given, corpus, campaign), _user(request)))
+            context |= _shown(compute(query=read(given, corpus, campaign), by=_user(request)))
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if given else 200
@@ -73,7 +73,7 @@ def counts_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if rendering is None:
         raise Http404
     try:
-        made = compute(read(_given(request), corpus, _campaign(request, corpus)), _user(request))
+        made = compute(query=read(_given(request), corpus, _campaign(request, corpus)), by=_user(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
     response = HttpResponse(rendering.write(made), content_type=rendering.media_type)

@@ -95,7 +95,7 @@ class Made:
         return rater
 
     def counts(self, **given: Any) -> Counts:
-        return compute(read({"resamples": 100} | given, self.corpus, None), None)
+        return compute(query=read({"resamples": 100} | given, self.corpus, None), by=None)
 
 
 def planted(item: Item, key: str) -> float:
@@ -218,7 +218,7 @@ def test_an_answer_given_again_in_another_campaign_counts_once(made: Made) -> No
     made.mark("ann", lambda item, key: 1.0, kind="human", campaign=campaign)
     row = made.counts(rater="ann", questions="repetition").table.rows[0]
     assert cells(row)["repetition"].result.value == 0.0
-    scoped = compute(read({"rater": "ann", "questions": "repetition"}, made.corpus, campaign), None)
+    scoped = compute(query=read({"rater": "ann", "questions": "repetition"}, made.corpus, campaign), by=None)
     assert cells(scoped.table.rows[0])["repetition"].result.value == TURNS
 
 
@@ -336,7 +336,7 @@ def test_own_turns_count_where_people_wrote_nothing_else(made: Made) -> None:
     answers = [Answer(item, made.questions["repetition"], 1.0) for item in items]
     own_judge = Rater.objects.create(corpus=alone, kind="judge", name="judge of its own")
     record(rater=own_judge, answers=answers, occasion="main")
-    (row,) = compute(read({}, alone, None), None).table.rows
+    (row,) = compute(query=read({}, alone, None), by=None).table.rows
     assert (row.human, cells(row)["repetition"].result.value) == (True, 3.0)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calibration.counts.computing import Counts
-from calibration.counts.wording import DISTANCES, figure, p_text, row_name
+from calibration.counts.wording import DIGITS, DISTANCES, figure, p_text, row_name
 from calibration.statistics.core.result import Result
 from calibration.statistics.counts import Cell, Row
 
@@ -50,11 +50,11 @@ def cell_text(kind: Kind, cell: Cell) -> str:
 def distances(made: Counts) -> list[tuple[str, list[str]]]:
     """Return a line per row with a distance, and last that of two random halves of people's continuations."""
     found = [
-        (row_name(made, row), [figure(row.distance[name]) for name in DISTANCES])
+        (row_name(made, row), [figure(row.distance[name], DIGITS[name]) for name in DISTANCES])
         for row in made.table.rows
         if row.distance is not None
     ]
     if found and made.table.halves is not None:
         halves = made.table.halves
-        found.append(("two halves of people", [figure(halves[name]) for name in DISTANCES]))
+        found.append(("two halves of people", [figure(halves[name], DIGITS[name]) for name in DISTANCES]))
     return found

@@ -92,4 +92,4 @@ def _made(options: dict[str, Any]) -> Counts:
     query = read(options, corpus, campaign)
     if query.part == "test":
         return compute_on_test(query=query, by=None, purpose=options["purpose"])
-    return compute(query, None)
+    return compute(query=query, by=None)
