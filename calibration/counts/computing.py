@@ -27,6 +27,8 @@ from calibration.statistics.counts import MixedLengths, Table, table
 from calibration.statistics.judge_errors import Rated
 from calibration.statistics.marks import ANY, GROUP, columns_of, counts_of, rated_of
 
+MOST_ROWS = 200
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -72,6 +74,9 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
     made, found, rated, people = _read(query, chosen, clusters)
     if not len(made):
         raise CountsRefused(f"{chosen.name} has counts or scores of no continuation of the {part} part")
+    if len(found.by) > MOST_ROWS:
+        keys = listed(query.by)
+        raise CountsRefused(f"rows by {keys} are {len(found.by):,}, more than {MOST_ROWS}: choose other keys")
     try:
         result = table(
             made,

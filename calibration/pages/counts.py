@@ -33,6 +33,7 @@ CORRECTION_NAMES = {
 }
 SINGLE = (
     "rater",
+    "beside",
     "questions",
     "strata",
     "per_turns",
@@ -58,6 +59,7 @@ def counts(request: HttpRequest, pk: int) -> HttpResponse:
     if context["raters"]:
         try:
             context |= _shown(compute(query=read(given, corpus, campaign), by=_user(request)))
+            context |= _beside(request, corpus, campaign, given)
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if given else 200
@@ -163,6 +165,17 @@ def _shown(made: Counts) -> dict[str, Any]:
         "chart_caption": charts.caption(made),
         "svg": mark_safe(charts.inline_svg(made)),
     }
+
+
+def _beside(
+    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, given: dict[str, str]
+) -> dict[str, Any]:
+    """Return the tables of a second rater with the same rows: scores can be equal where counts differ."""
+    if "beside" not in given:
+        return {}
+    other = {key: text for key, text in given.items() if key not in ("questions", "samples")}
+    query = read(other | {"rater": given["beside"]}, corpus, campaign)
+    return {"beside": _shown(compute(query=query, by=_user(request)))}
 
 
 def _bodies(made: Counts, kind: Kind) -> list[list[Any]]:

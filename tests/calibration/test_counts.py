@@ -582,6 +582,30 @@ def test_the_route_gives_what_the_command_gives(made: Made, api: APIClient) -> N
     assert api.get(address, {"campaign": other.pk}).status_code == 400
 
 
+def test_the_answer_is_as_the_document_describes_it(made: Made, api: APIClient) -> None:
+    from jsonschema import Draft4Validator
+
+    some = [item for item in made.items() if item.continuation.dialogue.key in ("d0", "d1")]
+    made.mark("ann", planted, kind="human", items=some)
+    made.mark("judge", lambda item, key: 0.0, keys=["off_topic"])
+    found = api.get(f"/api/v1/corpora/{made.corpus.pk}/counts/", {"by": "prompting", "resamples": 50}).json()
+    document = api.get("/api/v1/schema/", {"format": "json"}).json()
+    described = document["paths"]["/api/v1/corpora/{id}/counts/"]["get"]["responses"]["200"]
+    schema = described["content"]["application/json"]["schema"]
+    nullable = json.loads(json.dumps(document["components"]), object_hook=_with_null)
+    Draft4Validator(schema | {"components": nullable}).validate(found)
+    cell = found["rows"][1]["cells"]["repetition"]
+    assert cell["corrected"] is not None
+    assert cell["difference"] is not None
+
+
+def _with_null(described: dict[str, Any]) -> dict[str, Any]:
+    """OpenAPI's `nullable`, as JSON schema says it."""
+    if described.pop("nullable", False):
+        return {"anyOf": [{"type": "null"}, described]}
+    return described
+
+
 def test_the_page_shows_the_table_with_people_apart(made: Made, researcher: Client) -> None:
     made.mark("<b>ann</b>", planted, kind="human")
     page = researcher.get(
@@ -598,6 +622,28 @@ def test_the_page_shows_the_table_with_people_apart(made: Made, researcher: Clie
     assert "&lt;b&gt;ann&lt;/b&gt;, human" in page
     assert "<b>ann</b>" not in page
     assert 'role="img"' in page
+
+
+def test_a_second_rater_stands_beside_the_first_with_the_same_rows(made: Made, researcher: Client) -> None:
+    items = Item.objects.filter(corpus=made.corpus, kind="dialogue").exclude(continuation__key="self")
+    questions = factories.scheme_version("cocoeval_overall").questions.all()
+    answers = [Answer(item, question, 7.0) for item in items for question in questions]
+    record(rater=made.rater("overall"), answers=answers, occasion="main")
+    address = f"/corpora/{made.corpus.pk}/counts/?rater=judge&by=prompting"
+    page = researcher.get(f"{address}&beside=overall").content.decode()
+    assert "Beside it: overall" in page
+    assert "Mean over continuations, scored by overall." in page
+    assert page.count(">vanilla</th>") > researcher.get(address).content.decode().count(">vanilla</th>")
+    assert researcher.get(f"{address}&beside=nobody").status_code == 422
+
+
+def test_rows_without_end_are_refused(made: Made) -> None:
+    for number, pk in enumerate(Continuation.objects.filter(key="v1").values_list("pk", flat=True)):
+        Continuation.objects.filter(pk=pk).update(condition={"run": number})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calibration.counts.computing.MOST_ROWS", 5)
+        with pytest.raises(CountsRefused, match="rows by run are 8, more than 5"):
+            made.counts(by="run")
 
 
 def test_the_page_s_files_hold_what_it_shows(made: Made, researcher: Client) -> None:
