@@ -117,7 +117,7 @@ def choose(query: CountsQuery, counted: Census) -> Chosen:
     if query.strata and query.strata not in metadata_keys(query.corpus):
         keys = ", ".join(metadata_keys(query.corpus)) or "none"
         raise CountsRefused(f"no dialogue's metadata has {query.strata!r}; there are {keys}")
-    name = query.rater or _most_labels(counted)
+    name = query.rater or by_default(counted)
     who = _who(name, counted)
     ids = {info.id for info in who}
     answered = [
@@ -156,7 +156,7 @@ def _never_answered(
     return tuple(question for question in questions if not answers(question))
 
 
-def _most_labels(counted: Census) -> str:
+def by_default(counted: Census) -> str:
     """Return who comes by default: the judge with most labels, else people, else anybody."""
     numbers: Counter[str] = Counter()
     for (question, rater), (n, _) in counted.counts.items():

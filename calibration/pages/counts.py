@@ -122,13 +122,15 @@ def _form(
 ) -> dict[str, Any]:
     """Return what the form offers and what is chosen."""
     by = given.get("by", SYSTEM).split(",")
+    raters = choices.raters(counted)
     return {
         "corpus": corpus,
         "campaign": campaign,
         "active_room": "corpora",
         "given": given,
         "people": PEOPLE,
-        "raters": choices.raters(counted),
+        "raters": raters,
+        "rater": given.get("rater") or (choices.by_default(counted) if raters else ""),
         "sets": list(choices.sets(counted).items()),
         "keys": [(key, key in by) for key in choices.condition_keys(corpus)],
         "metadata": choices.metadata_keys(corpus),
