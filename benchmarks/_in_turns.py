@@ -20,7 +20,8 @@ class Side:
     """The annotators of one checkout, in a process of their own."""
 
     def __init__(self, folder: Path, tasks: int, turns: int) -> None:
-        command = [sys.executable, str(SIDE), str(tasks), str(turns)]
+        own = folder / ".venv" / "bin" / "python"
+        command = [str(own if own.exists() else sys.executable), str(SIDE), str(tasks), str(turns)]
         self.process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

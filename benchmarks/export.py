@@ -1,7 +1,8 @@
 """Exporting labels: how many a second, as CSV, JSONL and Parquet, with the hash of what was written.
 
 100,000 labels of ten raters on the turns of 1,000 dialogues, in a PostgreSQL on the same machine. Beside it
-stands a bare COPY of the label table's own columns, and how long the report of those labels takes.
+stands a bare COPY of the label table's own columns, and how long the report of those labels takes. With
+`--rollouts` the turns are those of a continuation that goes on from a history of twenty.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks import _home
 
 TURNS = 10
 RATERS = 10
+HISTORY = 20
 GOAL = 100_000
 
 
@@ -39,9 +41,10 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument(
         "--repeats", type=int, default=3, help="times each format is written; the best counts (3)"
     )
+    parser.add_argument("--rollouts", action="store_true", help="rate continuations that have a history")
     options = parser.parse_args(list(argv))
     with _home.home() as folder:
-        labels = _filled(folder, options.labels)
+        labels = _filled(folder, options.labels, rollouts=options.rollouts)
         rates = {form: _rate(form, labels, options.repeats) for form in ("csv", "jsonl", "parquet")}
         bare = labels / _best(_bare_copy, options.repeats)
         report = _best(_report, 1)
@@ -60,7 +63,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _filled(folder: Path, labels: int) -> int:
+def _filled(folder: Path, labels: int, *, rollouts: bool = False) -> int:
     """Import a corpus with so many labels; return their number."""
     from annotation.importing import import_path
     from annotation.models import Label
@@ -68,12 +71,12 @@ def _filled(folder: Path, labels: int) -> int:
     path = folder / "labels.jsonl"
     dialogues = max(1, labels // (TURNS * RATERS))
     with path.open("w") as file:
-        file.writelines(json.dumps(line) + "\n" for line in _dialogues(dialogues))
+        file.writelines(json.dumps(line) + "\n" for line in _dialogues(dialogues, rollouts))
     import_path(path=path, format="jsonl", corpus="export", into=False, by=None)
     return Label.objects.count()
 
 
-def _dialogues(count: int) -> Iterator[dict[str, Any]]:
+def _dialogues(count: int, rollouts: bool) -> Iterator[dict[str, Any]]:
     for number in range(count):
         turns = [
             {"speaker": "AB"[turn % 2], "text": f"turn {turn} of dialogue {number}"} for turn in range(TURNS)
@@ -90,7 +93,12 @@ def _dialogues(count: int) -> Iterator[dict[str, Any]]:
             for turn in range(TURNS)
             for rater in range(RATERS)
         ]
-        yield {"id": f"dialogue {number}", "turns": turns, "labels": labels}
+        line: dict[str, Any] = {"id": f"dialogue {number}", "turns": turns, "labels": labels}
+        if rollouts:
+            line |= {"turns": turns[:1] * HISTORY, "continuations": [{"system": "model", "turns": turns}]}
+            for label in labels:
+                label["continuation"] = "model"
+        yield line
 
 
 def _rate(form: str, labels: int, repeats: int) -> tuple[float, int]:

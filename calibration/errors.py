@@ -4,6 +4,7 @@ CalibrationError
 ├── DefinitionError  a study's definition does not make sense, or no longer fits the labels
 ├── MapError         a map between two scales that is not one
 ├── StudyError       a study cannot be made, computed or opened on test like this
+├── OlderFormat      a report was kept by a version too old to be read
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be made like this
 ├── GoldRuleError    gold labels cannot be made like this
@@ -27,6 +28,10 @@ class MapError(CalibrationError):
 
 class StudyError(CalibrationError):
     """What a person asked of a study cannot be done."""
+
+
+class OlderFormat(CalibrationError):
+    """A report of an older format; the message says what to do."""
 
 
 class ItemsRefused(CalibrationError):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from calibration.pages import counts, disagreements, exports, golds, profiles, reports, studies
+from calibration.pages import counts, disagreements, exports, golds, profiles, reports, studies, transcripts
 
 urlpatterns = [
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
@@ -32,5 +32,8 @@ urlpatterns = [
     path("exports/", exports.index, name="exports"),
     path("exports/<int:pk>/manifest.json", exports.manifest, name="export-manifest"),
     path("exports/labels.<str:form>", exports.labels, name="export-labels"),
+    path("exports/packages/<str:kind>.zip", exports.package, name="export-package"),
+    path("exports/transcripts/", transcripts.choose_transcripts, name="transcripts"),
+    path("exports/transcripts.<str:form>", transcripts.transcripts_file, name="export-transcripts"),
     path("exports/files/<int:pk>/", exports.written_file, name="export-file"),
 ]

@@ -1,6 +1,16 @@
 """The import formats, one file each, in one table."""
 
-from annotation.formats import fed, fed_gpt4, jsonl, messages, qmsum, ratings_csv, turns_csv, turns_xlsx
+from annotation.formats import (
+    fed,
+    fed_gpt4,
+    jsonl,
+    label_studio,
+    messages,
+    qmsum,
+    ratings_csv,
+    turns_csv,
+    turns_xlsx,
+)
 from annotation.formats.entry import Format, Rating, SourceRecord
 from annotation.formats.problems import Faults, ImportProblem
 from annotation.formats.source import Source
@@ -9,6 +19,7 @@ FORMATS: dict[str, Format] = {
     format.key: format
     for format in (
         jsonl.FORMAT,
+        label_studio.FORMAT,
         fed.FORMAT,
         fed_gpt4.FORMAT,
         qmsum.FORMAT,

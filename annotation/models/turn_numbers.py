@@ -7,7 +7,7 @@ Keys and files also have its 0-based index within the continuation, which identi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import connection
@@ -35,6 +35,7 @@ OF_TURNS = (
     "FROM annotation_turn t JOIN annotation_continuation c ON c.id = t.continuation_id WHERE t.id = ANY(%s)"
 )
 NUMBERS = f"SELECT t.id, {TURN_NUMBER} {OF_TURNS}"
+IN_ORDER = f"SELECT c.id, {TURN_NUMBER} {OF_TURNS.replace('t.id', 'c.id')} ORDER BY c.id, t.position"
 
 
 def numbers_of(turns: Iterable[int]) -> dict[int, int]:
@@ -42,6 +43,16 @@ def numbers_of(turns: Iterable[int]) -> dict[int, int]:
     with connection.cursor() as cursor:
         cursor.execute(NUMBERS, [list(turns)])
         return dict(cursor.fetchall())
+
+
+def of_continuations(continuations: Sequence[int]) -> dict[int, list[int]]:
+    """Return the numbers of the turns of each continuation, by its id, in the order of its turns."""
+    with connection.cursor() as cursor:
+        cursor.execute(IN_ORDER, [list(continuations)])
+        found: dict[int, list[int]] = {pk: [] for pk in continuations}
+        for continuation, number in cursor.fetchall():
+            found[continuation].append(number)
+    return found
 
 
 def number(turns: Iterable[Turn | None]) -> None:

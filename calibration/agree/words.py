@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
+from calibration.statistics.table import described
 
-OTHER_TITLES = {
-    "alt_test_winning_rate": "Alternative annotator test: winning rate",
-    "alt_test_advantage": "Alternative annotator test: advantage probability",
-}
 SIDES = (
     ("people_", "people with people"),
     ("judge_", "judge with people"),
     ("gap_", "judge less people"),
     ("margin_", "margin of one more person"),
 )
+TABLE_SEVEN = {
+    "table7_detected_by_people": "Marked turns, people’s mean",
+    "table7_detected_by_judge": "Marked turns, judge",
+    "table7_judge_kappa": "Cohen's kappa, judge with people",
+    "table7_people_kappa": "Cohen's kappa, people with people",
+}
 JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and others
 
 
 def title_of(name: str) -> str:
     """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
-    if name in OTHER_TITLES:
-        return OTHER_TITLES[name]
+    if name in described():
+        return described()[name].title
+    if name in TABLE_SEVEN:
+        return TABLE_SEVEN[name]
+    name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)
         if name.startswith(prefix) and key.removeprefix("mean_") in STATISTICS:
             how = ", mean over pairs" if key.startswith("mean_") else ""
             return f"{STATISTICS[key.removeprefix('mean_')].title}, {words}{how}"
-    return STATISTICS[name].title if name in STATISTICS else name
+    return name
 
 
 def number(value: float | None) -> str:

@@ -17,11 +17,19 @@ from rest_framework.response import Response
 from annotation.corpora import splits
 from annotation.models import Corpus
 from calibration import access
-from calibration.api.serializers import ExportSerializer, LabelExportSerializer
+from calibration.api.serializers import (
+    ExportSerializer,
+    LabelExportSerializer,
+    PackageExportSerializer,
+    TranscriptExportSerializer,
+)
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
 from calibration.exports.labels import Download
+from calibration.exports.orders import TRANSCRIPTS, ZIP, Order
+from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import PARTS, Taken, take
+from calibration.exports.transcripts.forms import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export
 from config.openapi import files
@@ -67,22 +75,99 @@ def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     )
 
 
-def response_of(found: Download | Job) -> Response | StreamingHttpResponse:
+def response_of(found: Download | Job, name: str = "") -> Response | StreamingHttpResponse:
     """Return a file, or 202 and the id of the job that writes it."""
     if isinstance(found, Job):
         return Response({"job": found.pk}, status=status.HTTP_202_ACCEPTED)
-    return found.response()
+    return found.response(name)
 
 
-@extend_schema(responses=FILE)
+QUESTION = OpenApiParameter("question", str, many=True, description="`scheme@version/key`; all if left out")
+KIND = OpenApiParameter("kind", str, OpenApiParameter.PATH, enum=list(PACKAGES))
+ZIPPED_FILE = files(["application/zip"])
+ZIPPED = ZIPPED_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
+
+
+@extend_schema(methods=["GET"], parameters=[*PLACE, QUESTION, KIND], responses=ZIPPED)
+@extend_schema(methods=["POST"], parameters=[KIND], request=PackageExportSerializer, responses=ZIPPED)
+@api_view(["GET", "POST"])
+def package(request: Request, kind: str) -> Response | StreamingHttpResponse:
+    """Send labels in the form of another tool, as a zip with a manifest of its files.
+
+    `label-studio` (tasks and labelling configuration), `hugging-face` (Parquet and a dataset card),
+    `alt-test` (dictionaries of the alternative annotator test; `question` narrows it). Parts and jobs are as
+    for labels.
+    """
+    if kind not in PACKAGES:
+        raise Http404
+    data = _asked(request, PackageExportSerializer, "question")
+    taken = taken_by(request, data["corpus"], data)
+    choice = {"questions": sorted(set(data["question"]))} if data["question"] else {}
+    return _ordered(request, Order(kind, data["corpus"], data.get("campaign"), taken, ZIP, choice=choice))
+
+
+CONTINUATION = OpenApiParameter(
+    "continuation", int, many=True, description="ids of continuations; all that were tagged if left out"
+)
+RATER = OpenApiParameter("rater", str, many=True, description="whose tags; people's if left out")
+TRANSCRIPT = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMS))
+WRITTEN_FILE = files(media for *_, media in FORMS.values())
+WRITTEN = WRITTEN_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
+
+
+@extend_schema(methods=["GET"], parameters=[*PLACE, CONTINUATION, RATER, TRANSCRIPT], responses=WRITTEN)
+@extend_schema(
+    methods=["POST"], parameters=[TRANSCRIPT], request=TranscriptExportSerializer, responses=WRITTEN
+)
+@api_view(["GET", "POST"])
+def transcripts(request: Request, form: str) -> Response | StreamingHttpResponse:
+    """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts turns.
+
+    Continuations of the test part are sent by POST with part and purpose, as labels are.
+    """
+    if form not in FORMS:
+        raise Http404
+    data = _asked(request, TranscriptExportSerializer, "continuation", "rater")
+    taken = taken_by(request, data["corpus"], data)
+    choice = {
+        "continuations": list(dict.fromkeys(data["continuation"])),
+        "raters": sorted(set(data["rater"])),
+    }
+    return _ordered(
+        request, Order(TRANSCRIPTS, data["corpus"], data.get("campaign"), taken, form, choice=choice)
+    )
+
+
+def _asked(request: Request, kind: type[LabelExportSerializer], *lists: str) -> dict[str, Any]:
+    """Return what a request asks for; in an address a list is a name that comes several times."""
+    data: Any = request.data
+    if request.method == "GET":
+        query = request.query_params
+        data = query.dict() | {name: query.getlist(name) for name in lists if name in query}
+    given = kind(data=data)
+    given.is_valid(raise_exception=True)
+    found: dict[str, Any] = given.validated_data
+    return found
+
+
+def _ordered(request: Request, order: Order) -> Response | StreamingHttpResponse:
+    user: Any = request.user
+    try:
+        return response_of(export_job.order_or_job(order=order, by=user), order.name)
+    except CalibrationError as refused:
+        raise ValidationError({"detail": f"{refused}."}) from refused
+
+
+@extend_schema(responses=FILE | ZIPPED_FILE | WRITTEN_FILE)
 @api_view(["GET"])
 def written_file(request: Request, pk: int) -> StreamingHttpResponse:
     """Return the file that an export job wrote, to the account that asked for it; it is kept for a week."""
     user: Any = request.user
-    found = export_job.download(access.export_job_of(pk, user))
+    job = access.export_job_of(pk, user)
+    found = export_job.download(job)
     if found is None:
         raise NotFound("This file is not there any more, or not yet: look at the job, or ask for it again.")
-    return found.response()
+    return found.response(export_job.name_of(job))
 
 
 def taken_by(request: Request, corpus: Corpus, given: dict[str, Any]) -> Taken:

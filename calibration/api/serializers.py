@@ -79,6 +79,28 @@ class LabelExportSerializer(PlaceSerializer, ExportPartSerializer):
     """A corpus or campaign, and the part of it that is taken out."""
 
 
+class PackageExportSerializer(LabelExportSerializer):
+    """What a package is made of; `question` names questions as `scheme@version/key`, all where left out."""
+
+    question = serializers.ListField(
+        child=serializers.CharField(max_length=300), required=False, default=list, max_length=100
+    )
+
+
+class TranscriptExportSerializer(LabelExportSerializer):
+    """Which continuations (all that were tagged, where left out), and whose tags (people's)."""
+
+    continuation = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        required=False,
+        default=list,
+        max_length=500,
+    )
+    rater = serializers.ListField(
+        child=serializers.CharField(max_length=300), required=False, default=list, max_length=500
+    )
+
+
 class PartSerializer(serializers.Serializer[Any]):
     """Which part of the split: dev or test. Left out: dev, or everything where there is no split."""
 
@@ -127,7 +149,9 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
 
     class Meta:
         model = Export
-        fields = ["id", "corpus", "campaign", "gold", "part", "format", "rows", "sha256", "created_at"]
+        fields = [
+            *("id", "what", "corpus", "campaign", "gold", "part", "format", "rows", "sha256", "created_at")
+        ]
 
 
 def study_out(study: Study) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from calibration.api.serializers import (
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.snapshot import is_readable
 from calibration.studies import actions as verbs
 from calibration.studies import job as jobs
 from config.openapi import files
@@ -152,7 +153,7 @@ def _default(found: Study) -> str:
 
 def _computed(request: Request, found: Study, part: str) -> Report | Job:
     newest = verbs.latest(found, part)
-    if newest is not None and part != "test" and not verbs.is_stale(newest):
+    if newest is not None and is_readable(newest) and part != "test" and not verbs.is_stale(newest):
         return newest
     try:
         return jobs.report_or_job(study=found, part=part, by=_user(request))

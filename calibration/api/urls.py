@@ -21,5 +21,7 @@ urlpatterns = [
     path("gold/<int:pk>/labels.<str:form>", golds.labels, name="api-gold-labels"),
     path("exports/", exports.exports, name="api-exports"),
     path("exports/labels.<str:form>", exports.labels, name="api-export-labels"),
+    path("exports/packages/<str:kind>.zip", exports.package, name="api-export-package"),
+    path("exports/transcripts.<str:form>", exports.transcripts, name="api-export-transcripts"),
     path("exports/files/<int:pk>/", exports.written_file, name="api-export-file"),
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import connection
 
@@ -47,7 +46,7 @@ class Chosen:
         """How the rater is called; people together by what they are."""
         if not self.together:
             return self.raters[0].name
-        return crowd_of(_as_dicts(self.raters)).many
+        return crowd_of(self.raters).many
 
     @property
     def kind(self) -> str:
@@ -85,7 +84,7 @@ def raters(counted: Census) -> list[tuple[str, str]]:
     humans = [info for info in there if info.kind == HUMAN]
     found = []
     if humans:
-        who = crowd_of(_as_dicts(humans))
+        who = crowd_of(humans)
         found.append((PEOPLE, f"{who.many} together".capitalize()))
     for info in there:
         if info.kind != METRIC and info.identified and info.name != PEOPLE:
@@ -243,10 +242,3 @@ def standing_alone(questions: Iterable[QuestionInfo]) -> list[str]:
     place = {pk: (version, group) for version, group, pk in rows}
     lonely = [question.key for question in asked if sizes.get(place[question.id], 0) < 2]
     return lonely if len(lonely) < len(asked) else []
-
-
-def _as_dicts(infos: Iterable[RaterInfo]) -> list[dict[str, Any]]:
-    return [
-        {"kind": info.kind, "identified": info.identified, "simulated": info.simulated, "n": 1}
-        for info in infos
-    ]

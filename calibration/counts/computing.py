@@ -138,11 +138,7 @@ def _read(
     )
     people = ""
     if rated is not None:
-        infos = [
-            {"kind": i.kind, "identified": i.identified, "simulated": i.simulated, "n": 1}
-            for i in chosen.people
-        ]
-        people = crowd_of(infos).many
+        people = crowd_of(chosen.people).many
     return made, found, rated, people
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,14 +11,15 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import Campaign, Corpus, Split
+from annotation.models import Campaign, Corpus
+from calibration.errors import CalibrationError
+from calibration.exports import orders
 from calibration.exports.kept import KEPT, KIND, is_kept, path_of
-from calibration.exports.labels import Download, labels, stream
+from calibration.exports.labels import Download
+from calibration.exports.orders import Order
 from calibration.exports.parts import Taken
-from calibration.exports.writing import ExportQuery, Written, write
-from calibration.gold import export as gold_export
+from calibration.exports.writing import Written
 from calibration.models import Gold
-from calibration.reading.scope import scope_of
 from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
@@ -32,48 +34,40 @@ def labels_or_job(
     *, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str, by: User
 ) -> Download | Job:
     """Write few labels at once; start a job for many. What is taken out was allowed and logged before."""
-    scope = scope_of(corpus, campaign)
-    if scope.most() > AT_ONCE:
-        return _start(corpus=corpus, campaign=campaign, gold=None, taken=taken, form=form, by=by)
-    query = labels(scope, taken)
-    return stream(query=query, form=form, corpus=corpus, part=taken.part, campaign=campaign, by=by)
+    return order_or_job(order=Order(orders.LABELS, corpus, campaign, taken, form), by=by)
 
 
 def gold_or_job(*, gold: Gold, taken: Taken, form: str, by: User) -> Download | Job:
     """Write the labels of a small gold at once; start a job for a large one."""
-    if gold.n <= AT_ONCE:
-        return gold_export.download(gold=gold, taken=taken, form=form, by=by)
-    return _start(corpus=gold.corpus, campaign=gold.campaign, gold=gold, taken=taken, form=form, by=by)
+    order = Order(orders.GOLD, gold.corpus, gold.campaign, taken, form, gold)
+    return order_or_job(order=order, by=by)
 
 
-def _start(
-    *, corpus: Corpus, campaign: Campaign | None, gold: Gold | None, taken: Taken, form: str, by: User
-) -> Job:
-    params = {
-        "corpus": corpus.pk,
-        "campaign": campaign.pk if campaign else None,
-        "gold": gold.pk if gold else None,
-        "split": taken.split.pk if taken.split else None,
-        "part": taken.part,
-        "form": form,
-    }
-    what = f"gold {gold.pk}" if gold else "labels"
-    about = f"{what} of {campaign.name if campaign else corpus.name} as {form}"
-    part = {"": "", "all": ", dev and test"}.get(taken.part, f", {taken.part}")
-    number = f"{corpus.pk}/{campaign.pk if campaign else '-'}"
-    subject = f"{about[:200]}{part}, for account {by.pk} ({number})"
-    return actions.start(kind=KIND, subject=subject, params=params, by=by)
+def order_or_job(*, order: Order, by: User) -> Download | Job:
+    """Write a small file at once; start a job for a large one. Raises ExportRefused for what has no file."""
+    order.check()
+    if order.most() <= AT_ONCE:
+        return orders.send(order=order, by=by)
+    what = f"gold {order.gold.pk}" if order.gold else orders.TITLES[order.what]
+    about = f"{what} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
+    part = {"": "", "all": ", dev and test"}.get(order.taken.part, f", {order.taken.part}")
+    number = f"{order.corpus.pk}/{order.campaign.pk if order.campaign else '-'}"
+    chosen = f", choice {sha256(repr(sorted(order.choice.items())).encode()).hexdigest()[:8]}"
+    subject = f"{about[:180]}{part}{chosen if order.choice else ''}, for account {by.pk} ({number})"
+    return actions.start(kind=KIND, subject=subject, params=order.params(), by=by)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Write the file that a job describes; its result is {rows, size, sha256}."""
-    query, total = _query(job)
+    order = orders.from_params(job.params)
     path = path_of(job)
     unfinished = path.with_suffix(".part")
     try:
         with _private(unfinished) as file:
-            written = write(query, job.params["form"], Watched(file, progress, total))  # type: ignore[arg-type]
+            written = order.write(Watched(file, progress, order.most()))  # type: ignore[arg-type]
         unfinished.replace(path)
+    except CalibrationError as refused:
+        raise JobRefused(str(refused)) from refused
     finally:
         unfinished.unlink(missing_ok=True)
     return {"rows": written.rows, "size": written.size, "sha256": written.sha256}
@@ -90,23 +84,6 @@ class Watched:
         self.lines += block.count(b"\n")
         self.progress(max(0, min(self.lines, self.total - 1)), self.total)
         return self.file.write(block)
-
-
-def _query(job: Job) -> tuple[ExportQuery, int]:
-    """Return what a job writes, and about how many rows that is."""
-    told = job.params
-    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
-    campaign = Campaign.objects.select_related("corpus").filter(pk=told["campaign"]).first()
-    gold = Gold.objects.select_related("corpus", "campaign").filter(pk=told["gold"]).first()
-    split = Split.objects.filter(pk=told["split"]).first()
-    found = {"campaign": campaign, "gold": gold, "split": split}
-    if corpus is None or any(told[name] and found[name] is None for name in found):
-        raise JobRefused("what it was to be written from was deleted")
-    taken = Taken(split, told["part"])
-    if gold is not None:
-        return gold_export.query(gold, taken), gold.n
-    scope = scope_of(corpus, campaign)
-    return labels(scope, taken), scope.most()
 
 
 def _private(path: Path) -> IO[bytes]:
@@ -131,6 +108,7 @@ def download(job: Job) -> Download | None:
     except FileNotFoundError:
         return None
     about = {
+        "what": told.get("what") or ("gold" if told["gold"] else "labels"),
         "corpus_id": told["corpus"],
         "campaign_id": told["campaign"],
         "gold_id": told["gold"],
@@ -145,7 +123,8 @@ def name_of(job: Job) -> str:
     told = job.params
     if told["gold"]:
         return f"gold-{told['gold']}"
-    return f"labels-campaign-{told['campaign']}" if told["campaign"] else f"labels-corpus-{told['corpus']}"
+    what = told.get("what") or orders.LABELS
+    return f"{what}-campaign-{told['campaign']}" if told["campaign"] else f"{what}-corpus-{told['corpus']}"
 
 
-JOB = JobKind(KIND, "Download of labels", run)
+JOB = JobKind(KIND, "Download", run)

@@ -15,9 +15,10 @@ from django.http import StreamingHttpResponse
 
 from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
+from annotation.text.csv_cells import guarded
 from annotation.text.item_keys import item_key_sql
-from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
-from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, write
+from calibration.exports.parts import OF_PART, PART_TABLE, Taken, taken_by_default
+from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, guarded_sql, write
 from calibration.models import Export, Gold
 from calibration.reading.census import census
 from calibration.reading.scope import Scope
@@ -41,23 +42,27 @@ PLACE_COLUMNS = (
     Column("turn_number", f"({TURN_NUMBER})", "integer"),
 )
 LABEL_COLUMNS = (
-    Column("item", f"({ITEM})"),
-    Column("rater", "named.name"),
+    Column("item", "l.item", cell_sql="l.item_cell"),
+    Column("rater", "named.name", cell_sql="named.cell"),
     Column("value", "l.number", "value", "l.text"),
-    Column("question", "asked.key"),
-    Column("scheme", "asked.scheme"),
+    Column("question", "asked.key", cell_sql="asked.key_cell"),
+    Column("scheme", "asked.scheme", cell_sql="asked.scheme_cell"),
     Column("sample", "l.sample", "integer"),
-    Column("cluster", "d.cluster"),
+    Column("cluster", "l.cluster", cell_sql="l.cluster_cell"),
     Column("kind", "named.kind", "plain"),
     Column("identified", "named.identified", "boolean"),
-    *PLACE_COLUMNS,
+    Column("dialogue", "l.dialogue", cell_sql="l.dialogue_cell"),
+    Column("continuation", "l.continuation", cell_sql="l.continuation_cell"),
+    Column("system", "l.system", cell_sql="l.system_cell"),
+    Column("turn", "l.turn", "integer"),
+    Column("turn_number", "l.turn_number", "integer"),
     Column("occasion", "l.occasion", "plain"),
     Column("campaign", "g.name"),
     Column("missing", "l.missing"),
     Column("explanation", "l.explanation"),
     Column("level", "asked.level", "plain"),
     Column("values", "asked.values_text::json", "json"),
-    PART_COLUMN,
+    Column("part", "l.part", "plain"),
 )
 LABEL_FIELDS = (
     "id",
@@ -72,15 +77,30 @@ LABEL_FIELDS = (
     "missing",
     "explanation",
 )
-LABEL_TABLES = f"""{PLACES}
-JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY
-  AS asked(id, key, scheme, level, values_text, n) ON asked.id = l.question_id
-JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::boolean[]) WITH ORDINALITY
-  AS named(id, name, kind, identified, n) ON named.id = l.rater_id
-LEFT JOIN annotation_campaign g ON g.id = l.campaign_id
+CELLS = ", ".join(
+    f"{guarded_sql(name)} AS {name}_cell"
+    for name in ("item", "cluster", "dialogue", "continuation", "system")
+)
+PLACED = f"""
+SELECT p.*, {CELLS} FROM (
+SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS item, d.cluster,
+       d.key AS dialogue, c.key AS continuation, y.name AS system, t.position AS turn,
+       ({TURN_NUMBER}) AS turn_number, sc.part
+  FROM (SELECT DISTINCT item_id FROM chosen) AS l
+{PLACES}
 {PART_TABLE}
-WHERE {OF_PART}
-ORDER BY {IN_ORDER}, asked.n, named.n, l.sample, l.id
+ WHERE {OF_PART}) AS p
+"""  # noqa: S608  (own SQL)
+"""Where the items of labels are, and how they stand in order: once an item, of which many labels speak."""
+LABEL_TABLES = """
+JOIN unnest(
+  %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[]
+) WITH ORDINALITY AS asked(id, key, key_cell, scheme, scheme_cell, level, values_text, n)
+  ON asked.id = l.question_id
+JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::boolean[]) WITH ORDINALITY
+  AS named(id, name, cell, kind, identified, n) ON named.id = l.rater_id
+LEFT JOIN annotation_campaign g ON g.id = l.campaign_id
+ORDER BY l.place, asked.n, named.n, l.sample, l.id
 """
 
 
@@ -99,20 +119,32 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     asked = [
         [q.id for q in questions],
         [q.key for q in questions],
+        [guarded(q.key) for q in questions],
         [q.scheme for q in questions],
+        [guarded(q.scheme) for q in questions],
         [q.level for q in questions],
         [json.dumps(q.values, ensure_ascii=False) for q in questions],
     ]
     named = [
         [r.id for r in raters],
         [r.name for r in raters],
+        [guarded(r.name) for r in raters],
         [r.kind for r in raters],
         [r.identified for r in raters],
     ]
     part = (taken or taken_by_default(scope.corpus)).params
-    return ExportQuery(
-        LABEL_COLUMNS, f"FROM ({chosen}) AS l {LABEL_TABLES}", (*params, *asked, *named, *part)
-    )
+    rest = f"""FROM (WITH chosen AS MATERIALIZED ({chosen}), placed AS MATERIALIZED ({PLACED})
+    SELECT * FROM chosen JOIN placed USING (item_id)) AS l {LABEL_TABLES}"""  # noqa: S608  (own SQL)
+    return ExportQuery(LABEL_COLUMNS, rest, (*params, *part, *asked, *named))
+
+
+MEDIA = {form: media for form, (_, media) in FORMATS.items()} | {
+    "zip": "application/zip",
+    "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+}
+"""The media type of each form of a file."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +166,7 @@ class Download:
             export = Export.objects.create(
                 format=self.form, rows=self.written.rows, sha256=self.written.sha256, **self.about
             )
-            detail = {"part": export.part, "rows": export.rows, "format": export.format}
+            detail = {"what": export.what, "part": export.part, "rows": export.rows, "format": export.format}
             subject = f"export {export.pk} of {export.corpus.name}"[:300]
             Event.objects.create(by=export.created_by, verb="export", subject=subject, detail=detail)
 
@@ -144,7 +176,7 @@ class Download:
 
     def response(self, name: str = "") -> StreamingHttpResponse:
         """Return the HTTP answer, saved by browsers as `name`; cut off, it breaks the connection."""
-        answer = StreamingHttpResponse(self, content_type=FORMATS[self.form][1])
+        answer = StreamingHttpResponse(self, content_type=MEDIA[self.form])
         digest = base64.b64encode(bytes.fromhex(self.written.sha256)).decode()
         answer["Content-Length"] = str(self.written.size)
         answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
@@ -171,13 +203,22 @@ def stream(
         written = write(query, form, file)
         stack.pop_all()
     file.seek(0)
-    about = {"corpus": corpus, "part": part, "campaign": campaign, "gold": gold, "created_by": by}
+    what = "gold" if gold else "labels"
+    about = {
+        "what": what,
+        "corpus": corpus,
+        "part": part,
+        "campaign": campaign,
+        "gold": gold,
+        "created_by": by,
+    }
     return Download(file, written, form, about)
 
 
 def manifest(export: Export) -> dict[str, Any]:
     """Return what a downloaded file must hold: its format, rows and SHA-256, of what and when it was."""
     return {
+        "what": export.what,
         "format": export.format,
         "rows": export.rows,
         "sha256": export.sha256,

@@ -34,22 +34,28 @@ class Column:
     """A column: its name, its SQL expression, and what it holds.
 
     `text` is free text and guarded in CSV; `plain` is text of fixed words; `value` is a pair of expressions
-    (a number's, a text's) of which one is null at least.
+    (a number's, a text's) of which one is null at least. `cell_sql` is the guarded text, where the query has
+    it ready: guarding once what stands in many rows is faster.
     """
 
     name: str
     sql: str
     kind: Kind = "text"
     text_sql: str = "NULL::text"
+    cell_sql: str = ""
 
 
 @dataclass(frozen=True)
 class ExportQuery:
-    """What an export reads: columns, the rest of the query from FROM on, and its parameters."""
+    """What an export reads: columns, the rest of the query from FROM on, and its parameters.
+
+    `texts` says whether a value column of Parquet holds texts; None: the values themselves tell.
+    """
 
     columns: tuple[Column, ...]
     rest: str
     params: tuple[Any, ...] = ()
+    texts: bool | None = None
 
     def count(self) -> int:
         """Return the number of rows."""
@@ -70,7 +76,7 @@ def csv_blocks(query: ExportQuery) -> Blocks:
     """Yield the rows as CSV with a header; text cells are guarded."""
     shown = ", ".join(_cell(column) for column in query.columns)
     told = [f"({c.text_sql}) IS NOT NULL AS value_is_text" for c in query.columns if c.kind == "value"]
-    sql = f"SELECT {shown} FROM ({_rows(query, *told)}) AS line"  # noqa: S608  (own SQL)
+    sql = f"SELECT {shown} FROM ({_rows(query, *told, cells=True)}) AS line"  # noqa: S608  (own SQL)
     return (yield from _copied(sql, query.params, "FORMAT csv, HEADER true"))
 
 
@@ -109,6 +115,11 @@ def parquet_blocks(query: ExportQuery) -> Blocks:
     return copied.count
 
 
+def value_is_text(query: ExportQuery) -> bool:
+    """Whether one of a query's values is a text: files that belong together have one type of value."""
+    return any(query.has_text(column) for column in query.columns if column.kind == "value")
+
+
 class Counting:
     """Passes blocks on and keeps, once they have ended, how many rows they hold."""
 
@@ -140,8 +151,13 @@ class Written:
 
 def write(query: ExportQuery, form: str, file: IO[bytes]) -> Written:
     """Write a query into a file. Rows are counted as they come, in the same look at the database."""
+    return write_blocks(FORMATS[form][0](query), file)
+
+
+def write_blocks(made: Blocks, file: IO[bytes]) -> Written:
+    """Write the blocks of a file, counting and hashing them."""
     digest, size = hashlib.sha256(), 0
-    blocks = Counting(FORMATS[form][0](query))
+    blocks = Counting(made)
     for block in blocks:
         digest.update(block)
         size += len(block)
@@ -165,26 +181,29 @@ def _copied(query: str, params: Sequence[Any], options: str) -> Blocks:
         return int(cursor.rowcount)
 
 
-def _rows(query: ExportQuery, *more: str) -> str:
+def _rows(query: ExportQuery, *more: str, cells: bool = False) -> str:
     """Return the query of the rows as texts, in order, with more expressions at the end.
+
+    With `cells` texts are guarded already where the query has them so.
 
     A sorted query is a fence to the planner: what reads it computes nothing twice.
     """
-    shown = [f'{_raw(column)} AS "{column.name}"' for column in query.columns]
+    texts = [(column.cell_sql if cells else "") or _raw(column) for column in query.columns]
+    shown = [f'{text} AS "{column.name}"' for text, column in zip(texts, query.columns, strict=True)]
     return f"SELECT {', '.join([*shown, *more])} {query.rest}"
 
 
 def _cell(column: Column) -> str:
     """Return a column of the rows as a cell; of values only those that are texts are guarded."""
     name = f'"{column.name}"'
-    if column.kind == "text":
-        return f"{_guarded(name)} AS {name}"
+    if column.kind == "text" and not column.cell_sql:
+        return f"{guarded_sql(name)} AS {name}"
     if column.kind == "value":
-        return f"CASE WHEN value_is_text THEN {_guarded(name)} ELSE {name} END AS {name}"
+        return f"CASE WHEN value_is_text THEN {guarded_sql(name)} ELSE {name} END AS {name}"
     return name
 
 
-def _guarded(sql: str) -> str:
+def guarded_sql(sql: str) -> str:
     """Return a guarded text; most begin with a letter, which is past all characters that need it."""
     plain = f"CASE WHEN ascii({sql}) > {LAST_RISKY} THEN {sql}"
     return f"{plain} WHEN ascii({sql}) IN ({RISKY}) THEN {APOSTROPHE} || {sql} ELSE {sql} END"
@@ -205,5 +224,6 @@ def _raw(column: Column) -> str:
 
 def _arrow(query: ExportQuery, column: Column) -> str:
     if column.kind == "value":
-        return "string" if query.has_text(column) else "float64"
+        texts = query.has_text(column) if query.texts is None else query.texts
+        return "string" if texts else "float64"
     return {"number": "float64", "integer": "int64", "boolean": "bool"}.get(column.kind, "string")

@@ -8,13 +8,17 @@ from django.db.models import Q
 
 
 class Export(models.Model):
-    """One completed download: of what, in which format, how many rows, and the SHA-256 of its bytes."""
+    """One completed download: of what, in which format, how many rows, and the SHA-256 of its bytes.
+
+    `what` is labels, gold, transcripts, or a package for another tool.
+    """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="exports")
     campaign = models.ForeignKey(
         "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="exports"
     )
     gold = models.ForeignKey("calibration.Gold", null=True, on_delete=models.CASCADE, related_name="exports")
+    what = models.CharField(max_length=20, default="labels")
     part = models.CharField(max_length=4, blank=True)
     format = models.CharField(max_length=10)
     rows = models.PositiveIntegerField()
@@ -26,7 +30,8 @@ class Export(models.Model):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(format__in=["csv", "jsonl", "parquet"]), name="export_format_known"
+                condition=Q(format__in=["csv", "jsonl", "parquet", "zip", "md", "tex", "html"]),
+                name="export_format_known",
             ),
         ]
 

@@ -14,7 +14,7 @@ from config.ids import row_id
 WHOSE = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
 
 
-def snapshot_of(study: Study, request: HttpRequest) -> Report | None:
+def asked_report(study: Study, request: HttpRequest) -> Report | None:
     """Return the earlier report that a request names, None where it names none."""
     number = row_id(request.GET.get("snapshot", ""))
     return None if number is None else access.snapshot(study, number)

@@ -68,9 +68,7 @@ def _choices(found: Listing) -> list[tuple[str, str]]:
 
 def _everybody(found: Listing) -> dict[str, str]:
     """Return what all people at once are called: simulated raters are no people."""
-    raters = found.asked.data.raters
-    told = [{"kind": r.kind, "n": 1, "identified": r.identified, "simulated": r.simulated} for r in raters]
-    return {PEOPLE: f"the {crowd_of(told).many}"}
+    return {PEOPLE: f"the {crowd_of(found.asked.data.raters).many}"}
 
 
 def _table(found: Listing, part: str) -> dict[str, Any] | None:

@@ -18,6 +18,8 @@ from calibration import access
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
 from calibration.exports import labels as exports
+from calibration.exports.orders import ZIP, Order
+from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import Taken, take
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
@@ -48,6 +50,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
         "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
+        "packages": PACKAGES.values(),
         "golds": golds,
         "done": done[:20],
         "written": (written := list(export_job.of_person(user, corpus)[:10])),
@@ -71,6 +74,31 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     if isinstance(found, Job):
         return being_written(request, f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}")
     return found.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResponse:
+    """Labels in the form of another tool, as a zip; test is taken out by POST alone."""
+    corpus, campaign = place_of(request)
+    if corpus is None or kind not in PACKAGES:
+        raise Http404
+    taken = taken_by(request, corpus)
+    if taken is None:
+        return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
+    return answer(request, Order(kind, corpus, campaign, taken, ZIP))
+
+
+def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpResponse:
+    """Return the file of an order, or lead to the list where it will appear or the reason why it will not."""
+    user: Any = request.user
+    place = f"campaign={order.campaign.pk}" if order.campaign else f"corpus={order.corpus.pk}"
+    try:
+        found = export_job.order_or_job(order=order, by=user)
+    except CalibrationError as refused:
+        messages.error(request, f"Not downloaded: {refused}.")
+        return redirect(f"{reverse('exports')}?{place}")
+    return being_written(request, place) if isinstance(found, Job) else found.response(order.name)
 
 
 def being_written(request: HttpRequest, query: str) -> HttpResponse:

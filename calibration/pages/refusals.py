@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from calibration import access
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, OlderFormat
 
 
 def refusal_shown(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -21,7 +21,9 @@ def refusal_shown(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         try:
             return view(request, pk, *args, **kwargs)
         except CalibrationError as error:
-            context = {"study": access.study(pk), "reason": str(error), "active_room": "studies"}
+            older = request.GET.get("snapshot", "") if isinstance(error, OlderFormat) else None
+            context = {"study": access.study(pk), "reason": str(error), "older": older}
+            context["active_room"] = "studies"
             return render(request, "calibration/report_refused.html", context, status=422)
 
     return guarded

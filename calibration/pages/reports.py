@@ -16,11 +16,13 @@ from annotation import access as loading
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
-from calibration.pages.asked import snapshot_of
+from calibration.pages.asked import asked_report
 from calibration.pages.refusals import refusal_shown
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.view import view_of
+from calibration.reports.snapshot import is_readable, snapshot_of
+from calibration.reports.tags import policy_of
+from calibration.reports.view import charts_of, view_of
 from calibration.studies import actions as studies
 from calibration.studies import job as jobs
 from calibration.studies.inputs import split_of
@@ -53,16 +55,24 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     """A study's report: computed at once where it is small, else in the background with its progress."""
     study = access.study(pk)
     part = _part(request, study)
-    found = snapshot_of(study, request) or _current(request, study, part)
+    found = asked_report(study, request) or _current(request, study, part)
     if found is None:
         return redirect(_address(study, "open-test"))
     if isinstance(found, Job):
         return render(
             request, "calibration/report_progress.html", _frame(study) | {"job": found, "part": part}
         )
-    return render(
-        request, "calibration/report.html", _frame(study) | view_of(found) | {"forms": RENDERINGS.values()}
-    )
+    return render(request, "calibration/report.html", _frame(study) | _shown_as(request, found))
+
+
+def _shown_as(request: HttpRequest, found: Report) -> dict[str, Any]:
+    """Return what the page shows of a report, by the switches of its table of tags."""
+    policy, percent = policy_of(request.GET.get("policy")), "percent" in request.GET
+    switches = {key: request.GET[key] for key in ("part", "snapshot") if key in request.GET}
+    return view_of(found, policy=policy, percent=percent) | {
+        "forms": RENDERINGS.values(),
+        "switches": urlencode(switches),
+    }
 
 
 def _part(request: HttpRequest, study: Study) -> str:
@@ -75,7 +85,7 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
     newest = studies.latest(study, part)
     if part == "test":
         return newest
-    if newest is None or (studies.is_stale(newest) and jobs.is_quick(study)):
+    if newest is None or not is_readable(newest) or (studies.is_stale(newest) and jobs.is_quick(study)):
         return jobs.report_or_job(study=study, part=part, by=_user(request))
     return jobs.under_way(study, part) or newest
 
@@ -149,7 +159,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     """One chart of a report as SVG, PNG, or its data as CSV."""
     found = _shown(request, pk)
-    for drawn in charts.charts(found.result):
+    for drawn in charts_of(snapshot_of(found)):
         if drawn.key == key:
             return _chart_file(drawn, form, f"{found.study.name}-{key}")
     raise Http404
@@ -179,7 +189,7 @@ def _shown(request: HttpRequest, pk: int) -> Report:
     """Return the report that a file is made of: the named snapshot, else the newest of the part."""
     study = access.study(pk)
     part = "test" if request.GET.get("part") == "test" else studies.default_part(study)
-    found = snapshot_of(study, request) or studies.latest(study, part)
+    found = asked_report(study, request) or studies.latest(study, part)
     if found is None:
         raise Http404
     return found

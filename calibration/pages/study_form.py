@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 from django import forms
 
 from calibration.errors import MapError
 from calibration.reading.census import Census
-from calibration.reading.definitions import DEFAULT_STATISTICS
+from calibration.reading.definitions import DEFAULT_STATISTICS, EPSILON
 from calibration.reading.scale_maps import ScaleMap
-from calibration.reports.tables import shown
-from calibration.statistics import STATISTICS
+from calibration.statistics.core.base import Family
+from calibration.statistics.table import described
 
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
-EXTRA = {
-    "alt_test_winning_rate": "Alternative annotator test: winning rate",
-    "alt_test_advantage": "Alternative annotator test: advantage",
-}
+
+
+def _families() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return every statistic that a study may ask for, in groups of where it applies."""
+    groups: dict[str, list[tuple[str, str]]] = {family: [] for family in get_args(Family)}
+    for key, statistic in described().items():
+        groups[statistic.family].append((key, statistic.title))
+    return list(groups.items())
 
 
 class StudyForm(forms.Form):
@@ -62,6 +67,15 @@ class StudyForm(forms.Form):
     resamples = forms.IntegerField(min_value=0, max_value=20_000, initial=2000)
     seed = forms.IntegerField(min_value=0, max_value=2**32 - 1, initial=0)
     level = forms.FloatField(min_value=0.5, max_value=0.999, initial=0.95, label="Confidence level")
+    epsilon = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        initial=EPSILON,
+        required=False,
+        label="Margin ε of the alternative annotator test",
+        help_text="What a judge may do worse by and still pass: 0.2 beside experts, 0.15 beside trained "
+        "people, 0.1 beside a crowd.",
+    )
 
     def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -72,13 +86,10 @@ class StudyForm(forms.Form):
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
         self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
-        self._choices(
-            "statistics",
-            [(key, EXTRA[key] if key in EXTRA else STATISTICS[key].title) for key in shown()],
-        )
+        self._choices("statistics", _families())
         self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
 
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _choices(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
@@ -117,6 +128,8 @@ class StudyForm(forms.Form):
         for key in ("raters", "samples", "statistics"):
             if data[key]:
                 written[key] = data[key]
+        if data["epsilon"] is not None:
+            written["epsilon"] = data["epsilon"]
         return written | {key: data[key] for key in ("resamples", "seed", "level", "interval")}
 
     def _questions(self) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, Max, Q
 
@@ -11,9 +11,31 @@ from calibration.reading.census import Census
 from calibration.reading.scope import Scope
 
 
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """How many items of a question a rater answered, and how many answers are missing with a reason."""
+
+    ref: str
+    title: str
+    n: int
+    missing: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a rater answered, whether or not anything could be compared with it."""
+
+    name: str
+    kind: str
+    identified: bool
+    simulated: bool
+    questions: tuple[AnsweredQuestion, ...] = ()
+
+
 def answered(
     scope: Scope, counted: Census, clusters: Collection[str] | None = None, names: Collection[str] = ()
-) -> list[dict[str, Any]]:
+) -> list[Answered]:
     """Return per rater its questions, each with the numbers of items answered and of missing answers.
 
     Only items in `clusters` and raters in `names` count, where these are given.
@@ -31,24 +53,14 @@ def answered(
         .order_by("rater_id", "question_id")
         .values_list("rater_id", "question_id", "n", "gone", "samples")
     )
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, Answered] = {}
     order = list(counted.questions)
     for rater, question, n, gone, samples in sorted(rows, key=lambda row: (row[0], order.index(row[1]))):
         info = counted.raters[rater]
         if names and info.name not in names:
             continue
-        told = found.setdefault(
-            rater,
-            {
-                "name": info.name,
-                "kind": info.kind,
-                "identified": info.identified,
-                "simulated": info.simulated,
-                "questions": [],
-            },
-        )
+        told = found.get(rater) or Answered(info.name, info.kind, info.identified, info.simulated)
         asked = counted.questions[question]
-        told["questions"].append(
-            {"ref": asked.ref, "title": asked.title, "n": n, "missing": gone, "samples": samples + 1}
-        )
+        here = AnsweredQuestion(asked.ref, asked.title, n, gone, samples + 1)
+        found[rater] = replace(told, questions=(*told.questions, here))
     return list(found.values())

@@ -4,7 +4,7 @@
                     "answered_by": [{"question": "fed_gpt4@1/ovr",
                                      "map": {"kind": "linear", "from": [1, 5], "to": [0, 4]}}]}],
      "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
-     "resamples": 2000, "seed": 0, "level": 0.95, "interval": "percentile", "split": "main"}
+     "resamples": 2000, "seed": 0, "level": 0.95, "interval": "percentile", "epsilon": 0.15, "split": "main"}
 
 Everything may be left out. Without `questions` the study is automatic: every question with two raters
 or more.
@@ -18,8 +18,9 @@ from typing import Any, Literal, cast
 
 from calibration.errors import DefinitionError, MapError
 from calibration.reading.scale_maps import ScaleMap
-from calibration.statistics import STATISTICS, Plan
-from calibration.statistics.analysis import ALT_TEST
+from calibration.statistics import Plan
+from calibration.statistics.replacement import JUDGE_TESTS
+from calibration.statistics.table import described
 
 DEFAULT_STATISTICS = (
     "percent_agreement",
@@ -28,10 +29,16 @@ DEFAULT_STATISTICS = (
     "mcc",
     "spearman",
     "krippendorff_alpha",
-    *ALT_TEST,
+    *JUDGE_TESTS,
 )
 IDENTITY = ScaleMap()
-KEYS = {"questions", "raters", "samples", "statistics", "resamples", "seed", "level", "interval", "split"}
+KEYS = {"questions", "raters", "samples", "statistics", "epsilon", "split"} | {
+    "resamples",
+    "seed",
+    "level",
+    "interval",
+}
+EPSILON = 0.15
 SamplesPolicy = Literal["mean", "first", "separate"]
 
 
@@ -68,6 +75,7 @@ class Definition:
     samples: SamplesPolicy | None = None
     statistics: tuple[str, ...] = DEFAULT_STATISTICS
     plan: Plan = field(default_factory=Plan)
+    epsilon: float = EPSILON
     split: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -81,6 +89,7 @@ class Definition:
             "seed": self.plan.seed,
             "level": self.plan.level,
             "interval": self.plan.interval,
+            "epsilon": self.epsilon,
             "split": self.split,
         }
 
@@ -97,6 +106,7 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         samples=_samples(raw.get("samples")),
         statistics=_statistics(_listed(raw, "statistics")),
         plan=_plan(raw),
+        epsilon=_epsilon(raw.get("epsilon", EPSILON)),
         split=str(raw.get("split") or ""),
     )
 
@@ -137,10 +147,16 @@ def _samples(value: Any) -> SamplesPolicy | None:
 
 
 def _statistics(names: list[Any]) -> tuple[str, ...]:
-    known = (*STATISTICS, *ALT_TEST)
+    known = described()
     if unknown := [name for name in names if name not in known]:
         raise DefinitionError(f"unknown statistic {unknown[0]!r}; there are {', '.join(known)}")
     return tuple(names) or DEFAULT_STATISTICS
+
+
+def _epsilon(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise DefinitionError("epsilon, the margin of the alternative annotator test, must lie from 0 to 1")
+    return float(value)
 
 
 def _plan(raw: Mapping[str, Any]) -> Plan:

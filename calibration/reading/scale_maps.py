@@ -48,6 +48,13 @@ class ScaleMap:
             return {"kind": self.kind}
         return {"kind": "linear", "from": list(self.source or ()), "to": list(self.target or ())}
 
+    def in_words(self) -> str:
+        """Return the map in the reader's words."""
+        if self.kind == "linear" and self.source and self.target:
+            a, b, c, d = (f"{end:g}" for end in (*self.source, *self.target))
+            return f"{a} to {b} read linearly as {c} to {d}"
+        return "by order only" if self.kind == "rank" else "on the same scale"
+
     @staticmethod
     def parse(raw: Any) -> ScaleMap:
         """Read a map from a definition. Raises MapError with one clear line."""
@@ -60,15 +67,6 @@ class ScaleMap:
         if raw["kind"] != "linear":
             return ScaleMap(raw["kind"])
         return ScaleMap("linear", _range(raw, "from"), _range(raw, "to"))
-
-
-def in_words(raw: Mapping[str, Any]) -> str:
-    """Return a map, as definitions write it, in the reader's words."""
-    read = ScaleMap.parse(raw)
-    if read.kind == "linear" and read.source and read.target:
-        a, b, c, d = (f"{end:g}" for end in (*read.source, *read.target))
-        return f"{a} to {b} read linearly as {c} to {d}"
-    return "by order only" if read.kind == "rank" else "on the same scale"
 
 
 def _range(raw: Mapping[str, Any], side: str) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from annotation.kinds import KINDS
@@ -13,11 +14,26 @@ from calibration.reading.subjects import METRIC, TEXT, Subject
 PEOPLE = ("human", "key")
 
 
-def uncompared(definition: Definition, counted: Census, subjects: Sequence[Subject]) -> list[dict[str, Any]]:
-    """Return each answered question that no comparison reads: who answered it, and why it is left out.
+@dataclass(frozen=True, slots=True)
+class Uncompared:
+    """An answered question that no comparison reads: who answered it, and why it is left out.
 
-    `maps_to` is the question that its answers could be read as answers to, empty where there is none.
+    `maps_to` is the question that its answers could be read as answers to (empty where there is none), `map`
+    how their scales would meet.
     """
+
+    ref: str
+    title: str
+    scheme_title: str
+    item_kind: str
+    raters: tuple[str, ...]
+    reason: str
+    maps_to: str
+    map: str
+
+
+def uncompared(definition: Definition, counted: Census, subjects: Sequence[Subject]) -> list[Uncompared]:
+    """Return each answered question that no comparison reads."""
     compared = {question for subject in subjects for question in subject.question_ids}
     found = []
     for question in counted.questions.values():
@@ -26,16 +42,16 @@ def uncompared(definition: Definition, counted: Census, subjects: Sequence[Subje
             continue
         target = _target(question, counted, definition.raters)
         found.append(
-            {
-                "ref": question.ref,
-                "title": question.title,
-                "scheme_title": question.scheme_title,
-                "item_kind": question.item_kind,
-                "raters": [rater.name for rater in raters],
-                "reason": _reason(question, raters, definition),
-                "maps_to": target.ref if target else "",
-                "map": "identity" if target and _scale(target) == _scale(question) else "rank",
-            }
+            Uncompared(
+                question.ref,
+                question.title,
+                question.scheme_title,
+                question.item_kind,
+                tuple(rater.name for rater in raters),
+                _reason(question, raters, definition),
+                target.ref if target else "",
+                "identity" if target and _scale(target) == _scale(question) else "rank",
+            )
         )
     return found
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, crowd, figures
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import counted, in_words, listed
 from calibration.statistics.core.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
 
 ENOUGH = 30  # answers that say whether a rater is constant
 
 
-def caveats(result: dict[str, Any]) -> list[str]:
+def caveats(result: Snapshot) -> list[str]:
     """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
     questions = figures(result)
     found = [
@@ -31,8 +31,8 @@ def caveats(result: dict[str, Any]) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def _clusters(result: dict[str, Any]) -> str:
-    n = result["counts"]["clusters"]
+def _clusters(result: Snapshot) -> str:
+    n = result.counts.clusters
     if not n or n >= MODERATE_CLUSTERS:
         return ""
     if n == 1:
@@ -41,20 +41,20 @@ def _clusters(result: dict[str, Any]) -> str:
     return f"{in_words(n).capitalize()} dialogues: below {below} clusters these intervals run {how}."
 
 
-def _calls(result: dict[str, Any]) -> Iterable[str]:
-    for row in result["calls"]:
-        if row["failed"]:
-            calls = counted(row["calls"], "call")
-            yield f"{row['failed']:,} of {calls} of {row['rater']} failed and gave no label."
-        if row.get("doubtful"):
+def _calls(result: Snapshot) -> Iterable[str]:
+    for row in result.calls:
+        if row.failed:
+            calls = counted(row.calls, "call")
+            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label."
+        if row.doubtful:
             yield (
-                f"{row['rater']} can hardly read {row['doubtful']:,} of {row['calls']:,} conversations "
-                f"({row['why']}): what it says of them means little."
+                f"{row.rater} can hardly read {row.doubtful:,} of {row.calls:,} conversations "
+                f"({row.why}): what it says of them means little."
             )
 
 
-def _missing(result: dict[str, Any]) -> str:
-    missing, labels = result["counts"]["missing"], result["counts"]["labels"]
+def _missing(result: Snapshot) -> str:
+    missing, labels = result.counts.missing, result.counts.labels
     if not missing:
         return ""
     verb = "is" if missing == 1 else "are"
@@ -96,9 +96,9 @@ def _constant(questions: list[QuestionFigures]) -> str:
 
 def _constant_raters(question: QuestionFigures) -> list[str]:
     """Return who gave a single answer, of those who answered half of the items, or 30: few may be alike."""
-    enough = min(ENOUGH, question.data["n_items"] / 2)
-    raters = [r for r in question.data["raters"] if r["kind"] != METRIC and r.get("constant")]
-    return [r["name"] for r in raters if r["n"] >= enough]
+    enough = min(ENOUGH, question.data.n_items / 2)
+    raters = [r for r in question.data.raters if r.kind != METRIC and r.constant]
+    return [r.name for r in raters if r.n >= enough]
 
 
 def _events(questions: list[QuestionFigures]) -> str:
@@ -118,36 +118,34 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
     """
     found = []
     for question in questions:
-        whole = question.data["panel"] + question.data["gaps"]
-        if any(flag in entry["flags"] for entry in whole):
+        whole = question.data.panel + question.data.gaps
+        if any(flag in entry.flags for entry in whole):
             found.append(question.title)
-        elif not question.data["gaps"]:
-            pairs = [e["raters"] for e in question.data["pairs"] if flag in e["flags"]]
+        elif not question.data.gaps:
+            pairs = [e.raters for e in question.data.pairs if flag in e.flags]
             named = dict.fromkeys(" with ".join(raters) for raters in pairs)
             found += [f"{question.title} ({listed(list(named))})"] if named else []
     return found
 
 
 def _refused(questions: list[QuestionFigures]) -> str:
-    return " ".join(
-        f"{q.title} was not computed: {q.data['problem']}." for q in questions if q.data["problem"]
-    )
+    return " ".join(f"{q.title} was not computed: {q.data.problem}." for q in questions if q.data.problem)
 
 
 def _repeated(questions: list[QuestionFigures]) -> str:
-    repeated = sum(q.data["repeated"] for q in questions)
+    repeated = sum(q.data.repeated for q in questions)
     if not repeated:
         return ""
     answers = counted(repeated, "answer")
     return f"{answers} repeat what the same rater said in another campaign; the first of each was kept."
 
 
-def _occasions(result: dict[str, Any]) -> str:
-    special = [name for name in result["occasions"] if name not in ("main", "imported")]
+def _occasions(result: Snapshot) -> str:
+    special = [name for name in result.occasions if name not in ("main", "imported")]
     return f"These labels were given on a special occasion: {listed(special)}." if special else ""
 
 
-def _split(result: dict[str, Any]) -> str:
-    if result["split"] is not None or not any(q.names(JUDGE) for q in figures(result)):
+def _split(result: Snapshot) -> str:
+    if result.split is not None or not any(q.names(JUDGE) for q in figures(result)):
         return ""
     return "The corpus has no split: a judge tuned on these dialogues will do worse on new ones."

@@ -6,13 +6,11 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.text.csv_cells import guarded
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
-    Entry,
     QuestionFigures,
     crowd,
     figures,
@@ -20,6 +18,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
+from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import label
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd
 
@@ -48,12 +47,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its key in addresses, title, what the axis measures, and points in the order of reading."""
+    """A chart: its key in addresses, title, what the axis measures, and points in the order of reading.
+
+    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points.
+    """
 
     key: str
     title: str
     axis: str
     points: tuple[Point, ...]
+    bars: bool = False
 
     @property
     def questions(self) -> list[str]:
@@ -66,10 +69,10 @@ class Chart:
         return list(dict.fromkeys(point.series for point in self.points))
 
 
-def charts(result: dict[str, Any]) -> list[Chart]:
+def charts(result: Snapshot) -> list[Chart]:
     """Return the charts that a report's figures allow, the most telling first."""
     questions = label(figures(result))
-    level = f"{result['definition']['level']:.0%} interval over dialogues"
+    level = f"{result.definition.plan.level:.0%} interval over dialogues"
     found = [_beside(statistic, questions, level) for statistic in ("cohen_kappa", "cohen_kappa_quadratic")]
     shown = {point.question for chart in found if chart for point in chart.points}
     found.append(_alpha([pair for pair in questions if pair[0] not in shown], level))
@@ -141,15 +144,15 @@ def as_csv(chart: Chart) -> str:
     return out.getvalue()
 
 
-def _point(question: str, series: str, entry: Entry) -> Point:
+def _point(question: str, series: str, entry: Figure) -> Point:
     there = ok(entry)
     return Point(
         question,
         series,
-        entry["value"] if there else None,
-        entry["low"],
-        entry["high"],
-        entry["n_items"],
-        entry["n_clusters"],
-        entry["reason"],
+        entry.value if there else None,
+        entry.low,
+        entry.high,
+        entry.n_items,
+        entry.n_clusters,
+        entry.reason,
     )

@@ -129,7 +129,12 @@ def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
     scale = alt.Scale(domain=_domain(chart["points"]), nice=True)
-    x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=axis())
+    form = ",.1~f" if chart["bars"] else ".1f"
+    x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=axis(form))
+    if chart["bars"]:
+        bars = given.mark_bar(opacity=0.75, height=ROW - 4).encode(x=x, color=colour)
+        ends = given.mark_rule(strokeWidth=1.5, color=INK).encode(x=alt.X("low:Q"), x2="high:Q")
+        return [bars, ends]
     lines = given.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour)
     return [lines, given.mark_point(filled=True, opacity=1, size=60).encode(x=x, color=colour, shape=shape)]
 
@@ -156,10 +161,10 @@ def _legend(series: list[str]) -> Any:
     return alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3)
 
 
-def axis() -> Any:
-    """Return the quantitative axis of every chart."""
+def axis(form: str = ".1f") -> Any:
+    """Return the quantitative axis of every chart, its numbers in the d3 format `form`."""
     return alt.Axis(
-        format=".1f",
+        format=form,
         labelFlush=False,
         tickCount=6,
         grid=True,

@@ -6,44 +6,43 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
 from calibration.reports.wording import Crowd, crowd_of
-from calibration.statistics import STATISTICS
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.base import InReports
-
-Entry = dict[str, Any]
+from calibration.statistics.table import described
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 
 
 def worded(statistic: str) -> InReports:
-    """Return how reports word a statistic; its key where no report was made to show it."""
-    known = STATISTICS.get(statistic)
-    return (known and known.in_reports) or InReports(statistic, statistic)
+    """Return how reports word a statistic; its key where it is none of the table any more."""
+    known = described().get(statistic)
+    return known.words if known else InReports(statistic, statistic)
 
 
 @dataclass(frozen=True)
 class QuestionFigures:
     """A question's result, asked for the figures that pages show."""
 
-    data: dict[str, Any]
+    data: Question
 
     @property
     def title(self) -> str:
         """The question's heading."""
-        return str(self.data["title"])
+        return self.data.title
 
     @property
     def headline(self) -> str:
         """The statistic that stands for agreement of two raters on this question's scale."""
-        if self.data["level"] in ("binary", "nominal"):
+        if self.data.level in ("binary", "nominal"):
             return "cohen_kappa"
-        return "cohen_kappa_quadratic" if self.data["level"] == "ordinal" else "spearman"
+        return "cohen_kappa_quadratic" if self.data.level == "ordinal" else "spearman"
 
     def names(self, kind: str, *, identified_only: bool = False) -> list[str]:
         """Return the raters of a kind who gave an answer."""
-        raters = [r for r in self.data["raters"] if r["kind"] == kind and r["n"]]
-        return [r["name"] for r in raters if r["identified"] or not identified_only]
+        raters = [r for r in self.data.raters if r.kind == kind and r.n]
+        return [r.name for r in raters if r.identified or not identified_only]
 
     @property
     def people(self) -> list[str]:
@@ -53,19 +52,19 @@ class QuestionFigures:
     @property
     def crowd(self) -> Crowd:
         """What these people are called: some are anonymous slots, or simulated."""
-        return crowd_of(self.data["raters"])
+        return crowd_of(rater for rater in self.data.raters if rater.n)
 
     @property
     def unidentified(self) -> bool:
         """Whether some of the people are anonymous slots."""
         return len(self.names(HUMAN, identified_only=True)) < len(self.people)
 
-    def among(self, statistic: str, kind: str = HUMAN) -> Entry | None:
+    def among(self, statistic: str, kind: str = HUMAN) -> Figure | None:
         """Return how far the raters of a kind agree: all together, else people over all their pairs."""
         names = set(self.names(kind))
         if len(names) < 2:
             return None
-        panel = _first(self.data["panel"], statistic, lambda raters: set(raters) <= names and len(raters) > 1)
+        panel = _first(self.data.panel, statistic, lambda raters: set(raters) <= names and len(raters) > 1)
         if panel is not None:
             return panel
         if kind == HUMAN and (
@@ -74,79 +73,77 @@ class QuestionFigures:
             return found
         if len(names) > 2:
             return None
-        return _first(self.data["pairs"], statistic, lambda raters: set(raters) == names)
+        return _first(self.data.pairs, statistic, lambda raters: set(raters) == names)
 
-    def with_people(self, statistic: str, rater: str) -> Entry | None:
+    def with_people(self, statistic: str, rater: str) -> Figure | None:
         """Return a rater's agreement with people: with all of them, or with the only one there is."""
         found = self._beside("judge", statistic, lambda raters: raters[0] == rater)
         if found is not None or len(self.people) != 1:
             return found
         pair = {rater, self.people[0]}
-        return _first(self.data["pairs"], statistic, lambda raters: set(raters) == pair)
+        return _first(self.data.pairs, statistic, lambda raters: set(raters) == pair)
 
-    def gap(self, statistic: str, rater: str) -> Entry | None:
+    def gap(self, statistic: str, rater: str) -> Figure | None:
         """Return judge with people minus people with people, on the same items and resamples."""
         return self._beside("gap", statistic, lambda raters: raters[0] == rater)
 
-    def margin(self, statistic: str, rater: str) -> Entry | None:
+    def margin(self, statistic: str, rater: str) -> Figure | None:
         """Return how far from 0 the gap of one more person may lie; none where the gap is a mean."""
-        return _first(self.data["gaps"], f"margin_{statistic}", lambda raters: raters[0] == rater)
+        return _first(self.data.gaps, f"margin_{statistic}", lambda raters: raters[0] == rater)
 
-    def people_beside(self, statistic: str, rater: str) -> Entry | None:
+    def people_beside(self, statistic: str, rater: str) -> Figure | None:
         """Return people with people on the items that a judge rated."""
         return self._beside("people", statistic, lambda raters: raters[0] == rater)
 
-    def _beside(self, side: str, statistic: str, fits: Any) -> Entry | None:
+    def _beside(self, side: str, statistic: str, fits: Any) -> Figure | None:
         """Return a side of the gap from the table of all pairs, else as the mean over pairs."""
-        gaps = self.data["gaps"]
+        gaps = self.data.gaps
         pooled = _first(gaps, f"{side}_{statistic}", fits)
         return pooled or _first(gaps, f"{side}_mean_{statistic}", fits)
 
-    def with_mean(self, rater: str, statistic: str = "spearman") -> Entry | None:
+    def with_mean(self, rater: str, statistic: str = "spearman") -> Figure | None:
         """Return a rater's correlation with the people's mean, or with the only person."""
         people = self.people
         against = MEAN_OF_PEOPLE if len(people) > 1 else (people[0] if people else "")
-        return _first(self.data["pairs"], statistic, lambda raters: set(raters) == {against, rater})
+        return _first(self.data.pairs, statistic, lambda raters: set(raters) == {against, rater})
 
-    def replacement(self, rater: str) -> Entry | None:
+    def replacement(self, rater: str) -> Figure | None:
         """Return the alternative annotator test's winning rate of a judge."""
-        return _first(self.data["replacement"], "alt_test_winning_rate", lambda raters: raters[0] == rater)
+        return _first(self.data.replacement, "alt_test_winning_rate", lambda raters: raters[0] == rater)
 
-    def advantage(self, rater: str) -> Entry | None:
+    def advantage(self, rater: str) -> Figure | None:
         """Return the alternative annotator test's advantage probability of a judge."""
-        return _first(self.data["replacement"], "alt_test_advantage", lambda raters: raters[0] == rater)
+        return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
 
-    def rater(self, name: str) -> dict[str, Any]:
+    def rater(self, name: str) -> Answerer:
         """Return what is recorded of a rater; raises KeyError for a stranger."""
-        for rater in self.data["raters"]:
-            if rater["name"] == name:
-                return dict(rater)
+        for rater in self.data.raters:
+            if rater.name == name:
+                return rater
         raise KeyError(name)
 
 
-def _first(entries: Iterable[Entry], name: str, fits: Any) -> Entry | None:
-    return next((e for e in entries if e["name"] == name and fits(e["raters"])), None)
+def _first(entries: Iterable[Figure], name: str, fits: Any) -> Figure | None:
+    return next((e for e in entries if e.name == name and fits(e.raters)), None)
 
 
-def figures(result: dict[str, Any]) -> list[QuestionFigures]:
+def figures(result: Snapshot) -> list[QuestionFigures]:
     """Return the figures of each question, those of pooled questions first."""
-    found = [QuestionFigures(data) for data in result["questions"]]
-    return sorted(found, key=lambda q: not q.data["pooled"])
+    found = [QuestionFigures(data) for data in result.questions]
+    return sorted(found, key=lambda q: not q.data.pooled)
 
 
 def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
     """Return what the people of all questions together are called."""
-    return crowd_of(rater for question in questions for rater in question.data["raters"])
+    return crowd_of(rater for question in questions for rater in question.data.raters if rater.n)
 
 
 def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:
     """Return the question that stands for the others: pooled, else overall, else the first (with a rater)."""
-    wanted = [
-        q for q in questions if rater is None or rater in [r["name"] for r in q.data["raters"] if r["n"]]
-    ]
+    wanted = [q for q in questions if rater is None or rater in [r.name for r in q.data.raters if r.n]]
     for choice in (
-        lambda q: q.data["pooled"],
-        lambda q: q.data["key"] == "overall",
+        lambda q: q.data.pooled,
+        lambda q: q.data.key == "overall",
         lambda q: bool(q.people),
     ):
         if found := [q for q in wanted if choice(q)]:
@@ -154,18 +151,18 @@ def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> Ques
     return wanted[0] if wanted else None
 
 
-def replaced(entry: Entry, who: Crowd) -> str:
+def replaced(entry: Figure, who: Crowd) -> str:
     """Return `2 of 3 people` whom a judge can replace, and how many of all could not be tested."""
-    tested, everybody = entry["n_raters"] - 1, len(entry["raters"]) - 1
-    told = f"{round((entry['value'] or 0) * tested)} of {who.counted(tested)}"
+    tested, everybody = entry.n_raters - 1, len(entry.raters) - 1
+    told = f"{round((entry.value or 0) * tested)} of {who.counted(tested)}"
     if tested == everybody:
         return told
     return f"{told} tested ({everybody - tested} of all {everybody} have fewer than 30 items to test on)"
 
 
-def ok(entry: Entry | None) -> bool:
+def ok(entry: Figure | None) -> bool:
     """Whether an entry has a value."""
-    return entry is not None and entry["status"] == "ok"
+    return entry is not None and entry.ok
 
 
 def in_order(questions: Iterable[QuestionFigures], kind: str) -> list[str]:

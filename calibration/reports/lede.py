@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.text.numbers import number, percent
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
     METRIC,
-    Entry,
     QuestionFigures,
     crowd,
     figures,
@@ -21,10 +19,13 @@ from calibration.reports.figures import (
     replaced,
     worded,
 )
+from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import Crowd, in_words, interval, listed, signed, units
 from calibration.statistics.one_more import verdict
 
 MOST_JUDGES = 3
+ENOUGH_PEOPLE = 3
+NO_FIGURE = -2.0  # below every correlation and kappa
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +38,28 @@ class Answer:
     text: str
 
 
-def lede(result: dict[str, Any]) -> list[Answer]:
+def lede(result: Snapshot) -> list[Answer]:
     """Return the answers of a report, those that its labels allow."""
-    questions = figures(result)
+    questions, epsilon = figures(result), result.definition.epsilon
     answers = [answer for answer in (_people(questions),) if answer]
     judges = in_order(questions, JUDGE)
     if len(judges) > MOST_JUDGES:
         judges = ranked(questions, judges)
         answers += _ranking(questions, judges)
     for judge in judges[:MOST_JUDGES]:
-        answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge)) if a]
+        answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge, epsilon)) if a]
     if metric := _metric(questions):
         answers.append(metric)
     return answers
 
 
-def _answer(title: str, entry: Entry, symbol: str, text: str) -> Answer:
-    value = f"{symbol} {number(entry['value'], 3)}".strip()
+def _answer(title: str, entry: Figure, symbol: str, text: str) -> Answer:
+    value = f"{symbol} {number(entry.point, 3)}".strip()
     return Answer(title, value, interval(entry), text)
 
 
-def _undefined(title: str, entry: Entry) -> Answer:
-    return Answer(title, "", "", f"No figure: {entry['reason']}.")
+def _undefined(title: str, entry: Figure) -> Answer:
+    return Answer(title, "", "", f"No figure: {entry.reason}.")
 
 
 def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
@@ -74,19 +75,19 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         agreement = question.among("percent_agreement")
         if agreement is None or not ok(agreement):
             return _undefined(title, entry)
-        text = f"of pairs agree on {question.title}. {_sentence(entry['reason'])}"
-        return Answer(title, percent(agreement["value"]), _percent_interval(agreement), text)
+        text = f"of pairs agree on {question.title}. {_sentence(entry.reason)}"
+        return Answer(title, percent(agreement.point), _percent_interval(agreement), text)
     text = (
         f"Krippendorff’s alpha among {question.crowd.among(len(question.people))} on {question.title}, "
         f"{_units(question, entry)}.{_range(asked)}"
     )
-    return _answer(title, entry, "α", text)
+    return _answer(title, entry, worded("krippendorff_alpha").symbol, text)
 
 
 def _range(questions: Sequence[QuestionFigures]) -> str:
     """Say between which questions agreement runs, where there are several."""
-    found = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data["pooled"]]
-    values = sorted(((e["value"], q.title) for q, e in found if e and ok(e)), key=lambda pair: pair[0])
+    found = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data.pooled]
+    values = sorted(((e.point, q.title) for q, e in found if e and ok(e)), key=lambda pair: pair[0])
     if len(values) < 2:
         return ""
     (low, worst), (high, best) = values[0], values[-1]
@@ -103,7 +104,7 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
             return _answer(title, entry, worded(statistic).symbol, text + _beside(question, statistic, judge))
         entry = question.with_mean(judge)
         if entry is not None and ok(entry):
-            return _answer(title, entry, "ρ", _rank_sentence(question, judge, entry))
+            return _answer(title, entry, worded("spearman").symbol, _rank_sentence(question, judge, entry))
         missed = missed or question.with_people(question.headline, judge) or entry
     return _undefined(title, missed) if missed else None
 
@@ -111,10 +112,10 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
 def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
     """Return the judges by their figure on the leading question, the highest first, those without last."""
     found = {judge: _figure(questions, judge) for judge in judges}
-    return sorted(judges, key=lambda judge: -(found[judge] or {"value": -2.0})["value"])
+    return sorted(judges, key=lambda judge: -(entry.point if (entry := found[judge]) else NO_FIGURE))
 
 
-def _figure(questions: Sequence[QuestionFigures], judge: str) -> Entry | None:
+def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
     """Return a judge's figure on the leading question of all: with people, else with their mean."""
     question = lead([q for q in questions if q.people])
     if question is None:
@@ -129,13 +130,11 @@ def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> lis
     question = lead([q for q in questions if q.people])
     if question is None or len(found) < 2:
         return []
-    first = [
-        f"{judge} {number(entry['value'], 3)} ({interval(entry)})" for judge, entry in found[:MOST_JUDGES]
-    ]
+    first = [f"{judge} {number(entry.point, 3)} ({interval(entry)})" for judge, entry in found[:MOST_JUDGES]]
     last, least = found[-1]
     text = (
         f"On {question.title}, of {len(found)} judges: {listed(first)}; last is {last} with "
-        f"{number(least['value'], 3)} ({interval(least)}). The first of many is flattered by the choice."
+        f"{number(least.point, 3)} ({interval(least)}). The first of many is flattered by the choice."
     )
     return [Answer(f"Which judge agrees with {question.crowd.many} most?", found[0][0], "", text)]
 
@@ -151,55 +150,59 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
     if people is None or gap is None or not ok(people) or not ok(gap):
         return f"There are no two {question.crowd.many} on these items to compare it with."
     who = question.crowd.many
-    said = f"{who.capitalize()} with each other reach {number(people['value'], 3)} ({interval(people)}). "
-    difference = f"{signed(gap['value'])} ({interval(gap)})"
+    said = f"{who.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
+    difference = f"{signed(gap.point)} ({interval(gap)})"
     return said + _verdict(gap, question.margin(statistic, judge), difference, question.crowd)
 
 
-def _verdict(gap: Entry, margin: Entry | None, difference: str, who: Crowd) -> str:
+def _verdict(gap: Figure, margin: Figure | None, difference: str, who: Crowd) -> str:
     """Say more or less only of a gap that one more person would hardly have."""
-    if gap["low"] is None or margin is None:
+    if gap.low is None or margin is None:
         return f"The difference is {difference}."
-    shown = verdict(gap["value"], gap["low"], gap["high"], margin["value"])
+    shown = verdict(gap.point, gap.low, gap.high, margin.value)
     if shown == "not shown":
         return f"A difference is not shown: {difference}."
     if shown == "unknown":
-        return f"The difference is {difference}; {margin['reason']}."
+        return f"The difference is {difference}; {margin.reason}."
     if shown == "within":
-        up_to = f"up to {number(margin['value'])}"
+        up_to = f"up to {number(margin.point)}"
         return f"The difference, {difference}, may be that of one more {who.one} ({up_to})."
     return f"It agrees with {who.many} {shown} than they do with each other: {difference}."
 
 
-def _rank_sentence(question: QuestionFigures, judge: str, entry: Entry) -> str:
-    samples = question.rater(judge)["samples"]
+def _rank_sentence(question: QuestionFigures, judge: str, entry: Figure) -> str:
+    samples = question.rater(judge).samples
     who = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
     people = f"the {question.crowd.own} mean" if len(question.people) > 1 else question.people[0]
     return f"Rank correlation of {who} with {people} on {question.title}, {_units(question, entry)}."
 
 
-def _stand_in(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
-    """The alternative annotator test, where there are three people or more."""
+def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) -> Answer | None:
+    """The alternative annotator test, where there are three people or more; of two, that it needs three."""
     for question in _by_importance(questions, judge):
         entry, advantage = question.replacement(judge), question.advantage(judge)
         title = f"Can {judge} stand in for a {question.crowd.one}?"
         if entry is None or advantage is None or not ok(advantage):
             continue
-        also = f" Advantage probability {number(advantage['value'], 3)} ({interval(advantage)})."
+        if len(question.names(HUMAN, identified_only=True)) < ENOUGH_PEOPLE:
+            needed = f"The alternative annotator test needs three {question.crowd.many}"
+            return Answer(title, "", "", f"{needed}; two answered {question.title}.")
+        also = f" Advantage probability {number(advantage.point, 3)} ({interval(advantage)})."
         if not ok(entry):
-            return Answer(title, "", "", f"Not passed on {question.title}: {entry['reason']}.{also}")
-        passed = "Passed" if entry["value"] >= 0.5 else "Not shown"
+            return Answer(title, "", "", f"Not passed on {question.title}: {entry.reason}.{also}")
+        passed = "Passed" if entry.point >= 0.5 else "Not shown"
         text = (
             f"{passed} on {question.title}: by the alternative annotator test it can replace "
-            f"{replaced(entry, question.crowd)} (at least half is wanted).{also}{_flattered(question)}"
+            f"{replaced(entry, question.crowd)} (at least half is wanted), with a margin ε of {epsilon:g}."
+            f"{also}{_flattered(question)}"
         )
-        return _answer(title, entry, "ω", text)
+        return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
     return None
 
 
 def _flattered(question: QuestionFigures) -> str:
     """Say what accuracy hides where one answer is common."""
-    if question.data["level"] not in ("binary", "nominal"):
+    if question.data.level not in ("binary", "nominal"):
         return ""
     return " Its score is accuracy, which a rare answer flatters: read kappa beside it."
 
@@ -214,16 +217,16 @@ def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
     good = [(name, e) for name, e in found if e is not None and ok(e)]
     if not good:
         return None
-    name, entry = max(good, key=lambda pair: abs(pair[1]["value"]))
+    name, entry = max(good, key=lambda pair: abs(pair[1].point))
     chosen = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
     text = (
         f"Rank correlation of {name} with the {question.crowd.own} mean on {question.title}, "
         f"{_units(question, entry)}.{chosen}"
     )
-    return _answer(f"Does a metric follow {question.crowd.many}?", entry, "ρ", text)
+    return _answer(f"Does a metric follow {question.crowd.many}?", entry, worded("spearman").symbol, text)
 
 
-def headline_question(result: dict[str, Any]) -> str:
+def headline_question(result: Snapshot) -> str:
     """Return the question a report answers, as its title."""
     questions = figures(result)
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
@@ -234,17 +237,17 @@ def headline_question(result: dict[str, Any]) -> str:
         return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {who}?"
     if people:
         return f"Do the {who} agree with each other?"
-    return "Do the judges agree with each other?" if judges else str(result["study"])
+    return "Do the judges agree with each other?" if judges else str(result.study)
 
 
-def _units(question: QuestionFigures, entry: Entry) -> str:
-    return units(question.data["item_kind"], entry["n_items"], pooled=question.data["pooled"])
+def _units(question: QuestionFigures, entry: Figure) -> str:
+    return units(question.data.item_kind, entry.n_items, pooled=question.data.pooled)
 
 
-def _percent_interval(entry: Entry) -> str:
-    if entry["low"] is None:
+def _percent_interval(entry: Figure) -> str:
+    if entry.low is None:
         return "no interval"
-    return f"{percent(entry['low'])} to {percent(entry['high'])}"
+    return f"{percent(entry.low)} to {percent(entry.high)}"
 
 
 def _sentence(text: str) -> str:

@@ -6,22 +6,22 @@ many papers print: so both stand side by side, each under its own name.
 
 from __future__ import annotations
 
-from typing import Any
-
-from calibration.reports.figures import HUMAN, JUDGE, Entry, QuestionFigures, figures, worded
-from calibration.reports.tables import Row, Table, label, noted, shown
+from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, figures, worded
+from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.tables import Row, Table, label, noted
+from calibration.statistics import STATISTICS
 from calibration.statistics.pooled import POOLED
 
 TITLE = "Mean over pairs"
-Both = list[Entry | None]
+Both = list[Figure | None]
 
 
-def means(result: dict[str, Any]) -> list[Table]:
+def means(result: Snapshot) -> list[Table]:
     """Return κ and MCC of one table, each beside its mean over pairs of raters; nothing where there is none.
 
     Rows are people with people, each judge with people, and the judge's gap.
     """
-    keys = [key for key in shown() if key in POOLED and key in result["definition"]["statistics"]]
+    keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
     keys = [key for key in keys if key != "percent_agreement"]
     rows: list[Row] = []
     for title, question in label(figures(result)):
@@ -42,8 +42,8 @@ def means(result: dict[str, Any]) -> list[Table]:
 
 def _row(title: str, question: QuestionFigures, who: str, cells: Both) -> Row:
     given = [cell for cell in cells if cell]
-    items, clusters = (max(cell[count] for cell in given) for count in ("n_items", "n_clusters"))
-    return Row(title, who, items, clusters, cells, pooled=bool(question.data["pooled"]))
+    items, clusters = max(cell.n_items for cell in given), max(cell.n_clusters for cell in given)
+    return Row(title, who, items, clusters, cells, pooled=bool(question.data.pooled))
 
 
 def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
@@ -61,5 +61,5 @@ def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Bot
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: str) -> Both:
     """Return each statistic's figure of one table and its mean, of those whose raters begin with `first`."""
-    own = {entry["name"]: entry for entry in question.data["gaps"] if entry["raters"][0] == first}
+    own = {entry.name: entry for entry in question.data.gaps if entry.raters[0] == first}
     return [own.get(name) for key in keys for name in (f"{side}_{key}", f"{side}_mean_{key}")]

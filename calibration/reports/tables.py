@@ -4,42 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 from urllib.parse import urlencode
 
 from annotation.kinds import KINDS as ITEM_KINDS
 from calibration.disagreements.measure import PEOPLE
+from calibration.reading.answered import Answered
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
     METRIC,
-    Entry,
     QuestionFigures,
     crowd,
     figures,
-    in_order,
     ok,
     replaced,
     worded,
 )
+from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
-from calibration.statistics.analysis import ALT_TEST, MEAN_OF_PEOPLE
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.types import CATEGORIES
+from calibration.statistics.replacement import JUDGE_TESTS
 
-OTHERS = {
-    "with_mean": "ρ, mean",
-    "gap": "Gap",
-    "alt_test_winning_rate": "ω",
-    "alt_test_advantage": "Advantage",
-}
-"""Headings of columns that are not a statistic of the table."""
 KINDS = (HUMAN, JUDGE, METRIC, "key")
 
 
-def shown() -> tuple[str, ...]:
-    """Return the statistics that a report shows in a table, and so the ones that a form may offer."""
-    return (*(key for key, statistic in STATISTICS.items() if statistic.in_reports), *ALT_TEST)
+@dataclass(frozen=True)
+class Cell(Figure):
+    """A figure without a value, and the number of the note under its table that says why."""
+
+    note: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class Row:
     who: str
     n_items: int
     n_clusters: int
-    cells: list[Entry | None]
+    cells: list[Figure | None]
     first: bool = False
     pooled: bool = False
     items: str = ""
@@ -61,12 +56,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1."""
+    """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1.
+
+    `first` heads the rows' first column. Where no row says who is compared, there is no column for it.
+    """
 
     title: str
     columns: list[tuple[str, str]]
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    first: str = "Question"
+
+    @property
+    def compares(self) -> bool:
+        """Whether rows say who is compared."""
+        return any(row.who for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -76,22 +80,20 @@ class Matrix:
     question: str
     statistic: str
     names: list[str]
-    rows: list[tuple[str, list[tuple[Entry | None, str]]]]
+    rows: list[tuple[str, list[tuple[Figure | None, str]]]]
 
 
-def agreement(result: dict[str, Any]) -> list[Table]:
+def agreement(result: Snapshot) -> list[Table]:
     """Return people with people, judges with judges, and each judge with people, question by question.
 
     Tags and categories have a table of their own, beside that of scales: other statistics apply to them.
     """
     questions = label(figures(result))
     families = {
-        "Agreement on tags and categories": [p for p in questions if p[1].data["level"] in CATEGORIES],
-        "Agreement on scales": [p for p in questions if p[1].data["level"] not in CATEGORIES],
+        "Agreement on tags and categories": [p for p in questions if p[1].data.level in CATEGORIES],
+        "Agreement on scales": [p for p in questions if p[1].data.level not in CATEGORIES],
     }
-    chosen = result["definition"]["statistics"]
-    offered = shown()
-    asked = [name for name in chosen if name in offered and name not in ALT_TEST]
+    asked = [name for name in STATISTICS if name in result.definition.statistics]
     found = [_table(title, members, [*asked, "gap", "with_mean"]) for title, members in families.items()]
     found.append(_replacement(questions))
     return [table for table in found if table.rows]
@@ -109,7 +111,9 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             cells = [noted(entry, notes), noted(question.advantage(judge), notes)]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
-    return Table("Alternative annotator test", [(key, OTHERS[key]) for key in ALT_TEST], rows, notes)
+    return Table(
+        "Alternative annotator test", [(key, worded(key).heading) for key in JUDGE_TESTS], rows, notes
+    )
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
@@ -120,18 +124,18 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     for row in rows:
         row.cells[:] = [noted(row.cells[i], notes) for i in used]
     who = crowd(question for _, question in questions)
-    others = OTHERS | {"with_mean": f"ρ, {who.own} mean"}
+    others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {who.own} mean"}
     headings = [(key, others.get(key) or worded(key).heading) for key in columns]
     return Table(title, [headings[i] for i in used], rows, notes)
 
 
-def noted(entry: Entry | None, notes: list[str]) -> Entry | None:
+def noted(entry: Figure | None, notes: list[str]) -> Figure | None:
     """Return an entry with the number of the note that says why it has no value."""
-    if entry is None or ok(entry):
+    if entry is None or entry.ok:
         return entry
-    if entry["reason"] not in notes:
-        notes.append(entry["reason"])
-    return entry | {"note": notes.index(entry["reason"]) + 1}
+    if entry.reason not in notes:
+        notes.append(entry.reason)
+    return Cell(**vars(entry), note=notes.index(entry.reason) + 1)
 
 
 def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list[Row]:
@@ -157,21 +161,21 @@ def _first(row: Row) -> Row:
 
 def behind(question: QuestionFigures, a: str, b: str) -> str:
     """Return the parameters of the page with the items on which two raters (or PEOPLE) differ."""
-    return urlencode({"question": question.data["ref"], "a": a, "b": b})
+    return urlencode({"question": question.data.ref, "a": a, "b": b})
 
 
-def _row(title: str, question: QuestionFigures, who: str, cells: list[Entry | None], items: str = "") -> Row:
+def _row(title: str, question: QuestionFigures, who: str, cells: list[Figure | None], items: str = "") -> Row:
     given = [cell for cell in cells if cell]
-    n_items = max((cell["n_items"] for cell in given), default=0)
-    clusters = max((cell["n_clusters"] for cell in given), default=0)
-    return Row(title, who, n_items, clusters, cells, pooled=bool(question.data["pooled"]), items=items)
+    n_items = max((cell.n_items for cell in given), default=0)
+    clusters = max((cell.n_clusters for cell in given), default=0)
+    return Row(title, who, n_items, clusters, cells, pooled=bool(question.data.pooled), items=items)
 
 
-def _people_cell(question: QuestionFigures, column: str) -> Entry | None:
+def _people_cell(question: QuestionFigures, column: str) -> Figure | None:
     return question.among(column) if column in STATISTICS else None
 
 
-def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Entry | None:
+def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Figure | None:
     if column == "with_mean":
         return question.with_mean(judge)
     if column == "gap":
@@ -179,7 +183,7 @@ def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Entry | N
     return question.with_people(column, judge)
 
 
-def metrics(result: dict[str, Any]) -> list[tuple[str, str, Entry, str]]:
+def metrics(result: Snapshot) -> list[tuple[str, str, Figure, str]]:
     """Return (question, metric, rank correlation with the people's mean, where its items are) by question."""
     found = []
     for title, question in label(figures(result)):
@@ -190,7 +194,7 @@ def metrics(result: dict[str, Any]) -> list[tuple[str, str, Entry, str]]:
     return found
 
 
-def matrices(result: dict[str, Any]) -> list[Matrix]:
+def matrices(result: Snapshot) -> list[Matrix]:
     """Return, per question, its headline statistic between all identified people and judges."""
     found = []
     for title, question in label(figures(result)):
@@ -203,9 +207,9 @@ def matrices(result: dict[str, Any]) -> list[Matrix]:
 def _matrix(title: str, question: QuestionFigures, names: list[str]) -> Matrix:
     statistic = question.headline
     entries = {
-        frozenset(e["raters"]): e
-        for e in question.data["pairs"]
-        if e["name"] == statistic and MEAN_OF_PEOPLE not in e["raters"]
+        frozenset(e.raters): e
+        for e in question.data.pairs
+        if e.name == statistic and MEAN_OF_PEOPLE not in e.raters
     }
     rows = [
         (
@@ -227,48 +231,44 @@ def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigur
         same = [q for q in questions if q.title == question.title]
         title = question.title
         if len(same) > 1:
-            kinds = {q.data["item_kind"] for q in same}
-            plural = ITEM_KINDS[question.data["item_kind"]].plural
-            about = plural if len(kinds) == len(same) else question.data["scheme_title"]
+            kinds = {q.data.item_kind for q in same}
+            plural = ITEM_KINDS[question.data.item_kind].plural
+            about = plural if len(kinds) == len(same) else question.data.scheme_title
             title = f"{title} ({about})"
         out.append((title, question))
     return out
 
 
-def raters(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return who answered, with the numbers of answers and of missing ones over all questions.
+@dataclass(frozen=True, slots=True)
+class WhoAnswered:
+    """A rater over all questions: their titles and number, items answered, answers missing, samples."""
 
-    Whoever answered is there, also where nothing was compared; reports of before know the others alone.
-    """
-    if "answered" in result:
-        return [_answered(rater) for kind in KINDS for rater in result["answered"] if rater["kind"] == kind]
-    questions = [q for q in figures(result) if not q.data["pooled"]]
-    rows = []
-    for kind in KINDS:
-        for name in in_order(questions, kind):
-            own = [r for q in questions for r in q.data["raters"] if r["name"] == name and r["kind"] == kind]
-            rows.append(
-                {
-                    "name": name,
-                    "kind": kind,
-                    "identified": own[0]["identified"],
-                    "simulated": bool(own[0].get("simulated")),
-                    "titles": [],
-                    "questions": len([r for r in own if r["n"]]),
-                    "n": sum(r["n"] for r in own),
-                    "missing": sum(r["missing"] for r in own),
-                    "samples": max(r["samples"] for r in own),
-                }
-            )
-    return rows
+    name: str
+    kind: str
+    identified: bool
+    simulated: bool
+    titles: tuple[str, ...]
+    questions: int
+    n: int
+    missing: int
+    samples: int
 
 
-def _answered(rater: dict[str, Any]) -> dict[str, Any]:
-    asked = [question for question in rater["questions"] if question["n"]]
-    return rater | {
-        "titles": list(dict.fromkeys(question["title"] for question in asked)),
-        "questions": len(asked),
-        "n": sum(question["n"] for question in asked),
-        "missing": sum(question["missing"] for question in rater["questions"]),
-        "samples": max(question["samples"] for question in rater["questions"]),
-    }
+def raters(result: Snapshot) -> list[WhoAnswered]:
+    """Return who answered, people first. Whoever answered is there, also where nothing was compared."""
+    return [_answered(rater) for kind in KINDS for rater in result.answered if rater.kind == kind]
+
+
+def _answered(rater: Answered) -> WhoAnswered:
+    asked = [question for question in rater.questions if question.n]
+    return WhoAnswered(
+        rater.name,
+        rater.kind,
+        rater.identified,
+        rater.simulated,
+        titles=tuple(dict.fromkeys(question.title for question in asked)),
+        questions=len(asked),
+        n=sum(question.n for question in asked),
+        missing=sum(question.missing for question in rater.questions),
+        samples=max(question.samples for question in rater.questions),
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 from annotation.kinds import KINDS
 from annotation.text.numbers import number
+from calibration.reports.snapshot import Figure
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -18,11 +19,11 @@ def signed(value: float, digits: int = 2) -> str:
     return text if value < 0 or text.startswith("−") else f"+{text}"
 
 
-def interval(entry: dict[str, Any], digits: int = 2) -> str:
+def interval(entry: Figure) -> str:
     """Return `0.19 to 0.31`, or `no interval`."""
-    if entry["low"] is None:
+    if entry.low is None:
         return "no interval"
-    return f"{number(entry['low'], digits)} to {number(entry['high'], digits)}"
+    return f"{number(entry.low, entry.end_digits)} to {number(entry.high, entry.end_digits)}"
 
 
 def in_words(count: int) -> str:
@@ -81,10 +82,21 @@ SIMULATED = Crowd(
 MIXED = Crowd("people and simulated raters", "rater", ("rater", "raters"), "raters’")
 
 
-def crowd_of(raters: Iterable[dict[str, Any]]) -> Crowd:
+class Somebody(Protocol):
+    """Whoever gave ratings."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def identified(self) -> bool: ...
+    @property
+    def simulated(self) -> bool: ...
+
+
+def crowd_of(raters: Iterable[Somebody]) -> Crowd:
     """Return what the human raters among those of a report are called."""
-    humans = [rater for rater in raters if rater["kind"] == "human" and rater["n"]]
-    simulated = [rater for rater in humans if rater.get("simulated")]
+    humans = [rater for rater in raters if rater.kind == "human"]
+    simulated = [rater for rater in humans if rater.simulated]
     if simulated:
         return SIMULATED if len(simulated) == len(humans) else MIXED
-    return SLOTS if humans and not any(rater["identified"] for rater in humans) else PEOPLE
+    return SLOTS if humans and not any(rater.identified for rater in humans) else PEOPLE

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import krippendorff
 import numpy as np
 
 from calibration.statistics.core.base import (
@@ -24,6 +25,7 @@ from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats, Level
 
+LIBRARY_CELLS = 5_000_000
 MAX_VALUES = 101  # distinct values kept as a table of coincidences
 
 
@@ -81,7 +83,12 @@ def _interval_by_moments(draw: Draw) -> Floats:
 
 def at_level(level: Level) -> Statistic:
     """Return alpha fixed to a level, whatever the ratings say of themselves."""
-    return replace(ALPHA, key=f"krippendorff_alpha_{level}", compute=lambda draw: alpha_at(draw, level))
+    return replace(
+        ALPHA,
+        key=f"krippendorff_alpha_{level}",
+        compute=lambda draw: alpha_at(draw, level),
+        library=None,
+    )
 
 
 def too_many_values(sample: Sample) -> Verdict | None:
@@ -93,6 +100,20 @@ def too_many_values(sample: Sample) -> Verdict | None:
     return None
 
 
+def library_alpha(sample: Sample) -> float | None:
+    """Return alpha by the library krippendorff; None where its table of items x values x values is large."""
+    if len(sample.counts) * len(sample.grid) ** 2 > LIBRARY_CELLS:
+        return None
+    level = sample.ratings.level
+    return float(
+        krippendorff.alpha(
+            value_counts=sample.counts,
+            value_domain=sample.grid,
+            level_of_measurement="nominal" if level == "binary" else level,
+        )
+    )
+
+
 ALPHA = Statistic(
     key="krippendorff_alpha",
     title="Krippendorff's alpha",
@@ -101,5 +122,6 @@ ALPHA = Statistic(
     exchangeable=True,
     checks=(no_variation, too_many_values, constant_flag, prevalence, few_of_either),
     source="Krippendorff (2011)",
+    library=library_alpha,
     in_reports=InReports("Krippendorff’s alpha", "α", "α"),
 )

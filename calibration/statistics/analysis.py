@@ -18,14 +18,13 @@ from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.gaps import Comparison, Member, gap_results
-from calibration.statistics.replacement import alternative_annotator_test
-from calibration.statistics.table import STATISTICS
+from calibration.statistics.replacement import JUDGE_TESTS, alternative_annotator_test
+from calibration.statistics.table import STATISTICS, described
 
 PEOPLE = "human"
 MEAN_OF_PEOPLE = f"mean(kind:{PEOPLE})"
 KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, "": 3, "metric": 4, "composite": 5}
 MANY_PAIRS = 300
-ALT_TEST = ("alt_test_winning_rate", "alt_test_advantage")
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def analyse(
         ratings.column(against)
     if against is not None:
         return Analysis(pairs=run.pairs(against))
-    wanted = statistics is None or any(name in ALT_TEST for name in statistics)
+    wanted = statistics is None or any(name in JUDGE_TESTS for name in statistics)
     replacement = run.replacement(epsilon) if wanted else ()
     return Analysis(run.panel(), run.pairs(None), replacement, run.gaps())
 
@@ -92,9 +91,9 @@ def analyse(
 def _chosen(names: Iterable[str] | None) -> tuple[Statistic, ...]:
     if names is None:
         return tuple(STATISTICS.values())
-    unknown = [n for n in names if n not in STATISTICS and n not in ALT_TEST]
+    unknown = [name for name in names if name not in described()]
     if unknown:
-        raise KeyError(f"no statistic {unknown[0]!r}; there are {', '.join((*STATISTICS, *ALT_TEST))}")
+        raise KeyError(f"no statistic {unknown[0]!r}; there are {', '.join(described())}")
     return tuple(STATISTICS[n] for n in names if n in STATISTICS)
 
 

@@ -8,7 +8,7 @@ the same annotators: one who never marks the behaviour is left out of all of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.sums import Labels, cluster_codes, finished
@@ -23,6 +24,14 @@ from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
 
 Policy = Literal["consistent", "cocoeval"]
+POLICIES: dict[Policy, str] = {
+    "consistent": "a person who never marks a behaviour is left out of all four figures of its row",
+    "cocoeval": (
+        "as published, a person who never marks a behaviour is left out of recall and MCC, and counts as 0 "
+        "in precision and kappa"
+    ),
+}
+"""The policies, the default first, and what each does with a person who never marks a behaviour."""
 Marks = npt.NDArray[np.bool_]
 FIGURES = ("precision", "recall", "mcc", "kappa")
 OVERALL = "overall"
@@ -33,10 +42,89 @@ class Row:
     """One behaviour: how often people and judge mark it, the four figures, and people with each other."""
 
     behaviour: str
-    detected_by_people: float
-    detected_by_judge: float
+    detected_by_people: Result
+    detected_by_judge: Result
     judge: Mapping[str, Result]
     people: Mapping[str, Result]
+
+
+@dataclass(frozen=True)
+class TagTable:
+    """Table 7 of one judge: whom it was compared with, on how many turns, and its rows by behaviour.
+
+    ``n_dropped`` turns were answered by some of these raters but not by all, for all behaviours. Without a
+    turn to compare there are no rows, and ``reason`` says why.
+    """
+
+    judge: str
+    people: tuple[str, ...]
+    behaviours: tuple[str, ...]
+    policy: Policy
+    n_items: int
+    n_dropped: int
+    rows: tuple[Row, ...] = ()
+    reason: str = ""
+
+
+def tables_of(
+    questions: Mapping[str, Ratings], *, policies: Iterable[Policy] = POLICIES, plan: Plan | None = None
+) -> tuple[TagTable, ...]:
+    """Return table 7 of every identified judge with the identified people, per policy.
+
+    ``questions`` are the ratings of each behaviour, binary, over items that bear the same names in all. A
+    judge's table has the behaviours that it answered, and the people who answered all of these; only turns
+    that all of them answered count. Nothing is returned for a judge without such a person.
+    """
+    found = []
+    for judge in dict.fromkeys(name for ratings in questions.values() for name in _named(ratings, "judge")):
+        own = {key: ratings for key, ratings in questions.items() if judge in _named(ratings, "judge")}
+        by_question = [_named(ratings, "human") for ratings in own.values()]
+        people = tuple(name for name in by_question[0] if all(name in names for names in by_question))
+        if not people:
+            continue
+        marks, clusters, n_dropped = _marks_of(own, (judge, *people))
+        for policy in policies:
+            if not len(clusters):
+                reason = f"no turn was answered for every behaviour by {judge} and by all it is compared with"
+                found.append(TagTable(judge, people, tuple(own), policy, 0, n_dropped, reason=reason))
+                continue
+            rows = table(marks[0], marks[1:], tuple(own), clusters.tolist(), policy=policy, plan=plan)
+            found.append(TagTable(judge, people, tuple(own), policy, len(clusters), n_dropped, rows))
+    return tuple(found)
+
+
+def _named(ratings: Ratings, kind: str) -> list[str]:
+    """Return the identified raters of a kind who answered on the question's own scale."""
+    return [
+        ratings.raters[column]
+        for column in ratings.of_kind(kind)
+        if ratings.identified[column]
+        and ratings.on_scale[column]
+        and not np.isnan(ratings.values[:, column]).all()
+    ]
+
+
+def _marks_of(questions: Mapping[str, Ratings], raters: Sequence[str]) -> tuple[list[Floats], Ints, int]:
+    """Return each rater's marks (turns x behaviours) on shared turns, their clusters, how many were left."""
+    every = list(questions.values())
+    answers: dict[str, list[Floats]] = {}
+    clusters: dict[str, int] = {}
+    for ratings in every:
+        columns = [ratings.column(name) for name in raters]
+        for row, item in enumerate(ratings.items):
+            given = ratings.values[row, columns]
+            if not np.isnan(given).all():
+                marked = np.where(np.isnan(given), np.nan, given == ratings.positive)
+                answers.setdefault(item, []).append(marked)
+                clusters.setdefault(item, int(ratings.clusters[row]))
+    whole = [
+        item
+        for item, given in answers.items()
+        if len(given) == len(every) and not any(np.isnan(one).any() for one in given)
+    ]
+    cube = np.array([answers[item] for item in whole]).reshape(len(whole), len(every), len(raters))
+    own = np.array([clusters[item] for item in whole], dtype=np.int64)
+    return [cube[:, :, place] for place in range(len(raters))], own, len(answers) - len(whole)
 
 
 def table(
@@ -105,11 +193,40 @@ class _Tables:
 
     def row(self, behaviour: int, name: str) -> Row:
         """Return the row of a behaviour, or of all joined."""
-        column = slice(None) if behaviour == self.n_behaviours else behaviour
-        counts = [float(np.count_nonzero(m[:, column])) for m in self.marks]
         judge = {f: self._figure(f, self.judged, behaviour) for f in FIGURES}
         people = {f: self._figure(f, self.among, behaviour) for f in FIGURES} if self.among else {}
-        return Row(name, float(np.mean(counts[1:])), counts[0], judge, people)
+        return Row(name, self._marked(1, behaviour), self._marked(0, behaviour), judge, people)
+
+    def _marked(self, side: int, behaviour: int) -> Result:
+        """Return how many turns the people (side 1, their mean) or the judge (side 0) marked."""
+        points, drawn = (
+            np.array([_marks(tables[pair][:, behaviour], side) for pair in self.judged])
+            for tables in (self.points, self.drawn)
+        )
+        raters = len(self.judged) if side else 1
+        return finished(
+            "detected_by_people" if side else "detected_by_judge",
+            float(points.mean()),
+            drawn.mean(axis=0),
+            self.plan,
+            n_items=self._n_items(behaviour),
+            n_clusters=self.n_units,
+            n_raters=raters,
+            method=f"marked turns, mean over {raters} raters" if side else "marked turns",
+        )
+
+    def _why(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> str:
+        """Say why a figure is undefined for every pair: of the first's marks, or else of the second's."""
+        name = figure.upper() if figure == "mcc" else figure
+        whole = [self.points[pair][0, behaviour] for pair in pairs]
+        if all(not _marks(table[None], 1)[0] for table in whole):
+            return f"no {name}: no person marks the behaviour"
+        if pairs is self.judged and not _marks(whole[0][None], 0)[0]:
+            return f"no {name}: the judge marks no turn"
+        return f"no {name}: in no pair do both mark some turns and leave some out"
+
+    def _n_items(self, behaviour: int) -> int:
+        return len(self.units) * (self.n_behaviours if behaviour == self.n_behaviours else 1)
 
     def _figure(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> Result:
         points = np.array([_FORMULAS[figure](self.points[p][:, behaviour])[0] for p in pairs])
@@ -121,18 +238,17 @@ class _Tables:
             marked = np.array([self.points[p][0, behaviour, 1].sum() > 0 for p in pairs])
             points, drawn = np.where(marked, points, np.nan), np.where(marked[:, None], drawn, np.nan)
         n_dropped = int(np.isnan(points).sum())
-        repeated = self.n_behaviours if behaviour == self.n_behaviours else 1
         return finished(
             figure,
             _mean(points[:, None])[0],
             _mean(drawn),
             self.plan,
-            n_items=len(self.units) * repeated,
+            n_items=self._n_items(behaviour),
             n_clusters=self.n_units,
             n_raters=len({r for p in pairs for r in p}),
             method=f"policy {self.policy}, mean over {len(points) - n_dropped} of {len(points)} pairs",
             flags=("dropped_raters",) if n_dropped else (),
-            undefined=f"{figure} is undefined for every pair: nobody marks the behaviour",
+            undefined=self._why(figure, pairs, behaviour),
         )
 
 
@@ -141,6 +257,11 @@ def _mean(values: Floats) -> Floats:
     defined = ~np.isnan(values)
     n = defined.sum(axis=0)
     return np.where(n > 0, np.where(defined, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
+
+
+def _marks(tables: Floats, side: int) -> Floats:
+    """Return per table how many turns the second rater (side 0) or the first (side 1) marked."""
+    return tables[:, 1, :].sum(axis=1) if side else tables[:, :, 1].sum(axis=1)
 
 
 def _share(top: Floats, bottom: Floats) -> Floats:

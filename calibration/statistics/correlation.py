@@ -89,6 +89,7 @@ CORRELATION: tuple[Statistic, ...] = (
         levels=CORRELATION_LEVELS,
         needs_scale=False,
         checks=(three_items, constant_undefined, as_numbers),
+        in_reports=InReports("Pearson’s correlation", "r", "r"),
     ),
     Statistic(
         key="spearman",
@@ -106,5 +107,6 @@ CORRELATION: tuple[Statistic, ...] = (
         levels=CORRELATION_LEVELS,
         needs_scale=False,
         checks=(three_items, constant_undefined),
+        in_reports=InReports("Kendall’s tau-b", "τ", "τ"),
     ),
 )

@@ -23,7 +23,6 @@ from calibration.statistics.one_more import margin_result
 from calibration.statistics.pooled import POOLED, WEIGHTS, Beside, People, evaluated
 from calibration.statistics.table import STATISTICS
 
-COMPARED = frozenset((*POOLED, "pearson", "spearman", "kendall_tau_b"))
 OF_THE_DATA = (prevalence, few_events, few_of_either)
 ONE_TABLE = "every pair of ratings of an item once, in one table"
 
@@ -81,13 +80,15 @@ def gap_results(of: Comparison, people: Sequence[Member], judge: Sequence[Member
     """Return, per measure of agreement, people with people, judge with people, and judge minus people.
 
     First from one table, with the margin of one more person; then the same as means over pairs. Without a
-    judge, people with people alone.
+    judge, people with people alone. Statistics with a reference (precision, recall) are those of the judge
+    with each person as the reference: among people nobody is.
     """
     applicable = {key for m in (judge if of.judge is not None else people) for key in m.estimates}
-    keys = [key for key in STATISTICS if key in applicable and key in COMPARED]
+    keys = [key for key in STATISTICS if key in applicable]
     out = pooled_results(of, keys)
     for key in keys:
-        among, beside = mean_over(of, people, key), mean_over(of, judge, key)
+        among = mean_over(of, people, key) if STATISTICS[key].symmetric else None
+        beside = mean_over(of, judge, key)
         name = f"mean_{key}"
         out += [result(f"people_{name}", among, of.plan)] if among else []
         out += [result(f"judge_{name}", beside, of.plan)] if beside else []

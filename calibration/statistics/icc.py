@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.statistics.core.base import Statistic, Verdict, as_numbers, constant_flag
+from calibration.statistics.core.base import InReports, Statistic, Verdict, as_numbers, constant_flag
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import ORDERED, Floats
@@ -119,6 +119,7 @@ def _form(form: Form, average: bool) -> Statistic:
             *(missing_cells, constant_flag, as_numbers),
         ),
         source="Shrout and Fleiss (1979)",
+        in_reports=InReports(f"Intraclass correlation ICC({form},{unit})", f"ICC({form},{unit})", "ICC"),
     )
 
 

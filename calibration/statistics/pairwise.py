@@ -166,6 +166,7 @@ PAIRWISE: tuple[Statistic, ...] = (
         compute=scott_pi,
         checks=(no_variation, constant_flag, prevalence, few_of_either),
         source="Scott (1955)",
+        in_reports=InReports("Scott’s pi", "π", "π"),
     ),
     Statistic(
         key="mcc",

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from calibration.statistics.core.base import (
     ALL,
+    InReports,
     Statistic,
     Verdict,
     constant_flag,
@@ -109,6 +110,7 @@ PANEL: tuple[Statistic, ...] = (
         checks=(no_variation, unequal_counts, prevalence, few_of_either),
         source="Fleiss (1971)",
         used=usual_items,
+        in_reports=InReports("Fleiss’ kappa", "κ, Fleiss", "κ"),
     ),
     Statistic(
         key="gwet_ac1",
@@ -119,6 +121,7 @@ PANEL: tuple[Statistic, ...] = (
         exchangeable=True,
         checks=(one_value_scale, constant_flag),
         source="Gwet (2008)",
+        in_reports=InReports("Gwet’s AC1", "AC1", "AC1"),
     ),
     *(
         Statistic(
@@ -130,6 +133,7 @@ PANEL: tuple[Statistic, ...] = (
             exchangeable=True,
             checks=(one_value_scale, constant_flag),
             source="Gwet (2014)",
+            in_reports=InReports(f"Gwet’s AC2, {weights} weights", f"AC2, {weights}", "AC2"),
         )
         for weights in ("linear", "quadratic")
     ),
@@ -142,5 +146,6 @@ PANEL: tuple[Statistic, ...] = (
         exchangeable=True,
         checks=(one_value_scale, constant_flag),
         source="Brennan and Prediger (1981)",
+        in_reports=InReports("Brennan and Prediger’s kappa", "B-P", "κ"),
     ),
 )

@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
+from calibration.statistics.core.base import InReports, JudgeTest
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import interval_of
 from calibration.statistics.core.intervals import cluster_flags
@@ -33,7 +34,25 @@ Similarity = Callable[[Floats, Floats], Floats]
 EPSILON_BY_KIND = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 MIN_ITEMS = 30
 TIE = 1e-12
-NAMES = ("alt_test_winning_rate", "alt_test_advantage")
+SOURCE = "Calderon, Reichart and Dror (2025)"
+JUDGE_TESTS: dict[str, JudgeTest] = {
+    test.key: test
+    for test in (
+        JudgeTest(
+            "alt_test_winning_rate",
+            "Alternative annotator test: winning rate",
+            InReports("Winning rate", "ω", "ω"),
+            SOURCE,
+        ),
+        JudgeTest(
+            "alt_test_advantage",
+            "Alternative annotator test: advantage probability",
+            InReports("Advantage probability", "Advantage"),
+            SOURCE,
+        ),
+    )
+}
+NAMES = tuple(JUDGE_TESTS)
 
 
 @dataclass(frozen=True)

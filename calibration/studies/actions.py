@@ -17,6 +17,7 @@ from calibration.reading.census import offered
 from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
 from calibration.reading.subjects import subjects_of
+from calibration.reports.snapshot import written
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
@@ -82,7 +83,7 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
         splits.fix(split=read.split, by=by)
     found = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
     if found is None:
-        result = result_of(read, progress)
+        result = written(result_of(read, progress))
         found, made = Report.objects.get_or_create(
             study=study,
             part=part,

@@ -1,8 +1,8 @@
-"""From a study's inputs to the result that its report keeps: plain JSON, nothing rounded."""
+"""From a study's inputs to the snapshot that its report keeps, nothing rounded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,115 +10,135 @@ import numpy as np
 
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
+from calibration.reports.snapshot import (
+    FORMAT,
+    Answerer,
+    Figure,
+    Link,
+    Question,
+    Snapshot,
+    SplitUsed,
+    Totals,
+)
 from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
-from calibration.studies.inputs import FORMAT, Inputs
+from calibration.studies.inputs import Inputs
+from calibration.studies.tags import tag_sets, tags
 
 Progress = Callable[[int, int], None]
 POOLED = "all"
 HUMAN, METRIC = "human", "metric"
 
 
-def result_of(inputs: Inputs, progress: Progress | None = None) -> dict[str, Any]:
-    """Compute a report's result; `progress` is told (questions done, questions in all) as it goes."""
+def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
+    """Compute a report; `progress` is told (questions done, questions in all) as it goes."""
     todo = [*inputs.subjects, *pooled(inputs.subjects)]
     questions = []
     for number, data in enumerate(todo, 1):
         questions.append(_question(data, inputs.definition, is_pooled=number > len(inputs.subjects)))
         if progress:
             progress(number, len(todo))
-    return {
-        "format": FORMAT,
-        "study": inputs.study.name,
-        "corpus": inputs.scope.corpus.name,
-        "campaign": inputs.scope.campaign.name if inputs.scope.campaign else None,
-        "occasions": list(inputs.scope.occasions),
-        "definition": inputs.definition.as_dict(),
-        "part": inputs.part,
-        "split": _split(inputs),
-        "counts": _counts(inputs.subjects),
-        "calls": list(inputs.calls),
-        "answered": list(inputs.answered),
-        "uncompared": list(inputs.uncompared),
-        "questions": questions,
-    }
+    campaign = inputs.scope.campaign
+    return Snapshot(
+        format=FORMAT,
+        study=inputs.study.name,
+        corpus=inputs.scope.corpus.name,
+        campaign=campaign.name if campaign else None,
+        occasions=tuple(inputs.scope.occasions),
+        definition=inputs.definition,
+        part=inputs.part,
+        split=_split(inputs),
+        counts=_counts(inputs.subjects),
+        calls=inputs.calls,
+        answered=inputs.answered,
+        uncompared=inputs.uncompared,
+        questions=tuple(questions),
+        tags=tags(inputs.subjects, inputs.definition),
+    )
 
 
-def _split(inputs: Inputs) -> dict[str, Any] | None:
+def _split(inputs: Inputs) -> SplitUsed | None:
     split = inputs.split
-    if split is None:
-        return None
-    return {"name": split.name, "seed": split.seed, "test_share": split.test_share}
+    return SplitUsed(split.name, split.seed, split.test_share) if split else None
 
 
-def _counts(subjects: Sequence[SubjectData]) -> dict[str, int]:
+def _counts(subjects: Sequence[SubjectData]) -> Totals:
     """Count what was read, each item, cluster and rater once."""
     records = [record for data in subjects for record in data.records]
-    return {
-        "labels": len(records),
-        "missing": sum(record.value is None for record in records),
-        "items": len({record.item for record in records}),
-        "clusters": len({record.cluster for record in records}),
-        "raters": len({(info.id) for data in subjects for info in data.raters}),
-    }
+    return Totals(
+        labels=len(records),
+        missing=sum(record.value is None for record in records),
+        items=len({record.item for record in records}),
+        clusters=len({record.cluster for record in records}),
+        raters=len({info.id for data in subjects for info in data.raters}),
+    )
 
 
-def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> dict[str, Any]:
-    question = data.subject.question
-    described: dict[str, Any] = {
-        "ref": question.ref,
-        "key": question.key,
-        "title": question.title,
-        "wording": question.wording,
-        "scheme": question.scheme,
-        "scheme_title": question.scheme_title,
-        "item_kind": question.item_kind,
-        "level": question.level,
-        "values": question.values,
-        "group": question.group,
-        "pooled": is_pooled,
-        "links": [{"question": link.question.ref, "map": link.map.as_dict()} for link in data.subject.links],
-        "repeated": data.repeated,
-    }
+def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> Question:
+    asked = data.subject.question
+    described = Question(
+        ref=asked.ref,
+        key=asked.key,
+        title=asked.title,
+        wording=asked.wording,
+        scheme=asked.scheme,
+        scheme_title=asked.scheme_title,
+        item_kind=asked.item_kind,
+        level=asked.level,
+        values=asked.values,
+        group=asked.group,
+        pooled=is_pooled,
+        links=tuple(Link(link.question.ref, link.map.as_dict()) for link in data.subject.links),
+        repeated=data.repeated,
+    )
     try:
         ratings = data.ratings(definition.samples)
     except RatingError as error:
-        return described | {"problem": str(error)} | _empty()
-    raters = _described(data, ratings)
-    compared = _analysed(ratings, question.title, definition, crowd_of(raters["raters"]))
-    return described | {"problem": ""} | raters | compared
+        return replace(described, problem=str(error))
+    raters = _answerers(data, ratings)
+    described = replace(described, raters=raters, n_items=ratings.n_items, n_clusters=ratings.n_clusters)
+    return _compared(described, ratings, definition)
 
 
-def _empty() -> dict[str, Any]:
-    nothing: dict[str, Any] = {"raters": [], "n_items": 0, "n_clusters": 0}
-    return nothing | {"panel": [], "pairs": [], "replacement": [], "gaps": []}
-
-
-def _analysed(ratings: Ratings, title: str, definition: Definition, who: Crowd) -> dict[str, Any]:
+def _compared(described: Question, ratings: Ratings, definition: Definition) -> Question:
     """Compare people, judges and keys in every way that applies; metrics with the people alone.
 
     A metric that names the question's categories is compared like a judge.
     """
     metrics = [column for column in ratings.of_kind(METRIC) if not ratings.on_scale[column]]
     others = [column for column in range(len(ratings.raters)) if column not in metrics]
+    title = described.title
+    who = crowd_of(rater for rater in described.raters if rater.n)
     compared = analyse(
-        ratings.take(others), question=title, statistics=definition.statistics, plan=definition.plan
+        ratings.take(others),
+        question=title,
+        statistics=definition.statistics,
+        plan=definition.plan,
+        epsilon=definition.epsilon,
     )
     pairs = compared.pairs + _with_metrics(ratings, metrics, title, definition)
-    groups = {
-        "panel": compared.panel,
-        "pairs": pairs,
-        "replacement": compared.replacement,
-        "gaps": compared.gaps,
-    }
-    return {name: [_plain(entry, who) for entry in entries] for name, entries in groups.items()}
+    return replace(
+        described,
+        panel=_figures(compared.panel, who),
+        pairs=_figures(pairs, who),
+        replacement=_figures(compared.replacement, who),
+        gaps=_figures(compared.gaps, who),
+    )
 
 
-def _plain(entry: Entry, who: Crowd) -> dict[str, Any]:
-    """Return an entry as JSON-ready values, its reason in the reader's words."""
-    told = entry.as_dict()
-    return told | {"reason": told["reason"].replace(MEAN_OF_PEOPLE, f"the {who.own} mean")}
+def _figures(entries: Iterable[Entry], who: Crowd) -> tuple[Figure, ...]:
+    """Return entries as reports keep them, their reasons in the reader's words."""
+    own = f"the {who.own} mean"
+    return tuple(
+        Figure.of(
+            entry.result,
+            raters=entry.raters,
+            question=entry.question,
+            reason=entry.result.reason.replace(MEAN_OF_PEOPLE, own),
+        )
+        for entry in entries
+    )
 
 
 def _with_metrics(
@@ -142,7 +162,7 @@ def _with_metrics(
     return analyse(chosen, question=title, statistics=definition.statistics, against=against, plan=plan).pairs
 
 
-def _described(data: SubjectData, ratings: Ratings) -> dict[str, Any]:
+def _answerers(data: SubjectData, ratings: Ratings) -> tuple[Answerer, ...]:
     """Describe the raters: how many items each answered, left out, and what each said on average."""
     missing: dict[str, int] = {}
     samples: dict[str, set[int]] = {}
@@ -150,13 +170,16 @@ def _described(data: SubjectData, ratings: Ratings) -> dict[str, Any]:
         samples.setdefault(record.rater, set()).add(record.sample)
         if record.value is None:
             missing[record.rater] = missing.get(record.rater, 0) + 1
-    raters = [
-        _rater(ratings, column)
-        | {"missing": missing.get(name, 0), "samples": len(samples.get(name, {0}))}
-        | {"simulated": _is_simulated(name, data)}
+    return tuple(
+        _answerer(
+            ratings,
+            column,
+            missing=missing.get(name, 0),
+            samples=len(samples.get(name, {0})),
+            simulated=_is_simulated(name, data),
+        )
         for column, name in enumerate(ratings.raters)
-    ]
-    return {"raters": raters, "n_items": ratings.n_items, "n_clusters": ratings.n_clusters}
+    )
 
 
 def _is_simulated(name: str, data: SubjectData) -> bool:
@@ -166,18 +189,21 @@ def _is_simulated(name: str, data: SubjectData) -> bool:
     )
 
 
-def _rater(ratings: Ratings, column: int) -> dict[str, Any]:
+def _answerer(ratings: Ratings, column: int, *, missing: int, samples: int, simulated: bool) -> Answerer:
     values = ratings.values[:, column]
     given = values[~np.isnan(values)]
-    return {
-        "name": ratings.raters[column],
-        "kind": ratings.kinds[column],
-        "identified": ratings.identified[column],
-        "on_scale": ratings.on_scale[column],
-        "n": int(given.size),
-        "constant": given.size > 1 and bool((given == given[0]).all()),
-        "mean": _mean(ratings, given),
-    }
+    return Answerer(
+        name=ratings.raters[column],
+        kind=ratings.kinds[column],
+        identified=ratings.identified[column],
+        on_scale=ratings.on_scale[column],
+        n=int(given.size),
+        constant=given.size > 1 and bool((given == given[0]).all()),
+        mean=_mean(ratings, given),
+        missing=missing,
+        samples=samples,
+        simulated=simulated,
+    )
 
 
 def _mean(ratings: Ratings, given: np.ndarray[Any, Any]) -> float | None:
@@ -195,17 +221,7 @@ def pooled(subjects: Sequence[SubjectData]) -> list[SubjectData]:
     This is the overall agreement of a set of tags: rated items of all questions, one below the other, per
     rater. Questions that stand alone in their group, and raters on other scales, stay out.
     """
-    sets: dict[str, list[SubjectData]] = {}
-    groups: dict[tuple[str, str], int] = {}
-    tagged = [d for d in subjects if d.subject.question.level == "binary" and d.subject.question.group]
-    for data in tagged:
-        place = data.subject.question.scheme, data.subject.question.group
-        groups[place] = groups.get(place, 0) + 1
-    for data in tagged:
-        question = data.subject.question
-        if groups[question.scheme, question.group] > 1:
-            sets.setdefault(question.scheme, []).append(data)
-    return [_pool(members) for members in sets.values()]
+    return [_pool(members) for members in tag_sets(subjects)]
 
 
 def _pool(members: Sequence[SubjectData]) -> SubjectData:

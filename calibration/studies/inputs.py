@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from annotation.corpora import splits
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
-from calibration.reading.answered import answered
+from calibration.reading.answered import Answered, answered
+from calibration.reading.calls import Calls, calls, doubtful
 from calibration.reading.census import census
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import subjects_of
-from calibration.reading.uncompared import uncompared
-from jobs.models import Call
-from judges.rating.doubts import doubtful_values
-
-FORMAT = 3
-"""Raised whenever reports compute or record something else, so that old snapshots are not reused."""
+from calibration.reading.uncompared import Uncompared, uncompared
+from calibration.reports.snapshot import FORMAT
 
 
 @dataclass(frozen=True)
@@ -40,10 +35,10 @@ class Inputs:
     part: str
     split: Split | None
     subjects: tuple[SubjectData, ...]
-    calls: tuple[dict[str, Any], ...]
+    calls: tuple[Calls, ...]
     stamp: str
-    answered: tuple[dict[str, Any], ...] = ()
-    uncompared: tuple[dict[str, Any], ...] = ()
+    answered: tuple[Answered, ...] = ()
+    uncompared: tuple[Uncompared, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -54,9 +49,9 @@ class Inputs:
             "part": self.part,
             "split": self.split.name if self.split else None,
             "answers": [data.digest for data in self.subjects],
-            "calls": list(self.calls),
-            "answered": list(self.answered),
-            "uncompared": list(self.uncompared),
+            "calls": [asdict(row) for row in self.calls],
+            "answered": [asdict(row) for row in self.answered],
+            "uncompared": [asdict(row) for row in self.uncompared],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -97,7 +92,7 @@ def read(study: Study, part: str) -> Inputs:
         part,
         split,
         loaded,
-        _calls(scope, judges) + doubtful(scope, metrics),
+        calls(scope, judges) + doubtful(scope, metrics),
         stamp,
         tuple(answered(scope, counted, clusters, only)),
         tuple(uncompared(definition, counted, subjects)),
@@ -109,33 +104,3 @@ def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:
     if split is None or part == "all":
         return None
     return splits.clusters(split=split, part=part)
-
-
-def _calls(scope: Scope, judges: dict[int, str]) -> tuple[dict[str, Any], ...]:
-    """Count the finished calls of judges on the corpus, and those that failed and so gave no label."""
-    states = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=judges).values_list(
-        "run__rater", "state"
-    )
-    counted = Counter(states)
-    rows = []
-    for rater, name in sorted(judges.items()):
-        failed = counted[rater, Call.State.FAILED]
-        total = failed + counted[rater, Call.State.DONE]
-        if total:
-            rows.append({"rater": name, "calls": total, "failed": failed})
-    return tuple(rows)
-
-
-def doubtful(scope: Scope, metrics: dict[int, str]) -> tuple[dict[str, Any], ...]:
-    """Count the continuations whose text a metric could hardly read; metrics that read all are left out."""
-    rows = doubtful_values(scope.corpus, metrics)
-    return tuple(
-        {
-            "rater": metrics[rater],
-            "calls": row.calls,
-            "failed": 0,
-            "doubtful": row.flagged,
-            "why": row.example,
-        }
-        for rater, row in sorted(rows.items())
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -126,4 +127,32 @@ def test_a_report_fits_a_phone(page_of, rea, rated: World) -> None:
     page = page_of(rea, viewport=PHONE, color_scheme="dark")
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
     expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_labels_are_taken_to_other_tools_and_transcripts_with_tags(page_of, rea, rated: World) -> None:
+    rated.ask("repetition", "binary", [0, 1], group="Inconsistent", positive=1, wording="Repetition")
+    rated.say("ann", "repetition", [float(n % 2) for n in range(24)])
+    rated.say("gpt", "repetition", [0.0] * 24, kind="judge")
+    page = page_of(rea)
+    page.goto(f"/exports/?corpus={rated.corpus.pk}")
+    for name in ("Label Studio", "Hugging Face dataset", "Alternative annotator test"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=f"{name}, zip").click()
+        with zipfile.ZipFile(download.value.path()) as archive:
+            assert archive.testzip() is None
+            assert "manifest.json" in archive.namelist()
+    page.goto(f"/corpora/{rated.corpus.name}/")
+    page.get_by_role("link", name="d0").first.click()
+    page.get_by_role("link", name="Export transcript").click()
+    expect(page.get_by_role("heading", name="Transcripts with tags")).to_be_visible()
+    expect(page.get_by_label("ann")).to_be_checked()
+    page.get_by_label("gpt").check()
+    for form in ("CSV", "Markdown", "LaTeX", "HTML"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=form, exact=True).click()
+        assert "Repetition (ann)" in Path(download.value.path()).read_text()
+    page.goto(f"/exports/?corpus={rated.corpus.pk}")
+    expect(page.get_by_role("row", name="transcripts")).to_have_count(4)
+    page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -8,8 +8,9 @@ import pytest
 
 from calibration.errors import DefinitionError, MapError
 from calibration.reading.definitions import parse
-from calibration.reading.scale_maps import ScaleMap, in_words
+from calibration.reading.scale_maps import ScaleMap
 from calibration.reports.figures import figures
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
@@ -29,6 +30,8 @@ from tests.calibration.world import World, world
         ({"resamples": -1}, "resamples must be a whole number from 0"),
         ({"resamples": True}, "resamples must be a whole number"),
         ({"level": 2}, "level must lie"),
+        ({"epsilon": 1.5}, "epsilon, the margin of the alternative annotator test, must lie from 0 to 1"),
+        ({"epsilon": "wide"}, "epsilon, the margin"),
         ({"interval": "t"}, "interval is percentile or bca"),
     ],
 )
@@ -63,7 +66,7 @@ def test_a_linear_map_moves_one_range_onto_another() -> None:
     assert [scale_map.apply(v) for v in (1, 2, 5)] == [0, 1, 4]
     assert scale_map.on_scale([1, 2, 3, 4, 5], [0, 1, 2, 3, 4])
     assert not ScaleMap.parse({"kind": "linear", "from": [1, 5], "to": [0, 2]}).on_scale([1, 2], [0, 1, 2])
-    assert in_words(scale_map.as_dict()) == "1 to 5 read linearly as 0 to 4"
+    assert scale_map.in_words() == "1 to 5 read linearly as 0 to 4"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,7 @@ def mapped() -> World:
     return built
 
 
-def _definition(scale_map: Any) -> dict[str, Any]:
+def _definition(scale_map: Any) -> Snapshot:
     link = {"question": "score@1/score", "map": scale_map}
     return {"questions": [{"question": "overall@1/overall", "answered_by": [link]}]}
 
@@ -96,27 +99,25 @@ def _definition(scale_map: Any) -> dict[str, Any]:
 def test_by_a_linear_map_a_judge_meets_people_on_their_scale(mapped: World) -> None:
     definition = _definition({"kind": "linear", "from": [1, 5], "to": [0, 4]})
     study = studies.create(name="linear", corpus=mapped.corpus, definition=definition, by=None)
-    (question,) = figures(studies.compute(study=study, part="all", by=None).result)
-    pair = next(
-        e for e in question.data["pairs"] if e["name"] == "cohen_kappa" and set(e["raters"]) == {"ann", "gpt"}
-    )
-    assert pair["value"] == 1.0
+    (question,) = figures(snapshot_of(studies.compute(study=study, part="all", by=None)))
+    pair = next(e for e in question.data.pairs if e.name == "cohen_kappa" and set(e.raters) == {"ann", "gpt"})
+    assert pair.value == 1.0
 
 
 @pytest.mark.django_db
 def test_by_order_only_a_judge_has_a_correlation_and_no_kappa(mapped: World) -> None:
     study = studies.create(name="rank", corpus=mapped.corpus, definition=_definition("rank"), by=None)
-    (question,) = figures(studies.compute(study=study, part="all", by=None).result)
-    with_judge = {e["name"] for e in question.data["pairs"] if "gpt" in e["raters"]}
+    (question,) = figures(snapshot_of(studies.compute(study=study, part="all", by=None)))
+    with_judge = {e.name for e in question.data.pairs if "gpt" in e.raters}
     assert with_judge == {"spearman"}
     assert question.with_people("cohen_kappa", "gpt") is None
 
 
 @pytest.mark.django_db
 def test_by_itself_a_study_matches_no_questions_of_other_names(mapped: World) -> None:
-    result = studies.compute(study=studies.automatic(corpus=mapped.corpus), part="all", by=None).result
-    assert [q["ref"] for q in result["questions"]] == ["overall@1/overall"]
-    assert result["questions"][0]["links"] == []
+    result = snapshot_of(studies.compute(study=studies.automatic(corpus=mapped.corpus), part="all", by=None))
+    assert [q.ref for q in result.questions] == ["overall@1/overall"]
+    assert result.questions[0].links == ()
 
 
 @pytest.mark.django_db
@@ -138,5 +139,5 @@ def test_a_study_of_what_is_not_there_is_refused(
 @pytest.mark.django_db
 def test_a_study_of_some_raters_leaves_the_others_out(mapped: World) -> None:
     study = studies.create(name="two", corpus=mapped.corpus, definition={"raters": ["ann", "ben"]}, by=None)
-    result = studies.compute(study=study, part="all", by=None).result
-    assert {r["name"] for q in result["questions"] for r in q["raters"]} == {"ann", "ben"}
+    result = snapshot_of(studies.compute(study=study, part="all", by=None))
+    assert {r.name for q in result.questions for r in q.raters} == {"ann", "ben"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -13,14 +14,15 @@ from calibration.reports import caveats, charts, lede, tables
 from calibration.reports.drawing import inline_svg
 from calibration.reports.figures import figures
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
 
 
-def _result(built: World) -> dict[str, Any]:
-    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None).result
+def _result(built: World) -> Snapshot:
+    return snapshot_of(studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None))
 
 
 def _tagged(**answers: list[float | None]) -> World:
@@ -33,13 +35,13 @@ def _tagged(**answers: list[float | None]) -> World:
 
 def test_a_corpus_without_labels_has_an_empty_report() -> None:
     result = _result(world())
-    assert result["questions"] == []
+    assert result.questions == ()
     assert lede.lede(result) == []
     assert charts.charts(result) == []
 
 
 def test_one_rater_alone_is_nothing_to_compare() -> None:
-    assert _result(_tagged(ann=[1, 0, 1]))["questions"] == []
+    assert _result(_tagged(ann=[1, 0, 1])).questions == ()
 
 
 def test_raters_who_share_no_item_are_too_few_with_the_reason() -> None:
@@ -48,8 +50,8 @@ def test_raters_who_share_no_item_are_too_few_with_the_reason() -> None:
     (question,) = figures(_result(built))
     entry = question.among("krippendorff_alpha")
     assert entry is not None
-    assert (entry["status"], entry["value"]) == ("insufficient", None)
-    assert entry["reason"]
+    assert (entry.status, entry.value) == ("insufficient", None)
+    assert entry.reason
 
 
 def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
@@ -58,9 +60,9 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
     kappa, agreement = question.among("cohen_kappa"), question.among("percent_agreement")
     assert kappa is not None
     assert agreement is not None
-    assert (kappa["status"], kappa["value"]) == ("undefined", None)
-    assert "no variation" in kappa["reason"]
-    assert agreement["value"] == 1.0
+    assert (kappa.status, kappa.value) == ("undefined", None)
+    assert "no variation" in kappa.reason
+    assert agreement.value == 1.0
     (answer,) = lede.lede(result)
     assert answer.figure == "100%"
     assert "No variation" in answer.text
@@ -73,11 +75,11 @@ def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
     among, beside = question.among("cohen_kappa"), question.people_beside("cohen_kappa", "gpt")
     assert among is not None
     assert beside is not None
-    assert (among["n_items"], beside["n_items"]) == (6, 1)
+    assert (among.n_items, beside.n_items) == (6, 1)
     pairs = [(np.array(one), np.array(other)) for one, other in combinations(people.values(), 2)]
     apart = sum((one != other).mean() for one, other in pairs)
     by_chance = sum(np.subtract.outer(one, other).astype(bool).mean() for one, other in pairs)
-    assert among["value"] == pytest.approx(1 - apart / by_chance)
+    assert among.value == pytest.approx(1 - apart / by_chance)
 
 
 def test_a_constant_judge_is_said_to_be_one() -> None:
@@ -86,7 +88,7 @@ def test_a_constant_judge_is_said_to_be_one() -> None:
     assert said in caveats.caveats(result)
     mcc = figures(result)[0].with_people("mcc", "gpt")
     assert mcc is not None
-    assert mcc["status"] == "undefined"
+    assert mcc.status == "undefined"
 
 
 def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
@@ -98,9 +100,9 @@ def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
     built.say("ben", "off_topic", [1, 1, 1, *both[3:60], *reversed(both[60:])])
     built.say("cid", "off_topic", [1, 1, 1])
     result = _result(built)
-    (question,) = result["questions"]
-    of_cid = [e for e in question["pairs"] if "cid" in e["raters"]]
-    assert any({"few_events", "one_item"} & set(e["flags"]) or e["status"] != "ok" for e in of_cid)
+    (question,) = result.questions
+    of_cid = [e for e in question.pairs if "cid" in e.raters]
+    assert any({"few_events", "one_item"} & set(e.flags) or e.status != "ok" for e in of_cid)
     said = " ".join(caveats.caveats(result))
     assert "90%" not in said
     assert "gave one answer" not in said
@@ -109,7 +111,7 @@ def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
 
 def test_missing_answers_are_counted() -> None:
     result = _result(_tagged(ann=[0, 1, None, 1], ben=[0, 1, 1, 1]))
-    assert result["counts"]["missing"] == 1
+    assert result.counts.missing == 1
     assert any(sentence.startswith("1 of 8 answers is missing") for sentence in caveats.caveats(result))
 
 
@@ -121,8 +123,8 @@ def test_a_single_dialogue_has_values_without_intervals() -> None:
     result = _result(built)
     entry = figures(result)[0].among("krippendorff_alpha")
     assert entry is not None
-    assert entry["value"] is not None
-    assert entry["low"] is None
+    assert entry.value is not None
+    assert entry.low is None
     assert any("one dialogue" in sentence for sentence in caveats.caveats(result))
 
 
@@ -138,7 +140,7 @@ def test_few_dialogues_are_a_caveat() -> None:
 )
 def test_the_caveat_says_how_short_the_intervals_of_few_dialogues_run(dialogues: int, said: str) -> None:
     result = _result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0]))
-    result["counts"]["clusters"] = dialogues
+    result = replace(result, counts=replace(result.counts, clusters=dialogues))
     found = [sentence for sentence in caveats.caveats(result) if "these intervals run" in sentence]
     assert [said in sentence for sentence in found] == ([True] if said else [])
 
@@ -168,7 +170,7 @@ def test_hostile_names_are_escaped_in_charts_and_pages() -> None:
         built.say(name, "q", [0, 1, 1, 0, 1, 0])
     built.say("</text><script>x()</script>", "q", [0, 1, 0, 0, 1, 0], kind="judge")
     report = studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
-    drawn = [inline_svg(chart) for chart in charts.charts(report.result)]
+    drawn = [inline_svg(chart) for chart in charts.charts(snapshot_of(report))]
     assert drawn
     for text in (*drawn, RENDERINGS["html"].write(report)):
         assert "<script" not in text
@@ -187,6 +189,6 @@ def test_metrics_meet_people_by_correlation_alone() -> None:
     result = _result(built)
     (row,) = tables.metrics(result)
     assert row[:2] == ("Quality", "m_sns_avg@paper")
-    (question,) = result["questions"]
-    with_metric = {e["name"] for e in question["pairs"] if "m_sns_avg@paper" in e["raters"]}
+    (question,) = result.questions
+    with_metric = {e.name for e in question.pairs if "m_sns_avg@paper" in e.raters}
     assert with_metric == {"spearman"}

@@ -17,6 +17,7 @@ from annotation.importing import import_path
 from annotation.models import Corpus
 from calibration.reports import caveats, charts, lede, tables
 from calibration.reports.figures import QuestionFigures, figures
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]
@@ -25,14 +26,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.shared]
 @pytest.fixture(scope="module")
 def report(
     shared_data: Path, django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
-) -> dict[str, Any]:
+) -> Snapshot:
     """The automatic report of FED with GPT-4's samples; nothing of it stays in the database."""
     with django_db_blocker.unblock(), transaction.atomic():
         import_path(path=shared_data / "fed/fed_data.json", format="fed", corpus="fed", into=False, by=None)
         scores = shared_data / "fed_gpt4_judge/fed_gpt4_annotations.json"
         import_path(path=scores, format="fed_gpt4", corpus="fed", into=True, by=None)
         study = studies.automatic(corpus=Corpus.objects.get(name="fed"))
-        result = studies.compute(study=study, part="all", by=None).result
+        result = snapshot_of(studies.compute(study=study, part="all", by=None))
         transaction.set_rollback(True)
     return result
 
@@ -52,8 +53,8 @@ def _matrix(annotations: list[dict[str, list[Any]]], quality: str) -> np.ndarray
     return np.array(rows, dtype=float)
 
 
-def _question(result: dict[str, Any], scheme: str, key: str) -> QuestionFigures:
-    return next(q for q in figures(result) if q.data["scheme"] == f"{scheme}@1" and q.data["key"] == key)
+def _question(result: Snapshot, scheme: str, key: str) -> QuestionFigures:
+    return next(q for q in figures(result) if q.data.scheme == f"{scheme}@1" and q.data.key == key)
 
 
 def test_alpha_among_the_five_people_is_that_of_the_krippendorff_library(
@@ -63,18 +64,18 @@ def test_alpha_among_the_five_people_is_that_of_the_krippendorff_library(
         annotations = _raw(shared_data, whole=whole)
         for quality in annotations[0]:
             question = _question(report, scheme, quality.lower().replace(" ", "_"))
-            level = "nominal" if question.data["level"] == "binary" else "ordinal"
+            level = "nominal" if question.data.level == "binary" else "ordinal"
             expected = krippendorff.alpha(
                 reliability_data=_matrix(annotations, quality).T,
                 level_of_measurement=level,
-                value_domain=question.data["values"],
+                value_domain=question.data.values,
             )
             entry = question.among("krippendorff_alpha")
             assert entry is not None
-            assert entry["value"] == pytest.approx(expected, abs=1e-12), quality
-            assert entry["low"] < entry["value"] < entry["high"]
+            assert entry.value == pytest.approx(expected, abs=1e-12), quality
+            assert entry.low < entry.value < entry.high
             rated = (~np.isnan(_matrix(annotations, quality))).sum(axis=1) >= 2
-            assert (entry["n_raters"], entry["n_items"]) == (5, rated.sum())
+            assert (entry.n_raters, entry.n_items) == (5, rated.sum())
 
 
 def test_overall_meets_gpt4_by_rank_correlation_of_the_means(
@@ -85,14 +86,14 @@ def test_overall_meets_gpt4_by_rank_correlation_of_the_means(
     judge = np.mean([scores[f"ovr_{n}"] for n in range(1, 6)], axis=0)
     entry = _question(report, "fed_dialogue", "overall").with_mean("gpt-4")
     assert entry is not None
-    assert entry["value"] == pytest.approx(stats.spearmanr(people, judge).statistic, abs=1e-12)
-    assert entry["low"] < entry["value"] < entry["high"]
-    assert (entry["n_items"], entry["n_clusters"]) == (125, 125)
+    assert entry.value == pytest.approx(stats.spearmanr(people, judge).statistic, abs=1e-12)
+    assert entry.low < entry.value < entry.high
+    assert (entry.n_items, entry.n_clusters) == (125, 125)
 
 
 def test_unidentified_people_have_no_pairwise_statistic(report: dict[str, Any]) -> None:
     for question in figures(report):
-        assert not [e for e in question.data["pairs"] if any(r.startswith("slot") for r in e["raters"])]
+        assert not [e for e in question.data.pairs if any(r.startswith("slot") for r in e.raters)]
     assert tables.matrices(report) == []
     assert any("unidentified" in sentence for sentence in caveats.caveats(report))
 

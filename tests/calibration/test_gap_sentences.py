@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from calibration.reports.lede import lede
-
-
-def _entry(name: str, value: float | None, ends: tuple[float, float] | None = None) -> dict[str, Any]:
-    low, high = ends or (None, None)
-    status, reason = ("ok", "") if value is not None else ("insufficient", "two people show nothing")
-    counts = {"n_items": 90, "n_clusters": 30, "n_raters": 4, "n_missing": 0}
-    plain = {"name": name, "raters": ["gpt", "ann", "ben", "cid"], "value": value, "low": low, "high": high}
-    return plain | counts | {"status": status, "reason": reason, "flags": [], "method": ""}
+from tests.calibration.snapshots import answerer, figure, question, snapshot
 
 
 def _said(
@@ -25,19 +16,14 @@ def _said(
     simulated: bool = False,
 ) -> str:
     gaps = [
-        _entry(f"people_{key}", 0.5, (0.4, 0.6)),
-        _entry(f"judge_{key}", 0.5 + gap, (0.4, 0.6)),
-        _entry(f"gap_{key}", gap, ends),
+        figure(f"people_{key}", 0.5, (0.4, 0.6)),
+        figure(f"judge_{key}", 0.5 + gap, (0.4, 0.6)),
+        figure(f"gap_{key}", gap, ends),
     ]
-    gaps += [] if "mean" in key else [_entry(f"margin_{key}", margin)]
-    raters = [
-        {"name": name, "kind": "judge" if name == "gpt" else "human", "n": 90, "identified": True}
-        | {"simulated": simulated and name != "gpt"}
-        for name in ("gpt", "ann", "ben", "cid")
-    ]
-    question = {"title": "Polite", "key": "polite", "level": "binary", "item_kind": "turn", "pooled": False}
-    nothing: dict[str, Any] = {"panel": [], "pairs": [], "replacement": []}
-    answers = lede({"questions": [question | nothing | {"raters": raters, "gaps": gaps}]})
+    gaps += [] if "mean" in key else [figure(f"margin_{key}", margin)]
+    people = tuple(answerer(name, simulated=simulated) for name in ("ann", "ben", "cid"))
+    raters = (answerer("gpt", "judge"), *people)
+    answers = lede(snapshot(questions=(question(raters=raters, gaps=tuple(gaps)),)))
     return answers[-1].text
 
 

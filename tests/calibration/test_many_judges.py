@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from calibration.reports import caveats, lede
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
@@ -24,8 +23,8 @@ def rated() -> World:
     return built
 
 
-def _result(built: World) -> dict[str, Any]:
-    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None).result
+def _result(built: World) -> Snapshot:
+    return snapshot_of(studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None))
 
 
 def test_many_judges_are_ranked_and_not_listed_as_they_came(rated: World) -> None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from calibration.reports import means
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.snapshot import snapshot_of
 from calibration.reports.wording import number
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
@@ -33,7 +34,7 @@ def test_the_reports_page_and_files_show_both_figures_of_people_judge_and_gap(re
     built = _crowd(people=4, judge=True)
     study = studies.automatic(corpus=built.corpus)
     report = studies.compute(study=study, part="all", by=None)
-    (question,) = report.result["questions"]
+    (question,) = snapshot_of(report).questions
     page = researcher.get(reverse("report", args=[study.pk])).content.decode()
     for text in (page, *(RENDERINGS[form].write(report) for form in ("html", "md", "latex"))):
         after = text.partition("Mean over pairs")[2]
@@ -41,14 +42,16 @@ def test_the_reports_page_and_files_show_both_figures_of_people_judge_and_gap(re
         assert "mean over pairs" in after
         for side in ("judge", "gap"):
             for name in (f"{side}_cohen_kappa", f"{side}_mean_cohen_kappa"):
-                (entry,) = (e for e in question["gaps"] if e["name"] == name)
-                assert number(entry["value"], 3).replace("−", "") in after, name
+                (entry,) = (e for e in question.gaps if e.name == name)
+                assert number(entry.value, 3).replace("−", "") in after, name
 
 
 def test_its_rows_are_people_the_judge_and_the_gap() -> None:
-    result = studies.compute(
-        study=studies.automatic(corpus=_crowd(people=4, judge=True).corpus), part="all", by=None
-    ).result
+    result = snapshot_of(
+        studies.compute(
+            study=studies.automatic(corpus=_crowd(people=4, judge=True).corpus), part="all", by=None
+        )
+    )
     (table,) = means.means(result)
     assert [row.who for row in table.rows] == ["4 people", "gpt with people", "gap of gpt"]
     assert [row.first for row in table.rows] == [True, False, False]
@@ -57,7 +60,9 @@ def test_its_rows_are_people_the_judge_and_the_gap() -> None:
 
 @pytest.mark.parametrize("people", [2, 3])
 def test_two_people_alone_have_one_pair_and_no_mean_to_show(people: int) -> None:
-    result = studies.compute(
-        study=studies.automatic(corpus=_crowd(people=people, judge=False).corpus), part="all", by=None
-    ).result
+    result = snapshot_of(
+        studies.compute(
+            study=studies.automatic(corpus=_crowd(people=people, judge=False).corpus), part="all", by=None
+        )
+    )
     assert bool(means.means(result)) is (people == 3)

@@ -15,6 +15,7 @@ from annotation.models import Label, TestLook
 from annotation.text.numbers import number
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.figures import figures
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 from tests.factories import user
@@ -77,11 +78,11 @@ def test_strangers_are_sent_to_sign_in(client: Client, study: Study, gold: Gold)
 
 def test_the_report_shows_the_library_s_numbers(researcher: Client, study: Study) -> None:
     page = researcher.get(reverse("report", args=[study.pk])).content.decode()
-    (question,) = figures(studies.compute(study=study, part="all", by=None).result)
+    (question,) = figures(snapshot_of(studies.compute(study=study, part="all", by=None)))
     for entry in (question.among("krippendorff_alpha"), question.with_people("cohen_kappa_quadratic", "gpt")):
         assert entry is not None
-        assert number(entry["value"], 3) in page
-        assert f"{number(entry['low'])} to {number(entry['high'])}" in page
+        assert number(entry.value, 3) in page
+        assert f"{number(entry.low)} to {number(entry.high)}" in page
 
 
 def test_the_report_begins_with_answers_and_draws_the_judge_beside_the_people(

@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.labels import raters
 from calibration.reports import charts, lede, tables
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
@@ -47,7 +48,7 @@ def _simulated(*, judge: bool) -> World:
     return built
 
 
-def _said(result: dict[str, Any]) -> str:
+def _said(result: Snapshot) -> str:
     answers = [f"{answer.title} {answer.text}" for answer in lede.lede(result)]
     rows = [row.who for table in tables.agreement(result) for row in table.rows]
     drawn = [text for chart in charts.charts(result) for text in (chart.title, chart.axis, *chart.series)]
@@ -55,7 +56,7 @@ def _said(result: dict[str, Any]) -> str:
 
 
 def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
-    result = _report(_rated(judge=False, identified=False)).result
+    result = snapshot_of(_report(_rated(judge=False, identified=False)))
     (answer,) = lede.lede(result)
     assert answer.title == "Do the people agree?"
     assert "ratings in three anonymous slots on Quality" in answer.text
@@ -64,7 +65,7 @@ def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
 
 def test_simulated_raters_are_never_called_people() -> None:
     report = _report(_simulated(judge=True))
-    said = _said(report.result)
+    said = _said(snapshot_of(report))
     assert "Does gpt agree with the simulated raters?" in said
     assert "Do the simulated raters agree?" in said
     assert "Can gpt stand in for" not in said or "for a simulated rater?" in said
@@ -85,8 +86,8 @@ def test_simulated_raters_are_no_people_where_a_figure_is_missing() -> None:
         built.say(f"r{number}", "quality", dict(zip(half, VALUES, strict=False)))
     built.say("gpt", "quality", VALUES, kind="judge")
     report = _report(built)
-    reasons = [e["reason"] for q in report.result["questions"] for e in [*q["gaps"], *q["panel"]]]
-    said = "\n".join([_said(report.result), *reasons])
+    reasons = [e.reason for q in snapshot_of(report).questions for e in [*q.gaps, *q.panel]]
+    said = "\n".join([_said(snapshot_of(report)), *reasons])
     assert "no item was rated by the judge and by two others" in said
     assert "people" not in said
     assert "person" not in said
@@ -102,7 +103,7 @@ def test_the_items_behind_a_figure_name_simulated_raters(researcher: Client) -> 
 
 
 def test_people_stay_people() -> None:
-    said = _said(_report(_rated(judge=True)).result)
+    said = _said(snapshot_of(_report(_rated(judge=True))))
     assert "Do the people agree?" in said
     assert "3 people" in said
     assert "simulated raters" not in said

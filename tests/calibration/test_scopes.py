@@ -14,6 +14,7 @@ from calibration.reading.scope import of_campaign, of_corpus
 from calibration.reading.subjects import automatic
 from calibration.reports import lede, tables
 from calibration.reports.figures import figures
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from tests import factories
 from tests.calibration.world import world
@@ -43,9 +44,9 @@ def _rater(name: str, kind: str = "human") -> Rater:
     return Rater.objects.create(name=name, kind=kind)
 
 
-def _result(campaign: Campaign) -> dict[str, Any]:
+def _result(campaign: Campaign) -> Snapshot:
     study = studies.automatic(corpus=campaign.corpus, campaign=campaign)
-    return studies.compute(study=study, part="all", by=None).result
+    return snapshot_of(studies.compute(study=study, part="all", by=None))
 
 
 def test_people_of_other_campaigns_stay_out_and_judges_come_in(campaign: Campaign) -> None:
@@ -55,8 +56,8 @@ def test_people_of_other_campaigns_stay_out_and_judges_come_in(campaign: Campaig
     _tag(other, _rater("cem"), "off_topic", {5})
     _tag(campaign, _rater("rules", "judge"), "off_topic", {2, 3})
     result = _result(campaign)
-    assert [rater["name"] for rater in tables.raters(result)] == ["ann", "ben", "rules"]
-    whole = studies.compute(study=studies.automatic(corpus=campaign.corpus), part="all", by=None).result
+    assert [rater.name for rater in tables.raters(result)] == ["ann", "ben", "rules"]
+    whole = snapshot_of(studies.compute(study=studies.automatic(corpus=campaign.corpus), part="all", by=None))
     assert len(tables.raters(whole)) == 4
 
 
@@ -79,10 +80,10 @@ def test_a_group_of_tags_is_read_as_one_question_too(campaign: Campaign) -> None
             _tag(campaign, rater, key, marked)
     result = _result(campaign)
     pooled = figures(result)[0]
-    assert pooled.data["pooled"]
+    assert pooled.data.pooled
     entry = pooled.among("cohen_kappa")
     assert entry is not None
-    assert (entry["n_items"], entry["n_clusters"]) == (96, 6)
+    assert (entry.n_items, entry.n_clusters) == (96, 6)
     assert "All 4 together" in lede.lede(result)[0].text
 
 
@@ -93,7 +94,7 @@ def test_labels_of_a_training_campaign_are_its_report_and_nobody_else_s(campaign
         _tag(campaign, _rater(name), "off_topic", {1, 2}, occasion=Occasion.TRAINING)
     assert of_campaign(campaign).labels().count() == 48
     assert of_corpus(campaign.corpus).labels().count() == 0
-    assert _result(campaign)["occasions"][-1] == "training"
+    assert _result(campaign).occasions[-1] == "training"
 
 
 def test_a_rater_who_answered_twice_in_two_campaigns_counts_once(campaign: Campaign) -> None:
@@ -102,11 +103,11 @@ def test_a_rater_who_answered_twice_in_two_campaigns_counts_once(campaign: Campa
     _tag(campaign, ann, "off_topic", {1})
     _tag(other, ann, "off_topic", {2})
     _tag(campaign, _rater("ben"), "off_topic", {1})
-    whole = studies.compute(study=studies.automatic(corpus=campaign.corpus), part="all", by=None).result
-    assert whole["questions"][0]["repeated"] == 24
+    whole = snapshot_of(studies.compute(study=studies.automatic(corpus=campaign.corpus), part="all", by=None))
+    assert whole.questions[0].repeated == 24
     kappa = figures(whole)[0].among("cohen_kappa")
     assert kappa is not None
-    assert kappa["value"] == 1.0
+    assert kappa.value == 1.0
 
 
 def test_failed_calls_of_a_judge_are_a_caveat(campaign: Campaign) -> None:

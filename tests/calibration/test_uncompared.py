@@ -11,6 +11,7 @@ from django.urls import reverse
 from calibration.models import Report, Study
 from calibration.reports import lede, tables
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
@@ -44,18 +45,18 @@ def _page(client: Client, study: Study) -> str:
 def test_one_person_and_a_metric_on_the_same_question_are_compared(built: World) -> None:
     built.say("ann", "quality", VALUES)
     built.say("bleu", "quality", VALUES, kind="metric")
-    result = _report(built).result
+    result = snapshot_of(_report(built))
     (answer,) = lede.lede(result)
     assert answer.figure.startswith("ρ 1.000")
-    assert result["uncompared"] == []
+    assert result.uncompared == ()
 
 
 def test_categories_of_one_person_have_no_order_for_a_metric(built: World) -> None:
     built.ask("act", "nominal", ["ask", "tell"], wording="Act")
     built.say("ann", "act", ["ask", "tell"] * 6)
     built.say("bleu", "value", VALUES, kind="metric")
-    result = _report(built).result
-    reasons = {left["title"]: left["reason"] for left in result["uncompared"]}
+    result = snapshot_of(_report(built))
+    reasons = {left.title: left.reason for left in result.uncompared}
     assert reasons == {
         "Act": "only ann answered it",
         "Value": "metrics are compared with people alone, who answered no question in order about turns",
@@ -67,8 +68,8 @@ def test_one_rater_only_is_said_to_be_alone(built: World, researcher: Client) ->
     page = _page(researcher, _report(built).study)
     assert "no question was answered by two raters" in page
     assert "only ann answered it" in page
-    (row,) = tables.raters(_report(built).result)
-    assert (row["name"], row["titles"], row["n"], row["missing"]) == ("ann", ["Quality"], 11, 1)
+    (row,) = tables.raters(snapshot_of(_report(built)))
+    assert (row.name, row.titles, row.n, row.missing) == ("ann", ("Quality",), 11, 1)
 
 
 def test_a_judge_that_answered_another_question_is_named_with_the_link_that_mends_it(
@@ -78,10 +79,10 @@ def test_a_judge_that_answered_another_question_is_named_with_the_link_that_mend
     built.say("ben", "quality", VALUES[::-1])
     built.say("gpt", "grade", VALUES, kind="judge")
     report = _report(built)
-    assert [row["name"] for row in tables.raters(report.result)] == ["ann", "ben", "gpt"]
-    (left,) = report.result["uncompared"]
-    assert (left["raters"], left["reason"]) == (["gpt"], "only gpt answered it")
-    assert (left["ref"], left["maps_to"], left["map"]) == ("grade@1/grade", "quality@1/quality", "identity")
+    assert [row.name for row in tables.raters(snapshot_of(report))] == ["ann", "ben", "gpt"]
+    (left,) = snapshot_of(report).uncompared
+    assert (left.raters, left.reason) == (("gpt",), "only gpt answered it")
+    assert (left.ref, left.maps_to, left.map) == ("grade@1/grade", "quality@1/quality", "identity")
     page = _page(researcher, report.study)
     assert "Not compared" in page
     address = f"{reverse('new-study')}?corpus={built.corpus.pk}"
@@ -98,37 +99,37 @@ def test_a_judge_that_answered_another_question_is_named_with_the_link_that_mend
 def test_following_the_link_compares_them(built: World, researcher: Client) -> None:
     built.say("ann", "quality", VALUES)
     built.say("gpt", "grade", VALUES, kind="judge")
-    (left,) = [left for left in _report(built).result["uncompared"] if left["maps_to"]]
-    form = {"name": "mapped", "answering": left["ref"], "answered": left["maps_to"], "map": left["map"]}
+    (left,) = [left for left in snapshot_of(_report(built)).uncompared if left.maps_to]
+    form = {"name": "mapped", "answering": left.ref, "answered": left.maps_to, "map": left.map}
     rest = {"interval": "percentile", "resamples": 200, "seed": 1, "level": 0.9}
     researcher.post(reverse("new-study") + f"?corpus={built.corpus.pk}", form | rest, follow=True)
-    result = Study.objects.get(name="mapped").reports.get().result
-    assert result["uncompared"] == []
+    result = snapshot_of(Study.objects.get(name="mapped").reports.get())
+    assert result.uncompared == ()
     assert "Does gpt agree with the people?" in lede.headline_question(result)
 
 
 def test_two_people_who_answered_different_questions_get_one_link(built: World) -> None:
     built.say("ann", "quality", VALUES)
     built.say("ben", "grade", VALUES)
-    left = _report(built).result["uncompared"]
-    assert sum(bool(question["maps_to"]) for question in left) == 1
+    left = snapshot_of(_report(built)).uncompared
+    assert sum(bool(question.maps_to) for question in left) == 1
 
 
 def test_a_chosen_study_says_that_it_does_not_ask_the_rest(built: World) -> None:
     built.say("ann", "quality", VALUES)
     built.say("ben", "quality", VALUES[::-1])
     built.say("gpt", "grade", VALUES, kind="judge")
-    result = _report(built, questions=["quality@1/quality"]).result
-    assert [left["reason"] for left in result["uncompared"]] == ["this study does not ask it"]
-    assert "gpt" in [row["name"] for row in tables.raters(result)]
+    result = snapshot_of(_report(built, questions=["quality@1/quality"]))
+    assert [left.reason for left in result.uncompared] == ["this study does not ask it"]
+    assert "gpt" in [row.name for row in tables.raters(result)]
 
 
 def test_free_text_is_named_as_such(built: World) -> None:
     built.ask("why", "text", wording="Why")
     built.say("ann", "why", ["because"] * 12)
     built.say("ben", "why", ["since"] * 12)
-    (left,) = _report(built).result["uncompared"]
-    assert (left["reason"], left["maps_to"]) == ("free text has no agreement statistics", "")
+    (left,) = snapshot_of(_report(built)).uncompared
+    assert (left.reason, left.maps_to) == ("free text has no agreement statistics", "")
 
 
 def test_on_one_part_of_a_split_only_its_answers_count(built: World) -> None:
@@ -137,8 +138,8 @@ def test_on_one_part_of_a_split_only_its_answers_count(built: World) -> None:
     built.say("ann", "quality", VALUES)
     split = splits.draw(corpus=built.corpus, by=None)
     dev = splits.clusters(split=split, part="dev")
-    (row,) = tables.raters(_report(built).result)
-    assert row["n"] == 3 * len(dev)
+    (row,) = tables.raters(snapshot_of(_report(built)))
+    assert row.n == 3 * len(dev)
 
 
 @pytest.mark.parametrize("form", ["md", "html", "json"])
@@ -150,6 +151,6 @@ def test_every_form_says_what_was_not_compared(built: World, form: str) -> None:
 def test_a_judge_that_shares_no_item_with_people_is_said_to_share_none(built: World) -> None:
     built.say("ann", "quality", dict(zip(built.turns[:6], VALUES, strict=False)))
     built.say("gpt", "quality", dict(zip(built.turns[6:], VALUES, strict=False)), kind="judge")
-    (answer,) = lede.lede(_report(built).result)
+    (answer,) = lede.lede(snapshot_of(_report(built)))
     assert answer.title == "gpt with people"
     assert answer.text == "No figure: no item was rated by two of the raters."

@@ -52,6 +52,5 @@ def test_the_style_sheet_and_the_sign_in_page_arrive_compressed(client, db):
     for path in ("/static/css/concord.css", "/sign-in/"):
         answer = client.get(path, headers={"accept-encoding": "gzip"})
         assert answer.status_code == 200
-        answer.close()
         never_stored = "no-store" in answer.get("Cache-Control", "")
         assert never_stored or answer["Content-Encoding"] == "gzip"

@@ -11,15 +11,16 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus
+from calibration.reading.calls import doubtful
 from calibration.reading.scope import scope_of
 from calibration.reports.caveats import caveats
-from calibration.studies.inputs import doubtful
 from jobs.models import Run
 from judges.rating import actions as rating
 from judges.rating.metric_plans import metric_plan
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from tests import factories
+from tests.calibration.snapshots import snapshot
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
@@ -77,10 +78,8 @@ def test_values_about_text_that_the_model_cannot_read_are_flagged_everywhere(cli
     profile = client.get(reverse("profile", args=[corpus.pk])).content.decode()
     assert f"m_sns_avg@paper: 1 of 1 conversations ({flag})" in profile
     rows = doubtful(scope_of(corpus, None), {run.rater_id: run.rater.name})
-    assert [(row["rater"], row["doubtful"], row["calls"]) for row in rows] == [("m_sns_avg@paper", 1, 1)]
-    nothing: dict[str, Any] = {"questions": [], "occasions": [], "split": None, "part": "all"}
-    counts = {"clusters": 30, "missing": 0, "labels": 1, "items": 1, "raters": 1}
-    told = caveats(nothing | {"calls": list(rows), "counts": counts})
+    assert [(row.rater, row.doubtful, row.calls) for row in rows] == [("m_sns_avg@paper", 1, 1)]
+    told = caveats(snapshot(calls=rows))
     assert any("m_sns_avg@paper can hardly read 1 of 1 conversations" in sentence for sentence in told)
 
 

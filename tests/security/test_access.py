@@ -36,12 +36,12 @@ RESEARCHERS = _names(
     "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
     "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
     "report-file report-chart report-items api-report-items golds new-gold gold gold-file gold-provenance",
-    "exports export-labels export-file export-manifest",
     "counts counts-file counts-test api-counts",
+    "exports export-labels export-package transcripts export-transcripts export-file export-manifest",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
-    "api-exports api-export-labels api-export-file",
+    "api-exports api-export-labels api-export-package api-export-transcripts api-export-file",
 )
 ADMINISTRATORS = _names(
     "people add-person invite-person withdraw-invitation audit-log",

@@ -41,6 +41,7 @@ PASSED_ON = {
     "calibration.counts.computing.open_test": "splits.open_test",
     "calibration.exports.job.gold_or_job": "actions.start",
     "calibration.exports.job.labels_or_job": "actions.start",
+    "calibration.exports.job.order_or_job": "actions.start",
     "calibration.exports.parts.take": "splits.open_test",
     "calibration.gold.export.download": "stream",
     "calibration.gold.job.gold_or_job": "make",
@@ -198,6 +199,13 @@ def _export(by: User) -> dict[str, Any]:
     return {"query": labels.labels(scope_of(corpus, None)), "form": "csv", "corpus": corpus}
 
 
+def _order(by: User) -> dict[str, Any]:
+    from calibration.exports.orders import ZIP, Order
+    from calibration.exports.parts import Taken
+
+    return {"order": Order("label-studio", _world().corpus, None, Taken(None, ""), ZIP)}
+
+
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "annotation.campaigns.actions.create": lambda by: {
         "name": "new",
@@ -245,6 +253,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     },
     "annotation.work.withdrawing.void": lambda by: {"assignment": _submitted(by), "reason": "why"},
     "calibration.exports.labels.stream": _export,
+    "calibration.exports.orders.send": _order,
     "calibration.gold.making.make": _gold,
     "calibration.studies.actions.automatic": lambda by: {"corpus": _world().corpus},
     "calibration.studies.actions.compute": lambda by: {"study": _study(by), "part": "all"},
@@ -283,7 +292,7 @@ def test_an_action_leaves_an_entry_that_names_who_did_it(name: str) -> None:
     last = Event.objects.order_by("pk").values_list("pk", flat=True).last() or 0
     module, _, verb = name.rpartition(".")
     done = getattr(importlib.import_module(module), verb)(by=by, **arguments)
-    if verb == "stream":
+    if verb in ("stream", "send"):
         list(done)  # an export counts once it was taken to its end
     assert Event.objects.filter(pk__gt=last, by=by).exists()
 

@@ -93,7 +93,7 @@ def test_the_overall_row_joins_the_behaviours_end_to_end() -> None:
     for figure in ("precision", "recall", "mcc", "kappa"):
         assert overall.judge[figure].value == pytest.approx(joined.judge[figure].value)
         assert overall.people[figure].value == pytest.approx(joined.people[figure].value)
-    assert overall.detected_by_judge == judge.sum()
+    assert overall.detected_by_judge.value == judge.sum()
 
 
 def test_a_behaviour_that_nobody_marks_has_no_figures() -> None:

@@ -11,12 +11,13 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from calibration.agree import csv_table, html_page, latex, text
+from calibration.agree import csv_table, html_page, latex, table_seven, text
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
+from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.types import SCALES, Level
@@ -73,6 +74,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--epsilon", type=float, default=0.15, help="margin of the alternative annotator test"
         )
+        parser.add_argument(
+            "--table7",
+            action="store_true",
+            help="also read all binary questions as behaviours: each judge's marks against the people's",
+        )
+        parser.add_argument(
+            "--policy",
+            choices=POLICIES,
+            default=next(iter(POLICIES)),
+            help="what --table7 does with a person who never marks a behaviour",
+        )
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -85,17 +97,21 @@ class Command(BaseCommand):
             plan = _plan(options)
             file = read_ratings(options["ratings"], _reading(options), _progress)
             sections, entries = _analysed(file, plan, options)
+            tables = _table_seven(file, sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         name = file.path.name
         if options["json"]:
-            shown = json.dumps({"input": _understood(file, sections), "statistics": entries}, allow_nan=False)
+            whole = {"input": _understood(file, sections), "statistics": entries}
+            seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
+            shown = json.dumps(whole | seven, allow_nan=False)
         elif options["csv"]:
-            shown = csv_table.written(entries)
-        elif options["html"]:
-            shown = html_page.written(name, sections)
+            tagged = [e.as_dict() for t in tables for row in t.rows for e in table_seven.entries(row, t)]
+            shown = csv_table.written([*entries, *tagged])
         else:
-            shown = (latex if options["latex"] else text).written(name, sections)
+            sections += [table_seven.section(table, sections[0].ratings) for table in tables]
+            writer = html_page if options["html"] else latex if options["latex"] else text
+            shown = writer.written(name, sections)
         self.stdout.write(shown)
 
 
@@ -173,6 +189,18 @@ def _analysed(
         marked = {"stratum": part.stratum} if options["by"] else {}
         entries += [entry.as_dict() | marked for entry in analysis.entries]
     return sections, entries
+
+
+def _table_seven(
+    file: RatingsFile, sections: list[Section], plan: Plan, options: dict[str, Any]
+) -> tuple[table_seven.TagTable, ...]:
+    if not options["table7"]:
+        return ()
+    if options["by"] or options["aggregate"] or options["against"]:
+        raise ValueError("--table7 does not go with --by, --aggregate or --against")
+    parts = zip(file.parts, sections, strict=True)
+    questions = {part.question or "value": section.ratings for part, section in parts}
+    return table_seven.computed(questions, options["policy"], plan)
 
 
 def _samples(part: Part, level: str, options: dict[str, Any]) -> list[str]:

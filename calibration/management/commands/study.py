@@ -12,7 +12,10 @@ from calibration.management import scope_options as places
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
+from calibration.studies.verifying import verify
 from config.commands import DatabaseCommand
+
+MOST = 20
 
 
 class Command(DatabaseCommand):
@@ -34,11 +37,19 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--purpose", default="", help="for what test is opened: logged and printed on the report"
         )
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="compute the newest report again from its labels and say whether all digits are the same",
+        )
         parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
         try:
+            if options["verify"]:
+                self._verify(_study(options), options)
+                return
             report = self._report(_study(options), options)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
@@ -57,6 +68,20 @@ class Command(DatabaseCommand):
         if part == "test":
             studies.open_test(study=study, by=None, purpose=options["purpose"])
         return studies.compute(study=study, part=part, by=None, progress=self._progress)
+
+    def _verify(self, study: Study, options: dict[str, Any]) -> None:
+        part = options["part"] or studies.default_part(study)
+        report = studies.latest(study, part)
+        if report is None:
+            raise CommandError(
+                f"the study {study.name} has no report on {part} yet: there is nothing to verify"
+            )
+        found = verify(report, self._progress)
+        name = f"the report of {study.name} ({part}, {report.created_at:%d %B %Y %H:%M} UTC)"
+        if found.different:
+            first = "\n  ".join(found.different[:MOST])
+            raise CommandError(f"{name} differs in {len(found.different):,} places:\n  {first}")
+        self.stdout.write(f"{name[0].upper()}{name[1:]}: {found.figures:,} figures, all digits the same.")
 
     def _progress(self, done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from calibration.models import Report
 from calibration.reports import caveats, lede
+from calibration.reports.snapshot import is_readable, snapshot_of
 from calibration.reports.view import looks
 
 
 def write(report: Report) -> str:
-    """Return the report's result with its hash, its answers in words and the looks at test."""
+    """Return the report's result with its hash, its answers in words and the looks at test.
+
+    One of an older format comes as it was kept, without answers, caveats and looks.
+    """
+    kept = report.result | {
+        "inputs_hash": report.inputs_hash,
+        "computed_at": report.created_at.isoformat(),
+    }
+    return json.dumps(kept | _told(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _told(report: Report) -> dict[str, Any]:
+    if not is_readable(report):
+        return {}
+    result = snapshot_of(report)
     said = [
         {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
         for look in looks(report)
     ]
-    content = report.result | {
-        "inputs_hash": report.inputs_hash,
-        "computed_at": report.created_at.isoformat(),
+    return {
         "looks_at_test": said,
-        "answers": [asdict(answer) for answer in lede.lede(report.result)],
-        "caveats": caveats.caveats(report.result),
+        "answers": [asdict(answer) for answer in lede.lede(result)],
+        "caveats": caveats.caveats(result),
     }
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

@@ -6,39 +6,45 @@ from collections.abc import Sequence
 
 from annotation.text.numbers import number
 from calibration.models import Report
-from calibration.reports import caveats, means, tables
-from calibration.reports.figures import Entry
+from calibration.reports import caveats, tables
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
+from calibration.reports.snapshot import Figure, snapshot_of
+from calibration.reports.tables import Cell
+from calibration.reports.view import tables_of
 from calibration.reports.wording import interval
 
 
 def write(report: Report) -> str:
     """Return the agreement tables and the metrics table, with what they were made from as a comment."""
-    result = report.result
+    result = snapshot_of(report)
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += caveats.caveats(result)
     lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
-    for table in [*tables.agreement(result), *means.means(result)]:
-        head = ["Question", "Who", "Items", *(text for _, text in table.columns)]
-        body = [_rows([r.question if r.first else "", r.who, f"{r.n_items:,}"], r.cells) for r in table.rows]
-        lines += [f"% {table.title}", *_table(head, body, table.notes)]
+    for table in tables_of(result):
+        named = ["Who"] if table.compares else []
+        head = [table.first, *named, "Items", *(text for _, text in table.columns)]
+        body = [
+            _rows([r.question if r.first else "", *([r.who] if named else []), f"{r.n_items:,}"], r.cells)
+            for r in table.rows
+        ]
+        lines += [f"% {table.title}", *_table(head, body, table.notes, texts=1 + len(named))]
     if found := tables.metrics(result):
         body = [
-            _line([*map(escaped, (question, metric, f"{e['n_items']:,}")), _value(e), _under(e)])
+            _line([*map(escaped, (question, metric, f"{e.n_items:,}")), _value(e), _under(e)])
             for question, metric, e, _ in found
         ]
         lines += _table(["Question", "Metric", "Items", "ρ", "Interval"], body, [])
     return "\n".join([*lines, ""])
 
 
-def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str]) -> list[str]:
+def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str], texts: int = 2) -> list[str]:
     explained = "; ".join(
         rf"\textsuperscript{{{n}}} {escaped(note)}" for n, note in enumerate(notes, start=1)
     )
     tabular = [
-        rf"\begin{{tabular}}{{ll{'r' * (len(head) - 2)}}}",
+        rf"\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}",
         r"\toprule",
         _line([escaped(text) for text in head]),
         r"\midrule",
@@ -49,24 +55,25 @@ def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str]) -> li
     return fitted(tabular, f"{explained}." if notes else "")
 
 
-def _rows(texts: Sequence[str], entries: Sequence[Entry | None]) -> str:
+def _rows(texts: Sequence[str], entries: Sequence[Figure | None]) -> str:
     """Return two lines: the values, and under them their intervals."""
     values = _line([*map(escaped, texts), *map(_value, entries)])
     under = _line([*("" for _ in texts), *map(_under, entries)])
     return f"{values}\n{under}"
 
 
-def _value(entry: Entry | None) -> str:
+def _value(entry: Figure | None) -> str:
     if entry is None:
         return ""
-    if entry["status"] == "ok":
-        return escaped(number(entry["value"], 3))
-    note = entry.get("note")
-    return rf"---\textsuperscript{{{note}}}" if note else escaped(str(entry["reason"]))
+    if entry.ok:
+        return escaped(number(entry.value, entry.digits))
+    if isinstance(entry, Cell):
+        return rf"---\textsuperscript{{{entry.note}}}"
+    return escaped(entry.reason)
 
 
-def _under(entry: Entry | None) -> str:
-    if entry is None or entry["status"] != "ok":
+def _under(entry: Figure | None) -> str:
+    if entry is None or not entry.ok:
         return ""
     return rf"{{\scriptsize {escaped(interval(entry))}}}"
 

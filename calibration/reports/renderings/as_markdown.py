@@ -5,43 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from calibration.models import Report
-from calibration.reports import caveats, lede, means, tables
+from calibration.reports import caveats, lede, tables
 from calibration.reports.figures import crowd, figures
 from calibration.reports.renderings.common import cell, look_lines, part_line, summary
-from calibration.reports.view import links
+from calibration.reports.snapshot import snapshot_of
+from calibration.reports.view import links, tables_of
 from calibration.reports.wording import listed
 
 
 def write(report: Report) -> str:
     """Return the report's answers, caveats and tables."""
-    result = report.result
+    result = snapshot_of(report)
     lines = [f"# {_plain(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
     for answer in lede.lede(result):
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
     lines += [""] + [f"> {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
-    for table in [*tables.agreement(result), *means.means(result)]:
-        head = ["Question", "Who", "Items", "Clusters", *(text for _, text in table.columns)]
+    for table in tables_of(result):
+        head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
+        head += [text for _, text in table.columns]
         rows = [
-            [row.question, row.who, f"{row.n_items:,}", f"{row.n_clusters:,}", *(cell(c) for c in row.cells)]
+            [row.question, *([row.who] if table.compares else []), f"{row.n_items:,}", f"{row.n_clusters:,}"]
+            + [cell(c) for c in row.cells]
             for row in table.rows
         ]
-        lines += [f"## {table.title}", "", *_table(head, rows), ""]
+        lines += [f"## {table.title}", "", *_table(head, rows, None if table.compares else len(head) - 1), ""]
     if found := tables.metrics(result):
-        rows = [[question, metric, f"{e['n_items']:,}", cell(e)] for question, metric, e, _ in found]
+        rows = [[question, metric, f"{e.n_items:,}", cell(e)] for question, metric, e, _ in found]
         lines += [
             f"## Metrics with {crowd(figures(result)).many}",
             "",
             *_table(["Question", "Metric", "Items", "ρ"], rows),
             "",
         ]
-    if left := result.get("uncompared"):
-        rows = [[q["title"], q["scheme_title"], listed(q["raters"]), q["reason"]] for q in left]
+    if left := result.uncompared:
+        rows = [[q.title, q.scheme_title, listed(q.raters), q.reason] for q in left]
         lines += ["## Not compared", "", *_table(["Question", "Scheme", "Answered by", "Why"], rows, 0), ""]
-    told = [
-        [r["name"], r["kind"], f"{r['questions']:,}", f"{r['n']:,}", f"{r['missing']:,}"]
-        for r in tables.raters(result)
-    ]
+    told = [[r.name, r.kind, f"{r.questions:,}", f"{r.n:,}", f"{r.missing:,}"] for r in tables.raters(result)]
     lines += ["## Who answered", "", *_table(["Rater", "Kind", "Questions", "Items", "Missing"], told), ""]
     lines += [
         *(f"- {_plain(text)}" for text in links(result)),

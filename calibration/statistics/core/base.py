@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,15 @@ class Verdict:
 
 
 Check = Callable[[Sample], Verdict | None]
+Family = Literal[
+    "Agreement of two raters",
+    "All raters together",
+    "Tags, person as reference",
+    "Tags of two raters",
+    "Correlation of two raters",
+    "Standing in for a person",
+]
+"""What statistics are offered among, in this order."""
 
 
 def in_parts(compute: Callable[[Draw], Floats]) -> Callable[[Draw], Floats]:
@@ -58,6 +67,23 @@ class InReports:
 
 
 @dataclass(frozen=True)
+class JudgeTest:
+    """A figure of the test whether a judge may stand in for people, worded like a statistic."""
+
+    key: str
+    title: str
+    in_reports: InReports
+    source: str
+
+    family: ClassVar[Family] = "Standing in for a person"
+
+    @property
+    def words(self) -> InReports:
+        """How reports word it."""
+        return self.in_reports
+
+
+@dataclass(frozen=True)
 class Statistic:
     """One statistic. ``compute`` returns a value per row of a draw, NaN where it is undefined.
 
@@ -65,8 +91,10 @@ class Statistic:
     order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
     all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
     ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
-    ``used`` marks the sample's items it rests on, where that is not all of them. ``in_reports`` words it in
-    the reports of studies, which show it and whose form offers it; None keeps it to `agree` and Python.
+    ``used`` marks the sample's items it rests on, where that is not all of them. ``library`` computes the
+    point value by a library, None where that would take too much memory: it is then the value, and one that
+    differs from ours is an error. ``in_reports`` words it in
+    reports, where its title would be too long for a column or a sentence.
     """
 
     key: str
@@ -81,11 +109,26 @@ class Statistic:
     checks: tuple[Check, ...] = ()
     source: str = ""
     used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
+    library: Callable[[Sample], float | None] | None = None
     in_reports: InReports | None = None
 
     def __post_init__(self) -> None:
         """Compute in parts where tables are large."""
         object.__setattr__(self, "compute", in_parts(self.compute))
+
+    @property
+    def words(self) -> InReports:
+        """How reports word it: its title, where nothing shorter was said."""
+        return self.in_reports or InReports(self.title, self.title)
+
+    @property
+    def family(self) -> Family:
+        """What it is offered among."""
+        if self.raters == "panel":
+            return "All raters together"
+        if self.levels == {"binary"}:
+            return "Tags, person as reference" if not self.symmetric else "Tags of two raters"
+        return "Agreement of two raters" if self.needs_scale else "Correlation of two raters"
 
     def applies(self, sample: Sample) -> bool:
         """Whether it makes sense for these raters and their scale."""

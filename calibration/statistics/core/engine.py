@@ -16,6 +16,11 @@ from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats
 
 EMPTY: Floats = np.empty(0)
+SAME = 1e-9  # how far a value may lie from the library's by rounding
+
+
+class Disagreement(ArithmeticError):
+    """A value that a library computes differently: an internal error, never a matter of taste."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,25 @@ def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resam
         if verdict.status != "ok":
             out.append(Estimate(statistic, verdict, np.nan, EMPTY))
             continue
-        point = float(points[key][0])
+        point = _checked(statistic, sample, float(points[key][0]))
         if not np.isfinite(point):
             verdict = Verdict("undefined", "not defined on these ratings", verdict.flags)
         jackknife = left[key] if resampling.plan.interval == "bca" else None
         out.append(Estimate(statistic, verdict, point, kept[key], jackknife))
     return out
+
+
+def _checked(statistic: Statistic, sample: Sample, point: float) -> float:
+    """Return a library's value, where a statistic has one. Raises Disagreement where ours is another."""
+    theirs = statistic.library(sample) if statistic.library is not None and np.isfinite(point) else None
+    if theirs is None:
+        return point
+    if not abs(theirs - point) <= SAME:
+        raise Disagreement(
+            f"{statistic.key} of {sample.n_items} items is {point!r} here and {theirs!r} by the library: "
+            "a defect of one of them, please report it with the ratings"
+        )
+    return theirs
 
 
 def _values(sample: Sample, statistics: Sequence[Statistic], chunks: object) -> dict[str, Floats]:

@@ -1,0 +1,262 @@
+"""Label Studio's JSON for chat annotation: tasks with messages, what people annotated, what models predicted.
+
+A task is a dialogue, whose messages are one list in its data, with authors and texts. Both of Label Studio's
+exports are read: the whole one (`annotations` and `predictions` with their results) and the short one
+(JSON-MIN, an annotation an entry). Choices, ratings, taxonomies, numbers, text areas and labels of paragraphs
+are read, about the whole or about one message each. What Concord exported names its dialogues, continuations
+and questions in `data.concord`, and comes back as it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotation.formats import jsonl
+from annotation.formats.decoding import decode, kind_of
+from annotation.formats.entry import Format, SourceRecord
+from annotation.formats.fields import ID_LIMIT
+from annotation.formats.head import Head
+from annotation.formats.label_studio_controls import Controls, own_labels
+from annotation.formats.label_studio_results import Answered, Voice, of_annotation, of_prediction, short_form
+from annotation.formats.problems import ImportProblem
+from annotation.formats.source import Source
+from annotation.records import SELF, Dialogue, LabelRecord
+
+COLUMNS = ("messages", "author", "text", "dialogue")
+AUTHORS = ("author", "speaker", "role", "name", "user", "from")
+TEXTS = ("text", "content", "utterance", "message", "body", "value")
+NAMES = ("dialogue", "dialogue_id", "conversation_id", "id")
+OWN = "concord"
+"""Where in a task's data Concord's own export says what the task is."""
+
+
+@dataclass(slots=True)
+class _Task:
+    """A task: where it is in the file, its dialogue as far as it says, and the answers about it."""
+
+    path: str
+    dialogue: dict[str, Any]
+    continuation: str
+    controls: Mapping[str, Any] | None
+    history: int = 0
+    voices: list[Voice] = field(default_factory=list)
+
+
+def read(source: Source) -> Iterator[SourceRecord]:
+    """Yield the dialogues of the tasks, in the file's order."""
+    content = decode(source.document(source.path))
+    entries = content if isinstance(content, list) else [content]
+    if not entries:
+        raise ImportProblem("holds no task")
+    reader = _Reader(source)
+    for number, entry in enumerate(entries, start=1):
+        reader.add(entry, f"task {number}")
+    yield from reader.records()
+
+
+class _Reader:
+    """Gathers tasks by dialogue: what is answered in a foreign file is known once all of it was read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.tasks: dict[tuple[str, str], _Task] = {}
+        self.passed: Counter[str] = Counter()
+
+    def add(self, entry: Any, path: str) -> None:
+        """Take in a task, or one annotation of the short form."""
+        if not isinstance(entry, dict):
+            raise ImportProblem(f"must be an object, not {kind_of(entry)}", field=path)
+        data = entry.get("data")
+        controls: list[str] = []
+        if data is None:
+            data, controls = short_form(entry, path)
+        if not isinstance(data, dict):
+            raise ImportProblem(f"must be an object, not {kind_of(data)}", field=f"{path}.data")
+        task = self._task(data, entry, path)
+        length = len(_turns_of(task))
+        if controls:
+            task.voices.append(of_annotation(entry, path, length, len(task.voices), short=controls))
+            return
+        for kind, one in (("annotations", of_annotation), ("predictions", of_prediction)):
+            given = entry.get(kind)
+            if not isinstance(given, list | None):
+                raise ImportProblem(f"must be a list, not {kind_of(given)}", field=f"{path}.{kind}")
+            for index, voice in enumerate(given or ()):
+                task.voices.append(one(voice, f"{path}.{kind}[{index}]", length, index))
+
+    def _task(self, data: dict[str, Any], entry: dict[str, Any], path: str) -> _Task:
+        own = data.get(OWN)
+        task = _own(data, own, path) if isinstance(own, dict) else _foreign(data, entry, path, self.source)
+        key = (task.dialogue["id"], task.continuation)
+        known = self.tasks.setdefault(key, task)
+        if known is not task and known.dialogue != task.dialogue:
+            raise ImportProblem(f"{key[0]!r} has other messages in {known.path}", field=f"{path}.data")
+        return known
+
+    def records(self) -> Iterator[SourceRecord]:
+        """Yield one record for each dialogue."""
+        inferred = Controls(v for t in self.tasks.values() if t.controls is None for v in t.voices)
+        dialogues: dict[str, tuple[dict[str, Any], list[LabelRecord]]] = {}
+        for task in self.tasks.values():
+            raw, labels = dialogues.setdefault(task.dialogue["id"], (task.dialogue, []))
+            _merge(raw, task)
+            for voice in task.voices:
+                if voice.cancelled:
+                    self.passed["cancelled annotations"] += 1
+                    continue
+                self.passed.update(voice.passed)
+                voice.answers = [_within(answer, task) for answer in voice.answers]
+                made = inferred.labels(voice) if task.controls is None else own_labels(voice, task.controls)
+                labels += [replace(label, continuation=task.continuation) for label in made]
+        if self.passed:
+            told = ", ".join(f"{what} ({count})" for what, count in sorted(self.passed.items()))
+            self.source.notes.append(f"Passed over: {told}.")
+        for raw, labels in dialogues.values():
+            yield SourceRecord(_record(raw, labels))
+
+
+def _within(answer: Answered, task: _Task) -> Answered:
+    """Return an answer whose message is counted within the continuation that the task is about."""
+    if not task.history or answer.message is None:
+        return answer
+    if answer.message < task.history:
+        raise ImportProblem(
+            f"message {answer.message} is not rated: it comes before the continuation", field=answer.path
+        )
+    return replace(answer, message=answer.message - task.history)
+
+
+def _record(raw: dict[str, Any], labels: list[LabelRecord]) -> Dialogue:
+    try:
+        record = jsonl.dialogue(raw)
+    except ImportProblem as problem:
+        problem.field = f"dialogue {raw['id']!r}, {problem.field}" if problem.field else raw["id"]
+        raise
+    return replace(record, labels=tuple(labels))
+
+
+def _turns_of(task: _Task) -> list[Any]:
+    """Return the messages of a task that can be answered about or come before those."""
+    parts = task.dialogue.get("continuations") or [{"turns": []}]
+    return [*task.dialogue.get("turns", ()), *parts[0]["turns"]]
+
+
+def _merge(raw: dict[str, Any], task: _Task) -> None:
+    """Add the continuation of a task to its dialogue; the history is the same in all of them."""
+    other = task.dialogue
+    if other is raw:
+        return
+    mine, theirs = raw.get("turns", []), other.get("turns", [])
+    if mine and theirs and mine != theirs:
+        raise ImportProblem(
+            f"{raw['id']!r} has other messages before it elsewhere", field=f"{task.path}.data"
+        )
+    raw["turns"] = mine or theirs
+    raw.setdefault("continuations", []).extend(other.get("continuations", ()))
+
+
+def _own(data: dict[str, Any], own: dict[str, Any], path: str) -> _Task:
+    """Return a task that Concord wrote: its dialogue in the native format."""
+    where = f"{path}.data.{OWN}"
+    messages, history = data.get("messages"), own.get("history")
+    dialogue, controls = own.get("dialogue"), own.get("controls")
+    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+        raise ImportProblem("must be a list of objects", field=f"{path}.data.messages")
+    if not (
+        isinstance(dialogue, dict) and isinstance(dialogue.get("id"), str) and isinstance(controls, dict)
+    ):
+        raise ImportProblem("must hold a dialogue with an id, and controls", field=where)
+    if type(history) is not int or not 0 <= history <= len(messages):
+        raise ImportProblem("must be a number of messages", field=f"{where}.history")
+    turns = [_native(message) for message in messages]
+    part = own.get("continuation")
+    if part is None:
+        return _Task(path, {**dialogue, "turns": turns}, SELF, controls)
+    if not isinstance(part, dict) or not isinstance(part.get("id"), str):
+        raise ImportProblem("must be an object with an id", field=f"{where}.continuation")
+    raw = {**dialogue, "turns": turns[:history], "continuations": [{**part, "turns": turns[history:]}]}
+    return _Task(path, raw, part["id"], controls, history)
+
+
+def _native(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message as a turn of the native format: `author` is only what the speaker is shown as."""
+    turn = {key: value for key, value in message.items() if key != "author"}
+    turn.setdefault("speaker", message.get("author"))
+    return turn
+
+
+def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> _Task:
+    """Return a task of another project: a dialogue whose messages may all be answered about."""
+    where = f"{path}.data"
+    key = source.columns.get("messages") or _messages_key(data, where)
+    messages = data.get(key)
+    if not isinstance(messages, list) or not messages:
+        raise ImportProblem("must be a list of messages", field=f"{where}.{key}")
+    turns = [_turn(message, f"{where}.{key}[{n}]", source) for n, message in enumerate(messages)]
+    rest = {name: value for name, value in data.items() if name != key}
+    raw = {"id": _name(data, entry, path, source), "turns": turns, "metadata": rest}
+    return _Task(path, raw, SELF, None)
+
+
+def _messages_key(data: dict[str, Any], where: str) -> str:
+    lists = [key for key, value in data.items() if isinstance(value, list) and value]
+    found = [key for key in lists if all(isinstance(one, dict) and _first(one, TEXTS) for one in data[key])]
+    if len(found) != 1:
+        told = f"there are {', '.join(found)}" if found else f"there are {', '.join(data) or 'no fields'}"
+        raise ImportProblem(
+            f"one field must be the list of messages, each an object with its text; {told}: "
+            "say which with --columns messages=FIELD",
+            field=where,
+        )
+    return found[0]
+
+
+def _turn(message: Any, path: str, source: Source) -> dict[str, Any]:
+    if not isinstance(message, dict):
+        raise ImportProblem(f"must be an object, not {kind_of(message)}", field=path)
+    said = source.columns.get("text") or _first(message, TEXTS) or "text"
+    who = source.columns.get("author") or _first(message, AUTHORS) or "author"
+    text, speaker = message.get(said), message.get(who)
+    if not isinstance(text, str):
+        raise ImportProblem(f"must be a text, not {kind_of(text)}", field=f"{path}.{said}")
+    if not isinstance(speaker, str) or not speaker.strip():
+        raise ImportProblem("must say who spoke", field=f"{path}.{who}")
+    return {"speaker": speaker, "text": text}
+
+
+def _first(message: dict[str, Any], names: tuple[str, ...]) -> str:
+    """Return the first of some names under which a message has a text, empty where it has none."""
+    return next((name for name in names if isinstance(message.get(name), str)), "")
+
+
+def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> str:
+    """Return the dialogue's id: what the data calls it, else the task's number."""
+    if theirs := source.columns.get("dialogue"):
+        named = data.get(theirs)
+        if not isinstance(named, str | int) or isinstance(named, bool) or not str(named):
+            raise ImportProblem("must name the dialogue", field=f"{path}.data.{theirs}")
+        return str(named)[:ID_LIMIT]
+    for key in NAMES:
+        if isinstance(data.get(key), str) and 0 < len(data[key]) <= ID_LIMIT:
+            return str(data[key])
+    number = entry.get("id")
+    return f"task-{number}" if type(number) is int else path.replace(" ", "-")
+
+
+def _looks_like(head: Head) -> bool:
+    answers, about = {"annotations", "predictions"}, {"data", "result", "completed_by"}
+    whole = bool(answers & head.keys) and bool(about & head.keys)
+    return head.text.startswith(("[", "{")) and (whole or {"annotator", "annotation_id"} <= head.keys)
+
+
+FORMAT = Format(
+    key="label-studio",
+    title="Label Studio, chats with annotations",
+    hint="Label Studio's JSON or JSON-MIN: tasks with messages, annotations and predictions.",
+    read=read,
+    looks_like=_looks_like,
+    columns=COLUMNS,
+)

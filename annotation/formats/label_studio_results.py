@@ -1,0 +1,259 @@
+"""What one annotation or prediction of Label Studio says: who, and an answer for each of its results.
+
+A result names its control (`from_name`), its type, and a value with a key of the type's name. One about a
+message has the number of that message as `start` and `end`, or the `id` of a region that has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.formats.decoding import is_number, kind_of
+from annotation.formats.fields import NAME_LIMIT
+from annotation.formats.problems import ImportProblem
+from annotation.records import RaterKind
+
+OPTIONS = ("choices", "taxonomy", "paragraphlabels", "labels")
+"""Types that choose from a list."""
+TYPES = (*OPTIONS, "rating", "number", "textarea")
+REGION = "turn"
+"""The control with which Concord's export marks a turn: it answers nothing."""
+BESIDE = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
+PATH = " > "
+"""Between the parts of a taxonomy's path."""
+KINDS = ("human", "judge", "metric", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer: options that were chosen, a number or a text; about a message (from 0) or the whole."""
+
+    control: str
+    type: str
+    message: int | None
+    value: tuple[str, ...] | float | str
+    path: str
+    explanation: str = ""
+
+
+@dataclass(slots=True)
+class Voice:
+    """One annotation or prediction: who gave it, and the answers. `own` is what Concord's export adds."""
+
+    rater: str
+    kind: RaterKind
+    identified: bool
+    path: str
+    answers: list[Answered]
+    passed: Counter[str]
+    own: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = 0
+    cancelled: bool = False
+
+
+def of_annotation(raw: Any, path: str, messages: int, index: int, *, short: Sequence[str] = ()) -> Voice:
+    """Return what a person annotated; one whose author is not told is an unidentified slot.
+
+    With `short` it is an entry of JSON-MIN, whose controls these are.
+    """
+    raw = _object(raw, path)
+    results = _long_form(raw, short, path) if short else raw.get("result")
+    answers, passed = _answers(results, path, messages)
+    own = _own(raw)
+    name = _person(raw.get("annotator") if short else raw.get("completed_by"), path)
+    voice = Voice(name or f"slot {index + 1}", "human", bool(name), path, answers, passed, own)
+    voice.cancelled = raw.get("was_cancelled") is True
+    return _named(voice, own)
+
+
+def of_prediction(raw: Any, path: str, messages: int, index: int) -> Voice:
+    """Return what a model predicted; its version is the judge."""
+    raw = _object(raw, path)
+    answers, passed = _answers(raw.get("result"), path, messages)
+    own = _own(raw)
+    version = raw.get("model_version")
+    name = version if isinstance(version, str) and version.strip() else "prediction"
+    return _named(Voice(name, "judge", True, path, answers, passed, own), own)
+
+
+def short_form(entry: Mapping[str, Any], path: str) -> tuple[dict[str, Any], list[str]]:
+    """Split an entry of JSON-MIN into its task's data and the names of the controls that were answered.
+
+    Label Studio writes the data, then `id`, then the controls, then `annotator`: the order tells them apart.
+    """
+    names = list(entry)
+    if "annotator" not in entry or "id" not in entry:
+        raise ImportProblem("has neither data (JSON) nor id and annotator (JSON-MIN)", field=path)
+    first, last = names.index("id"), names.index("annotator")
+    if first > last:
+        raise ImportProblem(
+            "the fields are not in Label Studio's order, which tells data from answers: export JSON instead",
+            field=f"{path}.annotator",
+        )
+    controls = [name for name in names[first + 1 : last] if name not in BESIDE]
+    return {name: entry[name] for name in names[:first]}, controls
+
+
+def _long_form(entry: Mapping[str, Any], controls: Sequence[str], path: str) -> list[dict[str, Any]]:
+    """Return the answers of an entry of JSON-MIN as results."""
+    results: list[dict[str, Any]] = []
+    for name in controls:
+        values = entry[name] if isinstance(entry[name], list) else [entry[name]]
+        for value in values:
+            if isinstance(value, dict):
+                kind = next((key for key in TYPES if key in value), "textarea" if "text" in value else "")
+                results.append({"from_name": name, "type": kind, "value": value})
+            elif isinstance(value, str):
+                kind = "textarea" if "\n" in value or len(value) > NAME_LIMIT else "choices"
+                key = "text" if kind == "textarea" else kind
+                results.append({"from_name": name, "type": kind, "value": {key: [value]}})
+            elif is_number(value):
+                results.append({"from_name": name, "type": "number", "value": {"number": value}})
+            else:
+                raise ImportProblem(f"{str(value)[:40]!r} is not an answer", field=f"{path}.{name}")
+    return results
+
+
+def _object(raw: Any, path: str) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise ImportProblem(f"must be an object, not {kind_of(raw)}", field=path)
+    return raw
+
+
+def _own(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    own = raw.get("concord")
+    return own if isinstance(own, dict) else {}
+
+
+def _person(told: Any, path: str) -> str:
+    """Return how an annotator is called, empty where nobody is named."""
+    if isinstance(told, dict):
+        for key in ("email", "username", "id"):
+            if told.get(key):
+                return _person(told[key], path)
+        return ""
+    if isinstance(told, str):
+        return told.strip()[:NAME_LIMIT]
+    if told is None:
+        return ""
+    if type(told) is not int:
+        raise ImportProblem(f"must name an annotator, not be {kind_of(told)}", field=f"{path}.completed_by")
+    return f"annotator {told}"
+
+
+def _named(voice: Voice, own: Mapping[str, Any]) -> Voice:
+    """Return a voice under the name that Concord's export gives it."""
+    if not own:
+        return voice
+    rater, kind, identified = own.get("rater"), own.get("kind"), own.get("identified", True)
+    sample = own.get("sample", 0)
+    where = f"{voice.path}.concord"
+    if not isinstance(rater, str) or not 0 < len(rater) <= NAME_LIMIT:
+        raise ImportProblem(f"must be a name of up to {NAME_LIMIT} characters", field=f"{where}.rater")
+    if kind not in KINDS:
+        raise ImportProblem(f"must be one of {', '.join(KINDS)}", field=f"{where}.kind")
+    if type(identified) is not bool or (kind != "human" and not identified):
+        raise ImportProblem("must be true, or false for a person", field=f"{where}.identified")
+    if type(sample) is not int or not 0 <= sample < 2**31:
+        raise ImportProblem("must be a whole number from 0", field=f"{where}.sample")
+    voice.rater, voice.kind, voice.identified, voice.sample = rater, kind, identified, sample
+    return voice
+
+
+def _answers(results: Any, path: str, messages: int) -> tuple[list[Answered], Counter[str]]:
+    """Return the answers of results, and how many were passed over, by why."""
+    if not isinstance(results, list):
+        raise ImportProblem(f"must be a list, not {kind_of(results)}", field=f"{path}.result")
+    places = [
+        (f"{path}.result[{index}]", _object(one, f"{path}.result[{index}]"))
+        for index, one in enumerate(results)
+    ]
+    regions = _regions(places)
+    answers, passed = [], Counter[str]()
+    for where, result in places:
+        kind = result.get("type")
+        if kind not in TYPES:
+            if kind != "chatmessage":
+                passed[f"results of type {str(kind)[:30]}"] += 1
+            continue
+        control, value = result.get("from_name"), _object(result.get("value"), f"{where}.value")
+        if not isinstance(control, str) or not control.strip():
+            raise ImportProblem("must name a control", field=f"{where}.from_name")
+        message = _message(value, regions.get(str(result.get("id"))))
+        if message == ACROSS:
+            passed["results across several messages"] += 1
+            continue
+        if message is not None and not message < messages:
+            raise ImportProblem(
+                f"{message} is not one of the {messages} messages, counted from 0",
+                field=f"{where}.value.start",
+            )
+        answers.append(
+            Answered(control.strip(), kind, message, _value(kind, value, where), where, _explained(result))
+        )
+    return answers, passed
+
+
+ACROSS = -1
+"""Stands for a region that is about several messages."""
+
+
+def _regions(places: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
+    """Return the message of each region, by its id."""
+    found: dict[str, int] = {}
+    for _, result in places:
+        value = result.get("value")
+        if isinstance(value, dict) and isinstance(result.get("id"), str):
+            message = _message(value, None)
+            if message is not None:
+                found.setdefault(result["id"], message)
+    return found
+
+
+def _message(value: Mapping[str, Any], of_region: int | None) -> int | None:
+    """Return the message that a value is about, ACROSS for several, None for the whole."""
+    chat = value.get("chatmessage")
+    index = chat.get("index") if isinstance(chat, dict) else value.get("index")
+    start = value.get("start", index)
+    end = value.get("end", start)
+    if start is None:
+        return of_region
+    if str(start) != str(end) or not str(start).isascii() or not str(start).isdigit() or len(str(start)) > 9:
+        return ACROSS
+    return int(str(start))
+
+
+def _value(kind: str, value: Mapping[str, Any], where: str) -> tuple[str, ...] | float | str:
+    """Return the answer of a value: options, a number or a text."""
+    key = "text" if kind == "textarea" else kind
+    given, path = value.get(key), f"{where}.value.{key}"
+    if kind in ("rating", "number"):
+        if given is None or not is_number(given):
+            raise ImportProblem(f"{str(given)[:40]!r} is not a number", field=path)
+        return float(given)
+    parts = [given] if isinstance(given, str) else given
+    if not isinstance(parts, list):
+        raise ImportProblem(f"must be a list, not {kind_of(given)}", field=path)
+    options = [_option(part, f"{path}[{index}]") for index, part in enumerate(parts)]
+    return "\n".join(options) if kind == "textarea" else tuple(dict.fromkeys(options))
+
+
+def _option(part: Any, path: str) -> str:
+    """Return an option as one text: of a taxonomy its whole path."""
+    if isinstance(part, list) and part and all(isinstance(step, str) for step in part):
+        return PATH.join(part)
+    if not isinstance(part, str):
+        raise ImportProblem(f"must be a text, not {kind_of(part)}", field=path)
+    return part
+
+
+def _explained(result: Mapping[str, Any]) -> str:
+    """Return the note on a result."""
+    meta = result.get("meta")
+    texts = meta.get("text") if isinstance(meta, dict) else None
+    if isinstance(texts, str):
+        return texts
+    return "\n".join(texts) if isinstance(texts, list) and all(isinstance(t, str) for t in texts) else ""

@@ -1,0 +1,214 @@
+"""The card of a dataset: what programs read of it (front matter), and what people do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.models import Dialogue
+from calibration.exports.bundle import Part
+from calibration.exports.labels import LABEL_COLUMNS
+from calibration.exports.markup import plain
+from calibration.reading.census import Census
+from calibration.reading.scope import Scope
+
+LICENCES = (
+    *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
+    *("cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0", "cc-by-nc-nd-4.0", "gpl-2.0", "gpl-3.0", "lgpl-3.0"),
+    *(
+        "agpl-3.0",
+        "bsd-2-clause",
+        "bsd-3-clause",
+        "odc-by",
+        "odbl",
+        "pddl",
+        "openrail",
+        "unlicense",
+        "mpl-2.0",
+    ),
+)
+"""Licences that the hub knows by these names."""
+LANGUAGE = re.compile(r"[a-z]{2,3}")
+MOST_SHOWN = 40
+TYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
+MEANINGS = {
+    "item": "`dialogue/continuation/turn`, or `dialogue/continuation` for a whole continuation",
+    "rater": "who answered",
+    "value": "the answer; empty where it is missing",
+    "question": "what was asked",
+    "scheme": "the scheme of the question, `key@version`",
+    "sample": "which of a rater's repeated answers, from 0",
+    "cluster": "what is resampled and split together",
+    "kind": "`human`, `judge`, `metric` or `key`",
+    "identified": "false for an anonymous slot: slot 1 of two items need not be one person",
+    "dialogue": "the dialogue's id",
+    "continuation": "the continuation's id; `self` for the dialogue's own turns",
+    "system": "what produced the continuation",
+    "turn": "the turn's index within the continuation, from 0; empty for the whole",
+    "turn_number": "the turn's number as annotators see it, from 1",
+    "occasion": "when it was given",
+    "campaign": "in which campaign",
+    "missing": "why there is no answer",
+    "explanation": "what the rater said about it",
+    "level": "the question's measurement level",
+    "values": "the question's scale, as JSON",
+    "part": "dev or test; empty where the corpus is not split",
+}
+TURN = {
+    "index": "int64",
+    "number": "int64",
+    "speaker": "string",
+    "text": "string",
+    "given": "bool",
+    "at": "int64",
+}
+DIALOGUES = {
+    "dialogue": "the dialogue's id",
+    "continuation": "the continuation's id; `self` for the dialogue's own turns",
+    "system": "what produced it",
+    "mode": "`rollout` (goes on where the history ends) or `static` (each turn answers the first `at` turns)",
+    "condition": "how it was produced, as JSON",
+    "cluster": "what is resampled and split together",
+    "language": "the dialogue's language",
+    "summary": "the dialogue's summary",
+    "metadata": "what else is known of the dialogue, as JSON",
+    "participants": "id, name and role of each, as JSON",
+    "trial": "the number of a repeated run, from 0",
+    "turns": "the turns: index from 0, number as annotators see it, speaker, text, given (context), at",
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split: its name, and its files of labels and of dialogues."""
+
+    name: str
+    labels: Part
+    dialogues: Part
+
+
+def card(scope: Scope, splits: Sequence[Split], counted: Census, *, texts: bool) -> str:
+    """Return the card as Markdown with its front matter. `texts`: the values are texts."""
+    front = _front(scope, splits, texts)
+    return "\n".join(["---", *(f"{key}: {_json(value)}" for key, value in front.items()), "---", ""]) + _body(
+        scope, splits, counted
+    )
+
+
+def _front(scope: Scope, splits: Sequence[Split], texts: bool) -> dict[str, Any]:
+    """Return the front matter; JSON is YAML, so every text is quoted safely."""
+    corpus = scope.corpus
+    licence = corpus.licence.strip().lower().replace(" ", "-")
+    licence = licence.removesuffix("-or-later").removesuffix("-only")  # the hub does not tell these apart
+    told: dict[str, Any] = {"pretty_name": scope.name}
+    if licence in LICENCES:
+        told["license"] = licence
+    elif licence:
+        told |= {
+            "license": "other",
+            "license_name": re.sub(r"[^a-z0-9.]+", "-", licence).strip("-") or "other",
+        }
+    else:
+        told["license"] = "unknown"
+    known = Dialogue.objects.filter(corpus=corpus).order_by().values_list("language", flat=True).distinct()
+    languages = sorted({text.lower().partition("-")[0] for text in known})
+    if spoken := [text for text in languages if LANGUAGE.fullmatch(text)]:
+        told["language"] = spoken
+    told["tags"] = ["dialogue", "evaluation", "annotations", "llm-as-a-judge"]
+    files = {"labels": {s.name: s.labels for s in splits}, "dialogues": {s.name: s.dialogues for s in splits}}
+    features = {"labels": _label_features(texts), "dialogues": _dialogue_features()}
+    told["configs"] = [
+        {
+            "config_name": name,
+            **({"default": True} if name == "labels" else {}),
+            "data_files": [{"split": split, "path": part.name} for split, part in parts.items()],
+        }
+        for name, parts in files.items()
+    ]
+    told["dataset_info"] = [
+        {
+            "config_name": name,
+            "features": features[name],
+            "splits": [
+                {"name": split, "num_bytes": part.bytes, "num_examples": part.rows}
+                for split, part in parts.items()
+            ],
+            "download_size": sum(part.bytes for part in parts.values()),
+        }
+        for name, parts in files.items()
+    ]
+    return told
+
+
+def _label_features(texts: bool) -> list[dict[str, str]]:
+    value = "string" if texts else "float64"
+    kinds = {column.name: TYPES.get(column.kind, "string") for column in LABEL_COLUMNS} | {"value": value}
+    return [{"name": name, "dtype": kind} for name, kind in kinds.items()]
+
+
+def _dialogue_features() -> list[dict[str, Any]]:
+    turns = [{"name": name, "dtype": kind} for name, kind in TURN.items()]
+    special: dict[str, Any] = {"trial": {"dtype": "int64"}, "turns": {"list": turns}}
+    return [{"name": name, **special.get(name, {"dtype": "string"})} for name in DIALOGUES]
+
+
+def _body(scope: Scope, splits: Sequence[Split], counted: Census) -> str:
+    corpus = scope.corpus
+    lines = [
+        f"# {plain(scope.name)}",
+        "",
+        "Ratings of dialogues by people, LLM judges and metrics, exported from Concord.",
+        "",
+        f"* **Source:** {plain(corpus.source) or 'not told'}",
+        f"* **Licence:** {plain(corpus.licence) or 'not told'}",
+    ]
+    if splits[0].name == "test":
+        lines.append("* Only the test part of the split is here.")
+    elif len(splits) == 1 and splits[0].name == "dev":
+        lines.append("* Only the dev part of the split is here; test is locked.")
+    lines += ["", "```python", "from datasets import load_dataset", ""]
+    lines += ['labels = load_dataset("path/to/this/folder", "labels")', "```", "", "## Files", ""]
+    lines += ["| file | rows | SHA-256 |", "|---|---:|---|"]
+    for part in (part for split in splits for part in (split.labels, split.dialogues)):
+        lines.append(f"| `{part.name}` | {part.rows:,} | `{part.sha256}` |")
+    lines += ["", *_raters(counted), "", *_questions(counted)]
+    lines += ["", "## Columns of `labels`", "", *_columns({c.name: MEANINGS[c.name] for c in LABEL_COLUMNS})]
+    lines += ["", "## Columns of `dialogues`", "", *_columns(DIALOGUES)]
+    return "\n".join(lines) + "\n"
+
+
+def _raters(counted: Census) -> list[str]:
+    kinds = Counter(rater.kind for rater in counted.raters.values())
+    anonymous = sum(not rater.identified for rater in counted.raters.values())
+    lines = ["## Raters", "", "| kind | raters |", "|---|---:|"]
+    lines += [f"| {kind} | {count:,} |" for kind, count in sorted(kinds.items())]
+    if anonymous:
+        lines += [
+            "",
+            f"{anonymous} are anonymous slots: statistics that need to know who answered do not apply.",
+        ]
+    return lines
+
+
+def _questions(counted: Census) -> list[str]:
+    asked = list(counted.questions.values())
+    lines = ["## Questions", "", "| question | level | values | wording |", "|---|---|---|---|"]
+    for question in asked[:MOST_SHOWN]:
+        scale = ", ".join(f"{value}" for value in question.values)
+        cells = (question.ref, question.level, scale or "any", question.wording)
+        lines.append(f"| {' | '.join(map(plain, cells))} |")
+    if len(asked) > MOST_SHOWN:
+        lines += ["", f"and {len(asked) - MOST_SHOWN} more."]
+    return lines
+
+
+def _columns(meanings: dict[str, str]) -> list[str]:
+    return ["| column | holds |", "|---|---|", *(f"| `{name}` | {text} |" for name, text in meanings.items())]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Transcripts with tags as files: CSV, Markdown, LaTeX, HTML."""

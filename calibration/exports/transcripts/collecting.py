@@ -1,0 +1,191 @@
+"""Transcripts with the tags that chosen raters set: what stands in each row, whatever the form."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.models import Continuation, Label, SplitCluster
+from annotation.models.turn_numbers import of_continuations
+from annotation.text.blinding import Blind
+from annotation.text.happenings import Names
+from calibration.errors import ExportRefused
+from calibration.exports.parts import Taken
+from calibration.reading.census import Census, QuestionInfo, RaterInfo, census
+from calibration.reading.scope import Scope
+from judges.material.loading import Material, load
+
+TOGETHER = 50
+"""Continuations that are read together."""
+NOT_RATED = "not rated"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A turn: its number as annotators count it, its index from 0, what was said, and the tags per group."""
+
+    number: int
+    index: int
+    speaker: str
+    text: str
+    given: bool
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A continuation's turns."""
+
+    dialogue: str
+    continuation: str
+    system: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What is written: whose tags, in which groups, of which continuations (by id, in order)."""
+
+    scope: Scope
+    raters: tuple[RaterInfo, ...]
+    groups: tuple[str, ...]
+    questions: Mapping[int, QuestionInfo]
+    continuations: tuple[int, ...]
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield the transcripts; a continuation that was deleted meanwhile is refused."""
+        for start in range(0, len(self.continuations), TOGETHER):
+            together = self.continuations[start : start + TOGETHER]
+            found, tags, numbers = load(together), self._tags(together), of_continuations(together)
+            for pk in together:
+                if pk not in found:
+                    raise ExportRefused("a continuation was deleted while its transcript was written")
+                yield self._transcript(found[pk], tags.get(pk, {}), numbers[pk])
+
+    def _transcript(
+        self, material: Material, tags: Mapping[int, list[tuple[int, str, bool]]], numbers: Sequence[int]
+    ) -> Transcript:
+        names = Names(material.dialogue.participants, Blind())
+        part = material.continuation
+        lines = tuple(
+            Line(
+                numbers[index],
+                index,
+                names.of(turn.speaker),
+                turn.text,
+                turn.given,
+                self._cells(tags.get(index, []), is_rated=not turn.given),
+            )
+            for index, turn in enumerate(part.turns)
+        )
+        return Transcript(material.dialogue.id, part.id, part.system, lines)
+
+    def _cells(self, answers: list[tuple[int, str, bool]], *, is_rated: bool) -> tuple[str, ...]:
+        """Return the tags of each group; with several raters those who set each are named."""
+        if not answers:
+            return (NOT_RATED if is_rated else "",) * len(self.groups)
+        cells = []
+        for group in self.groups:
+            who: dict[str, list[str]] = {}
+            for question, rater, is_set in answers:
+                asked = self.questions[question]
+                if is_set and group_of(asked) == group:
+                    who.setdefault(asked.title, []).append(rater)
+            several = len(self.raters) > 1
+            cells.append("; ".join(f"{tag} ({', '.join(by)})" if several else tag for tag, by in who.items()))
+        return tuple(cells)
+
+    def _tags(self, continuations: Collection[int]) -> dict[int, dict[int, list[tuple[int, str, bool]]]]:
+        """Return per continuation and turn what was answered: question, rater, whether the tag was set."""
+        named = {rater.id: rater.name for rater in self.raters}
+        rows = (
+            self.scope.labels()
+            .filter(
+                item__continuation__in=continuations,
+                item__turn__isnull=False,
+                rater__in=named,
+                question__in=self.questions,
+                sample=0,
+                number__isnull=False,
+            )
+            .order_by("item__turn__position", "question__version", "question__position", "rater__name", "pk")
+            .values_list("item__continuation", "item__turn__position", "question", "rater", "number")
+        )
+        found: dict[int, dict[int, list[tuple[int, str, bool]]]] = {}
+        for continuation, index, question, rater, number in rows:
+            positive = self.questions[question].positive
+            is_set = number == (1 if positive is None else positive)
+            answers = found.setdefault(continuation, {}).setdefault(index, [])
+            if (question, named[rater], is_set) not in answers:
+                answers.append((question, named[rater], is_set))
+        return found
+
+
+def group_of(question: QuestionInfo) -> str:
+    """Return the column that a tag stands in: its group, or itself where it has none."""
+    return question.group or question.title
+
+
+def raters_of(counted: Census) -> list[RaterInfo]:
+    """Return who set tags on turns, people first."""
+    tags = {question.id for question in counted.questions.values() if _is_tag(question)}
+    found = {rater for question, rater in counted.counts if question in tags}
+    order = {"human": 0, "key": 1, "judge": 2, "metric": 3}
+    return sorted((counted.raters[pk] for pk in found), key=lambda rater: (order[rater.kind], rater.name))
+
+
+def sheet(scope: Scope, taken: Taken, *, continuations: Sequence[int], raters: Sequence[str] = ()) -> Sheet:
+    """Return what is to be written. Without names of raters: everybody who tagged, people alone if there are.
+
+    Raises ExportRefused for continuations that are not the corpus's or not of the part that is taken, and for
+    raters who set no tag.
+    """
+    if not continuations:
+        raise ExportRefused("choose at least one continuation")
+    counted = census(scope)
+    known = raters_of(counted)
+    people = [rater for rater in known if rater.kind == "human"]
+    chosen = [rater for rater in known if rater.name in raters] if raters else people or known
+    if unknown := set(raters) - {rater.name for rater in known}:
+        there = ", ".join(rater.name for rater in known) or "nobody"
+        raise ExportRefused(f"{sorted(unknown)[0]} tagged no turn of {scope.name}; {there} did")
+    _refuse_locked(scope, taken, continuations)
+    asked = _asked(counted, chosen)
+    groups = tuple(dict.fromkeys(group_of(question) for question in asked.values()))
+    return Sheet(scope, tuple(chosen), groups, asked, tuple(continuations))
+
+
+def _asked(counted: Census, raters: Sequence[RaterInfo]) -> dict[int, QuestionInfo]:
+    mine = {rater.id for rater in raters}
+    answered = {question for question, rater in counted.counts if rater in mine}
+    return {pk: q for pk, q in counted.questions.items() if pk in answered and _is_tag(q)}
+
+
+def _is_tag(question: QuestionInfo) -> bool:
+    return question.item_kind == "turn" and question.level == "binary"
+
+
+def _refuse_locked(scope: Scope, taken: Taken, continuations: Sequence[int]) -> None:
+    """Refuse continuations of another corpus, and such of a part that was not taken out."""
+    rows = Continuation.objects.filter(pk__in=continuations, dialogue__corpus=scope.corpus)
+    found = dict(rows.values_list("pk", "dialogue__cluster"))
+    if len(found) < len(set(continuations)):
+        raise ExportRefused(f"not all of these continuations are in {scope.corpus.name}")
+    if taken.split is None or taken.part == "all":
+        return
+    other = SplitCluster.objects.filter(split=taken.split, cluster__in=set(found.values()))
+    if locked := other.exclude(part=taken.part).order_by("cluster").first():
+        raise ExportRefused(
+            f"{locked.cluster} is in the {locked.part} part: take it out with part {locked.part} or all"
+        )
+
+
+def of_part(scope: Scope, taken: Taken) -> list[int]:
+    """Return the continuations of a part on whose turns somebody set tags, in the order of their keys."""
+    tags = [question.id for question in census(scope).questions.values() if _is_tag(question)]
+    rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"), question__in=tags)
+    found = Continuation.objects.filter(pk__in=rated.values("item__continuation"))
+    if taken.split is not None and taken.part != "all":
+        mine = SplitCluster.objects.filter(split=taken.split, part=taken.part)
+        found = found.filter(dialogue__cluster__in=mine.values("cluster"))
+    return list(found.order_by("dialogue__key", "key").values_list("pk", flat=True))

@@ -1,0 +1,93 @@
+"""Transcripts with the tags of chosen raters: choosing, and the files. Researchers only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.corpora import splits
+from annotation.models import Campaign, Continuation, Corpus
+from annotation.pages.choosing import choose
+from calibration.exports.orders import TRANSCRIPTS, Order
+from calibration.exports.parts import Taken, taken_by_default
+from calibration.exports.transcripts.collecting import of_part, raters_of
+from calibration.exports.transcripts.forms import FORMS
+from calibration.pages.asked import WHOSE, place_of
+from calibration.pages.exports import answer, taken_by
+from calibration.reading.census import census
+from calibration.reading.scope import scope_of
+from config.ids import row_id
+from config.permissions import researcher_only
+
+MOST_CHOSEN = 500
+"""Continuations that one request may name."""
+MOST_LISTED = 30
+
+
+@require_GET
+@researcher_only
+def choose_transcripts(request: HttpRequest) -> HttpResponse:
+    """Whose tags, of which continuations, in which form."""
+    corpus, campaign = place_of(request)
+    if corpus is None:
+        return choose(request, title="Transcripts", lead=WHOSE, back=("exports", "Exports"), room="studies")
+    scope = scope_of(corpus, campaign)
+    chosen = _chosen(request)
+    found = Continuation.objects.filter(pk__in=chosen, dialogue__corpus=corpus)
+    if chosen and found.count() < len(set(chosen)):
+        raise Http404
+    raters = raters_of(census(scope))
+    shown: dict[str, Any] = {
+        "active_room": "studies",
+        "corpus": corpus,
+        "campaign": campaign,
+        "chosen": found.select_related("dialogue", "system").order_by("dialogue__key", "key")[:MOST_LISTED],
+        "continuations": chosen,
+        "more": max(0, len(chosen) - MOST_LISTED),
+        "n": len(chosen) or len(of_part(scope, taken_by_default(corpus))),
+        "raters": raters,
+        "has_people": any(rater.kind == "human" for rater in raters),
+        "forms": [(form, title) for form, (title, *_) in FORMS.items()],
+        "split": splits.lock_of(corpus),
+        "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
+    }
+    return render(request, "calibration/transcripts.html", shown)
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
+    """The transcripts; test is taken out by POST alone."""
+    corpus, campaign = place_of(request)
+    if corpus is None or form not in FORMS:
+        raise Http404
+    taken = taken_by(request, corpus)
+    if taken is None:
+        return redirect(f"{reverse('transcripts')}?{request.GET.urlencode()}")
+    return answer(request, order_of(request, corpus, campaign, taken, form))
+
+
+def order_of(
+    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str
+) -> Order:
+    """Return what a request asks for: continuations and raters, by default all and the people."""
+    raters = [name.replace("\0", "") for name in _values(request, "rater")]
+    choice = {"continuations": _chosen(request), "raters": sorted(filter(None, raters))[:MOST_CHOSEN]}
+    return Order(TRANSCRIPTS, corpus, campaign, taken, form, choice=choice)
+
+
+def _chosen(request: HttpRequest) -> list[int]:
+    """Return the continuations that a request names, each once; 404 for what is not an id."""
+    ids = [row_id(text) for text in _values(request, "continuation")[:MOST_CHOSEN]]
+    found = [pk for pk in ids if pk is not None]
+    if len(found) < len(ids):
+        raise Http404
+    return list(dict.fromkeys(found))
+
+
+def _values(request: HttpRequest, name: str) -> list[str]:
+    return [*request.GET.getlist(name), *request.POST.getlist(name)]

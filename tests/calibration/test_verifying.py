@@ -1,0 +1,63 @@
+"""A kept report is held against its labels: the same digits, or the places where they differ."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from calibration.models import Report
+from calibration.studies import actions as studies
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rated() -> World:
+    """Six dialogues rated by three people and a judge."""
+    built = world(dialogues=6, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    for place, (name, kind) in enumerate([("ann", "human"), ("ben", "human"), ("gpt", "judge")]):
+        built.say(name, "quality", [float(1 + (n + n // (3 + place)) % 3) for n in range(12)], kind=kind)
+    return built
+
+
+def _verified(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("study", "--corpus", "talks", "--verify", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def _report(built: World) -> Report:
+    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
+
+
+def test_the_same_labels_give_the_same_digits(rated: World) -> None:
+    _report(rated)
+    said = _verified()
+    assert said.startswith("The report of Corpus talks (all, ")
+    assert said.endswith("figures, all digits the same.\n")
+    assert Report.objects.count() == 1
+
+
+def test_a_digit_that_differs_is_named_with_its_place(rated: World) -> None:
+    report = _report(rated)
+    value = report.result["questions"][0]["panel"][0]["value"]
+    report.result["questions"][0]["panel"][0]["value"] = value + 1e-15 + abs(value) * 1e-15
+    report.save()
+    with pytest.raises(CommandError, match=r"differs in 1 places:\n  questions\[0\]\.panel\[0\]\.value was"):
+        _verified()
+
+
+def test_labels_that_came_since_leave_nothing_to_compare_with(rated: World) -> None:
+    _report(rated)
+    rated.say("dee", "quality", [1.0] * 12)
+    with pytest.raises(CommandError, match="labels, definition or split changed"):
+        _verified()
+
+
+def test_without_a_report_there_is_nothing_to_verify(rated: World) -> None:
+    with pytest.raises(CommandError, match="has no report on all yet"):
+        _verified()

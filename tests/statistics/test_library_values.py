@@ -1,0 +1,50 @@
+"""A value that a library computes is the one shown, and one that differs from it is an error, not a shrug."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import krippendorff
+import numpy as np
+import pytest
+
+from calibration.statistics import STATISTICS, Plan, Ratings, Record, analyse, ratings_from_records
+from calibration.statistics.core.engine import Disagreement
+
+
+def _ratings(level: str = "ordinal") -> Ratings:
+    rng = np.random.default_rng(5)
+    records = [
+        Record(f"i{item}", f"r{rater}", float(rng.integers(1, 6)))
+        for item in range(60)
+        for rater in range(4)
+        if rng.random() < 0.7
+    ]
+    return ratings_from_records(records, level=level, values=(1, 2, 3, 4, 5))
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_alpha_is_the_library_s_to_the_last_bit(level: str) -> None:
+    ratings = _ratings(level)
+    entry = analyse(ratings, statistics=["krippendorff_alpha"], plan=Plan(resamples=0)).panel[0]
+    assert entry.result.value == krippendorff.alpha(
+        reliability_data=ratings.values.T, level_of_measurement=level, value_domain=np.arange(1.0, 6.0)
+    )
+
+
+def test_a_value_that_differs_from_the_library_s_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    alpha = STATISTICS["krippendorff_alpha"]
+    off = replace(alpha, library=lambda sample: (alpha.library(sample) or 0.0) + 2e-9)
+    monkeypatch.setitem(STATISTICS, "krippendorff_alpha", off)
+    with pytest.raises(Disagreement, match=r"krippendorff_alpha of 5\d items is .* here and"):
+        analyse(_ratings(), statistics=["krippendorff_alpha"], plan=Plan(resamples=0))
+
+
+def test_where_the_library_would_need_too_much_memory_the_value_is_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = analyse(_ratings(), statistics=["krippendorff_alpha"], plan=Plan(resamples=0)).panel[0]
+    monkeypatch.setattr("calibration.statistics.alpha.LIBRARY_CELLS", 10)
+    monkeypatch.setattr(krippendorff, "alpha", lambda **_: pytest.fail("asked the library"))
+    entry = analyse(_ratings(), statistics=["krippendorff_alpha"], plan=Plan(resamples=0)).panel[0]
+    assert entry.result.value == pytest.approx(expected.result.value, abs=1e-12)
