@@ -6,6 +6,7 @@ CalibrationError
 ├── StudyError       a study cannot be made, computed or opened on test like this
 ├── OlderFormat      a report was kept by a version too old to be read
 ├── ItemsRefused     the items behind a figure cannot be listed
+├── CountsRefused    counts by system and condition cannot be made like this
 ├── GoldRuleError    gold labels cannot be made like this
 ├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus is not for download like this
@@ -36,6 +37,10 @@ class OlderFormat(CalibrationError):
 
 class ItemsRefused(CalibrationError):
     """The items that a person asked for cannot be listed."""
+
+
+class CountsRefused(CalibrationError):
+    """Why there is no table of counts."""
 
 
 class GoldRuleError(CalibrationError):

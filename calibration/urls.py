@@ -3,6 +3,7 @@
 from django.urls import path
 
 from calibration.pages import (
+    counts,
     disagreements,
     exports,
     gold_differences,
@@ -19,6 +20,9 @@ urlpatterns = [
     path("corpora/<int:pk>/profile/", profiles.profile, name="profile"),
     path("corpora/<int:pk>/profile.<str:form>", profiles.profile_file, name="profile-file"),
     path("corpora/<int:pk>/profile/<int:metric>.<str:form>", profiles.profile_chart, name="profile-chart"),
+    path("corpora/<int:pk>/counts/", counts.counts, name="counts"),
+    path("corpora/<int:pk>/counts/test/", counts.counts_test, name="counts-test"),
+    path("corpora/<int:pk>/counts.<str:form>", counts.counts_file, name="counts-file"),
     path("profile/<int:pk>/", profiles.profile_continuation, name="profile-continuation"),
     path("studies/", studies.index, name="studies"),
     path("studies/new/", studies.new, name="new-study"),

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from calibration.api import disagreements, exports, gold_differences, golds, profiles, studies
+from calibration.api import counts, disagreements, exports, gold_differences, golds, profiles, studies
 
 urlpatterns = [
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
+    path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
     path("studies/", studies.studies, name="api-studies"),
     path("studies/<int:pk>/", studies.study, name="api-study"),
     path("studies/<int:pk>/report/", studies.report, name="api-report"),

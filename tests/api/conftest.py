@@ -43,6 +43,8 @@ def one_of_each(db: None) -> Iterator[dict[str, object]]:
     built.ask("quality", "ordinal", [1, 2, 3])
     for name, values in (("ann", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]), ("ben", [1.0, 2.0, 3.0, 1.0, 3.0, 3.0])):
         built.say(name, "quality", values)
+    built.ask("off_topic", "binary", [0, 1], positive=1)
+    built.say("gpt", "off_topic", [0.0, 1.0, 0.0, 0.0, 1.0, 1.0], kind="judge")
     corpus = built.corpus
     splits.draw(corpus=corpus, by=person)
     campaign = factories.campaign(corpus, annotators=[person], by=person)

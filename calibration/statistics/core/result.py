@@ -37,9 +37,14 @@ FLAGS = {
     "dropped_raters": "raters for whom the figure is undefined are left out of the mean",
     "few_items": "people who share too few items with the judge and another person are left out of the test",
     "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
-    "outside_range": "the corrected value lies outside 0 to 1: few labelled items, or a judge that changed",
+    "outside_range": "the corrected value lies outside what can be: few labels, or a judge that changed",
     "few_raters": "fewer than three people: a test against the remaining people has little power",
     "few_events": "fewer than 30 of the rarer class: the interval may hold the truth less often than it says",
+    "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
+    "single_cluster_stratum": "a stratum has a single cluster, which adds no spread: the interval runs short",
+    "clusters_span_strata": "a cluster lies in several strata, whose parts are drawn as if independent",
+    "unequal_n": "rests on fewer continuations than other rows",
+    "errors_measured_elsewhere": "sensitivity and specificity are those of all rated, not of the cell alone",
 }
 
 

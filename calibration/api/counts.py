@@ -1,0 +1,174 @@
+"""Counts and scores by system and condition over HTTP. Researchers only, as by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.models import Campaign, Corpus
+from calibration.counts.computing import compute, compute_on_test
+from calibration.counts.query import MOST_RESAMPLES, MOST_TURNS, SAMPLES, CountsQuery, read
+from calibration.counts.renderings import as_json
+from calibration.errors import CalibrationError
+from calibration.statistics.judge_errors import CORRECTIONS
+
+Plain = serializers.Serializer[Any]
+
+
+class CountsQuerySerializer(Plain):
+    """What is counted; lists are separated by commas. See the documentation of counts."""
+
+    rater = serializers.CharField(required=False, help_text="a rater's name, or people")
+    questions = serializers.CharField(required=False, help_text="keys, scheme@version/key, or schemes")
+    by = serializers.CharField(required=False, help_text="system (default), or keys of conditions")
+    strata = serializers.CharField(required=False, help_text="a key of the dialogues' metadata")
+    per_turns = serializers.IntegerField(required=False, min_value=1, max_value=MOST_TURNS)
+    samples = serializers.ChoiceField(required=False, choices=[name for name in SAMPLES if name])
+    correction = serializers.ChoiceField(required=False, choices=list(CORRECTIONS))
+    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
+    campaign = serializers.PrimaryKeyRelatedField(
+        required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
+    )
+
+
+class CountsTestSerializer(CountsQuerySerializer):
+    """What is counted on test, and for what test is opened."""
+
+    part = serializers.ChoiceField(required=False, choices=["test"])
+    purpose = serializers.CharField(max_length=500)
+
+
+class FigureSerializer(Plain):
+    """A value with its interval; null where there is none, and `reason` says why."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    method = serializers.CharField(allow_blank=True)
+    n = serializers.IntegerField()
+    n_clusters = serializers.IntegerField()
+    reason = serializers.CharField(allow_blank=True)
+    flags = serializers.ListField(child=serializers.CharField())
+
+
+class DifferenceSerializer(FigureSerializer):
+    """A cell less people's over the dialogues that both have, with its p-value."""
+
+    p = serializers.FloatField()
+    p_holm = serializers.FloatField()
+
+
+class CellSerializer(FigureSerializer):
+    """One column of one row."""
+
+    lowest = serializers.FloatField(allow_null=True)
+    highest = serializers.FloatField(allow_null=True)
+    corrected = FigureSerializer(allow_null=True)
+    difference = DifferenceSerializer(allow_null=True)
+    raw = serializers.FloatField(allow_null=True)
+    n_missing = serializers.IntegerField()
+    not_corrected = serializers.CharField(allow_blank=True)
+    no_difference = serializers.CharField(allow_blank=True)
+
+
+class DistanceSerializer(Plain):
+    """How far two distributions are apart."""
+
+    tv = FigureSerializer()
+    js = FigureSerializer()
+    amount = FigureSerializer()
+
+
+class RowSerializer(Plain):
+    """The continuations of one condition, or people's."""
+
+    by = serializers.DictField()
+    human = serializers.BooleanField()
+    n_continuations = serializers.IntegerField()
+    n_clusters = serializers.IntegerField()
+    n_missing = serializers.IntegerField()
+    cells = serializers.DictField(child=CellSerializer())
+    distance = DistanceSerializer(allow_null=True)
+
+
+class LookSerializer(Plain):
+    """A look at test."""
+
+    by = serializers.CharField(allow_null=True)
+    at = serializers.CharField()
+    purpose = serializers.CharField()
+
+
+class CountsSerializer(Plain):
+    """The table: people's row first."""
+
+    corpus = serializers.CharField()
+    campaign = serializers.CharField(allow_null=True)
+    part = serializers.CharField()
+    rater = serializers.CharField()
+    kind = serializers.CharField()
+    simulated = serializers.BooleanField()
+    questions = serializers.ListField(child=serializers.CharField())
+    by = serializers.ListField(child=serializers.CharField())
+    strata = serializers.CharField(allow_null=True)
+    n_strata = serializers.IntegerField()
+    per_turns = serializers.IntegerField(allow_null=True)
+    resamples = serializers.IntegerField()
+    seed = serializers.IntegerField()
+    level = serializers.FloatField()
+    rows = RowSerializer(many=True)
+    halves = DistanceSerializer(allow_null=True)
+    no_differences = serializers.CharField(allow_blank=True)
+    no_distance = serializers.CharField(allow_blank=True)
+    notes = serializers.ListField(child=serializers.CharField())
+    looks_at_test = LookSerializer(many=True)
+
+
+@extend_schema(methods=["GET"], parameters=[CountsQuerySerializer], responses=CountsSerializer)
+@extend_schema(methods=["POST"], request=CountsTestSerializer, responses=CountsSerializer)
+@api_view(["GET", "POST"])
+def counts(request: Request, pk: int) -> Response:
+    """Return counts and scores by system and condition; POST logs a look at test and counts there."""
+    corpus = access.corpus(pk)
+    is_test = request.method == "POST"
+    given = (
+        CountsTestSerializer(data=request.data)
+        if is_test
+        else CountsQuerySerializer(data=request.query_params.dict())
+    )
+    given.is_valid(raise_exception=True)
+    query = _query(corpus, given.validated_data | ({"part": "test"} if is_test else {}))
+    try:
+        user = _user(request)
+        purpose = given.validated_data.get("purpose", "")
+        made = (
+            compute_on_test(query=query, by=user, purpose=purpose)
+            if is_test
+            else compute(query=query, by=user)
+        )
+    except CalibrationError as error:
+        raise ValidationError({"detail": [str(error)]}) from error
+    return Response(as_json.content(made))
+
+
+def _query(corpus: Corpus, data: dict[str, Any]) -> CountsQuery:
+    campaign = data.pop("campaign", None)
+    if campaign is not None and campaign.corpus_id != corpus.pk:
+        raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
+    try:
+        return read(data, corpus, campaign)
+    except CalibrationError as error:
+        raise ValidationError({"detail": [str(error)]}) from error
+
+
+def _user(request: Request) -> Any:
+    return request.user

@@ -1,0 +1,273 @@
+"""From a query to its table of counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora import splits
+from annotation.errors import SplitRefused
+from annotation.models import Split, TestLook
+from calibration.counts import answers, choices
+from calibration.counts.choices import Chosen
+from calibration.counts.query import CountsQuery, part_of
+from calibration.counts.units import By, Units, failed, units
+from calibration.errors import CountsRefused
+from calibration.reading.census import QuestionInfo, census
+from calibration.reports.wording import counted as told
+from calibration.reports.wording import crowd_of, listed
+from calibration.statistics.core.types import Floats
+from calibration.statistics.counted import Column, Counted
+from calibration.statistics.counts import MixedLengths, Table, table
+from calibration.statistics.judge_errors import Rated
+from calibration.statistics.marks import ANY, GROUP, columns_of, counts_of, rated_of
+
+MOST_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A table of counts with what it was made of.
+
+    ``by`` gives each row's values of the query's keys, by the row's code. ``people`` says who rated a sample,
+    ``n_rated`` how many of the judge's continuations; both empty where nothing is corrected.
+    """
+
+    query: CountsQuery
+    chosen: Chosen
+    table: Table
+    by: tuple[By, ...]
+    titles: dict[str, str]
+    part: str
+    split: Split | None
+    looks: tuple[TestLook, ...]
+    people: str
+    n_rated: int
+
+    @property
+    def is_turns(self) -> bool:
+        """Whether turns were counted, not answers about whole continuations."""
+        return self.chosen.is_turns
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns, in order."""
+        return [cell.column for cell in self.table.rows[0].cells] if self.table.rows else []
+
+
+def compute(*, query: CountsQuery, by: User | None) -> Counts:
+    """Return the table of a query. A split is fixed by it, as by every look at labels.
+
+    Raises CountsRefused, in one line, where there is none, and for a test part that was not opened.
+    """
+    split, part = part_of(query)
+    if split is not None:
+        splits.fix(split=split, by=by)
+    clusters = None if split is None else splits.clusters(split=split, part=part)
+    counted = census(query.scope)
+    chosen = choices.choose(query, counted)
+    made, found, rated, people = _read(query, chosen, clusters)
+    if not len(made):
+        raise CountsRefused(f"{chosen.name} has counts or scores of no continuation of the {part} part")
+    if len(found.by) > MOST_ROWS:
+        keys = listed(query.by)
+        raise CountsRefused(f"rows by {keys} are {len(found.by):,}, more than {MOST_ROWS}: choose other keys")
+    try:
+        result = table(
+            made,
+            found.rows,
+            human=found.human,
+            rated=rated,
+            per_turns=query.per_turns,
+            plan=query.plan,
+            correction=query.correction,
+        )
+    except MixedLengths as error:
+        raise CountsRefused(str(error)) from error
+    looks = split.looks.select_related("by") if split is not None and part == "test" else ()
+    n_rated = 0 if rated is None else int((~np.isnan(rated.values)).any(axis=1).sum())
+    return Counts(
+        query, chosen, result, found.by, _titles(chosen), part, split, tuple(looks), people, n_rated
+    )
+
+
+@transaction.atomic
+def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
+    """Log a look at test, with who and for what. Its counts can then be computed.
+
+    Raises CountsRefused without a purpose, or where the corpus has no split.
+    """
+    split = splits.lock_of(query.corpus)
+    if split is None:
+        raise CountsRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
+    try:
+        return splits.open_test(split=split, by=by, purpose=purpose)
+    except SplitRefused as error:
+        raise CountsRefused(str(error)) from error
+
+
+@transaction.atomic
+def compute_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Counts:
+    """Log a look at test and return the counts there; where they cannot be made, there was no look."""
+    open_test(query=query, by=by, purpose=purpose)
+    return compute(query=replace(query, part="test"), by=by)
+
+
+def _read(
+    query: CountsQuery, chosen: Chosen, clusters: frozenset[str] | None
+) -> tuple[Counted, Units, Rated | None, str]:
+    """Return what was counted of which continuations, and what people said of them, with who these are."""
+    questions = chosen.questions
+    read: Any = answers.marks if chosen.is_turns else answers.scores
+    own = read(query.scope, questions, chosen.raters)
+    lost = failed(query, [rater.id for rater in chosen.raters], [question.id for question in questions])
+    found = units(query, sorted(own.continuations | lost), clusters)
+    mine = _voices(own.of(found, len(questions)), query, chosen)
+    theirs: list[Floats] = []
+    if chosen.people and query.correction != "none":
+        said = read(query.scope, questions, chosen.people, frozenset(found.ids))
+        heard = answers.heard(said.of(found, len(questions)), "", chosen.is_turns)
+        theirs = [voice for voices in heard.values() for voice in voices]
+    made, rated = (
+        _by_turn(found, chosen, mine, theirs) if chosen.is_turns else _whole(found, chosen, mine, theirs)
+    )
+    people = ""
+    if rated is not None:
+        people = crowd_of(chosen.people).many
+    return made, found, rated, people
+
+
+def _voices(voices: dict[answers.Voice, Floats], query: CountsQuery, chosen: Chosen) -> list[list[Floats]]:
+    return list(answers.heard(voices, query.samples, chosen.is_turns).values())
+
+
+def _by_turn(
+    found: Units, chosen: Chosen, mine: list[list[Floats]], theirs: list[Floats]
+) -> tuple[Counted, Rated | None]:
+    columns = _columns(chosen)
+    flat = [voice for voices in mine for voice in voices]
+    n = len(found.ids)
+    silent = [np.full((len(found.turn_of), len(chosen.questions)), np.nan)]
+    values, lowest, highest = counts_of(flat or silent, found.turn_of, n, columns)
+    made = _counted(found, columns, values, lowest, highest)
+    rated = rated_of(flat, theirs, found.turn_of, n, columns) if theirs and flat else None
+    return made, rated
+
+
+def _whole(
+    found: Units, chosen: Chosen, mine: list[list[Floats]], theirs: list[Floats]
+) -> tuple[Counted, Rated | None]:
+    """Scores of whole continuations, or counts that were given without turns; people's mean of their own."""
+    columns = _columns(chosen)
+    shape = (len(found.ids), len(chosen.questions))
+    values = _mean([_mean(voices, shape) for voices in mine], shape)
+    ends = [_ends(question, found) for question in chosen.questions]
+    low, high = (np.column_stack([pair[side] for pair in ends]) for side in (0, 1))
+    known = ~np.isnan(values)
+    made = _counted(
+        found,
+        columns,
+        *(_summed(a, columns) for a in (values, np.where(known, values, low), np.where(known, values, high))),
+    )
+    if not theirs:
+        return made, None
+    truth = _summed(_mean(theirs, shape), columns)
+    nothing = np.zeros(truth.shape)
+    both = ~np.isnan(made.values)
+    return made, Rated(np.where(both, truth, np.nan), nothing, nothing, nothing, nothing)
+
+
+def _counted(
+    found: Units, columns: tuple[Column, ...], values: Floats, lowest: Floats, highest: Floats
+) -> Counted:
+    texts = (np.array(given, dtype=str) for given in (found.dialogues, found.clusters, found.strata))
+    dialogues, clusters, strata = texts
+    return Counted(
+        columns, dialogues, clusters, strata, found.turns.astype(np.float64), values, lowest, highest
+    )
+
+
+def _columns(chosen: Chosen) -> tuple[Column, ...]:
+    questions = chosen.questions
+    groups = {question.key: question.group for question in questions}
+    if chosen.is_turns:
+        return columns_of(groups, choices.standing_alone(questions))
+    if all(question.level == "ratio" and question.group for question in questions):
+        given = columns_of(groups, choices.standing_alone(questions))
+        return tuple(column for column in given if column.kind != "any")
+    return tuple(Column(question.key, "score") for question in questions)
+
+
+def _ends(question: QuestionInfo, found: Units) -> tuple[Floats, Floats]:
+    """Return the least and greatest answer possible on each; infinite where the scale is open."""
+    n = len(found.ids)
+    if question.level == "ratio":
+        most = found.turns.astype(np.float64) if question.group else np.full(n, np.inf)
+        return np.zeros(n), np.full(n, float(max(question.values))) if question.values else most
+    if not question.values:
+        return np.full(n, -np.inf), np.full(n, np.inf)
+    return np.full(n, float(min(question.values))), np.full(n, float(max(question.values)))
+
+
+def _mean(several: list[Floats], shape: tuple[int, int]) -> Floats:
+    """Return the mean of what there is, NaN where there is nothing."""
+    total, known = np.zeros(shape), np.zeros(shape)
+    for values in several:
+        total += np.where(np.isnan(values), 0.0, values)
+        known += ~np.isnan(values)
+    return np.asarray(total / np.where(known > 0, known, np.nan))
+
+
+def _summed(values: Floats, columns: tuple[Column, ...]) -> Floats:
+    """Return the values with the columns that add others."""
+    parts = [values[:, list(column.addends) or [at]].sum(axis=1) for at, column in enumerate(columns)]
+    return np.column_stack(parts)
+
+
+def _titles(chosen: Chosen) -> dict[str, str]:
+    """Return how each column is headed."""
+    often = Counter(question.title for question in chosen.questions)
+    titles = {
+        question.key: question.title if often[question.title] == 1 else f"{question.title} ({question.key})"
+        for question in chosen.questions
+    }
+    for question in chosen.questions:
+        if question.group:
+            titles[f"{GROUP}{question.group}"] = f"{question.group}, sum"
+    return titles | {ANY: "Any of these"}
+
+
+def facts(made: Counts) -> list[str]:
+    """Return in sentences what a table rests on, and what is missing and why."""
+    query, result = made.query, made.table
+    unit = "Turns per continuation" if made.is_turns else "Mean over continuations"
+    if query.per_turns and any(column.is_count for column in made.columns):
+        unit = f"Counts per {query.per_turns} turns"
+    who = f"{made.chosen.name}{' (simulated)' if made.chosen.simulated and not made.chosen.together else ''}"
+    lines = [
+        f"{unit}, as {who} {'mark' if made.chosen.together else 'marks'} them."
+        if made.is_turns
+        else f"{unit}, scored by {who}."
+    ]
+    if query.strata:
+        lines.append(
+            f"Each cell is the mean over {told(result.n_strata, 'stratum', 'strata')} of {query.strata}."
+        )
+    if made.chosen.left_out:
+        names = listed([question.title for question in made.chosen.left_out], 10)
+        lines.append(f"Left out, in sums too, because the rater never answered it: {names}.")
+    if result.no_differences:
+        lines.append(f"No differences and no distances: {result.no_differences}.")
+    elif result.no_distance and made.is_turns:
+        lines.append(f"No distances: {result.no_distance}.")
+    if made.n_rated:
+        lines.append(
+            f"Corrected by what {made.people} said of {told(made.n_rated, 'continuation')}; the "
+            "prediction-powered figures hold if these were drawn at random."
+        )
+    return lines

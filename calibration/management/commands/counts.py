@@ -1,0 +1,95 @@
+"""Counts and scores by system and condition, printed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from calibration.counts.computing import Counts, compute, compute_on_test
+from calibration.counts.query import SAMPLES, read
+from calibration.counts.renderings import RENDERINGS
+from calibration.counts.text import write as as_text
+from calibration.errors import CalibrationError
+from calibration.management import scope_options as places
+from calibration.statistics.judge_errors import CORRECTIONS
+from config.commands import DatabaseCommand
+
+FORMS = ("table", *RENDERINGS)
+
+
+class Command(DatabaseCommand):
+    """Count how often a rater marked each behaviour, or how high it scored, by system and condition."""
+
+    help = (
+        "Print how often each behaviour was marked, or how high each score is, by system and condition, with "
+        "intervals, differences and distances from people, and corrected for a judge's errors where people "
+        "rated a sample. Shows dev where the corpus is split; test needs --purpose, which is logged."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Scope, rater, questions, rows, and how to count."""
+        places.add_arguments(parser)
+        parser.add_argument(
+            "--rater", default="", metavar="NAME", help="a judge, person or key; people: together"
+        )
+        parser.add_argument(
+            "--questions", default="", metavar="NAMES", help="keys, scheme@version/key, or schemes, by commas"
+        )
+        parser.add_argument(
+            "--by", default="", metavar="KEYS", help="system (default), keys of conditions, by commas"
+        )
+        parser.add_argument("--strata", default="", metavar="KEY", help="key of the dialogues' metadata")
+        parser.add_argument(
+            "--per-turns", default="", metavar="N", help="count per so many turns, such as 30"
+        )
+        parser.add_argument(
+            "--samples", default="", choices=SAMPLES, help="of a judge: first (tags), mean (scores)"
+        )
+        parser.add_argument(
+            "--correction",
+            default="auto",
+            choices=CORRECTIONS,
+            help="auto: prediction-powered where 10 of a cell's continuations were rated at random",
+        )
+        parser.add_argument("--part", default="", choices=["dev", "test"], help="part of the split (dev)")
+        parser.add_argument("--purpose", default="", help="for what test is opened: logged")
+        parser.add_argument("--resamples", default="", metavar="N", help="resamples of clusters (2000)")
+        parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")
+        parser.add_argument(
+            "--format", choices=FORMS, default="table", help="table (default) or a file's form"
+        )
+        parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Compute and print; exit with one line on a mistake."""
+        try:
+            made = _made(options)
+        except CalibrationError as error:
+            raise CommandError(str(error)) from error
+        form = options["format"]
+        content = as_text(made) if form == "table" else RENDERINGS[form].write(made)
+        self._out(content, options["output"])
+
+    def _out(self, content: str | bytes, path: str | None) -> None:
+        if path:
+            try:
+                with open(path, "wb") as file:
+                    file.write(content if isinstance(content, bytes) else content.encode())
+            except OSError as error:
+                raise CommandError(f"{path}: {error.strerror}") from error
+        elif isinstance(content, bytes):
+            if sys.stdout.isatty():
+                raise CommandError("a picture is not for the terminal: name a file with --output")
+            sys.stdout.buffer.write(content)
+        else:
+            self.stdout.write(content, ending="")
+
+
+def _made(options: dict[str, Any]) -> Counts:
+    corpus, campaign = places.place(options["corpus"], options["campaign"])
+    query = read(options, corpus, campaign)
+    if query.part == "test":
+        return compute_on_test(query=query, by=None, purpose=options["purpose"])
+    return compute(query=query, by=None)
