@@ -16,8 +16,12 @@ SPECIAL = {
     "[": "{[}",  # at the beginning of a row it would be an argument of the line break before
     "*": "{*}",
     "α": r"$\alpha$",
+    "ε": r"$\varepsilon$",
     "κ": r"$\kappa$",
+    "π": r"$\pi$",
     "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    "ω": r"$\omega$",
     "−": "$-$",
     "’": "'",
     "–": "--",

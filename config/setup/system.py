@@ -37,11 +37,15 @@ def _sudo() -> list[str] | None:
 
 
 def install_test_programs() -> None:
-    """Chromium and Redis for the tests; where they cannot be installed, says so and the tests skip.
+    """Chromium, Redis and LaTeX for the tests; where they cannot be installed, says so and the tests skip.
 
     With CI=true nothing may be skipped: SetupError instead.
     """
-    needs = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "redis-server": ("redis-server",)}
+    needs = {
+        "chromium": ("chromium", "chromium-browser", "google-chrome"),
+        "redis-server": ("redis-server",),
+        "texlive-latex-recommended": ("pdflatex",),
+    }
     missing = [package for package, names in needs.items() if not any(map(shutil.which, names))]
     if missing and not apt_install(missing, "programs for the tests"):
         line = f"Missing for the tests: install {' and '.join(missing)} with your package manager"

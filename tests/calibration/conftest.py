@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +14,25 @@ from django.test import Client
 if TYPE_CHECKING:
     from calibration.models import Study
     from tests.calibration.world import World
+
+
+Compiled = Callable[..., None]
+
+
+@pytest.fixture
+def compiled(tmp_path: Path) -> Compiled:
+    """Compile LaTeX inside a document; the test fails where LaTeX does not take it."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("LaTeX is not installed")
+
+    def compile_(body: str, *, packages: str) -> None:
+        head = f"\\documentclass{{article}}\\usepackage{{{packages}}}\\begin{{document}}\n"
+        (tmp_path / "t.tex").write_text(f"{head}{body}\n\\end{{document}}\n")
+        command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+
+    return compile_
 
 
 @pytest.fixture

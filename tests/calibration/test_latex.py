@@ -1,32 +1,56 @@
-"""A report in LaTeX: values with their intervals under them, reasons as notes, names as they are."""
+"""The LaTeX of reports and of `agree` is taken by LaTeX, whatever the names and whatever was asked for."""
 
 from __future__ import annotations
 
-import re
+import io
+from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
-from calibration.reports.renderings import as_latex
+from calibration.reports.renderings import RENDERINGS
+from calibration.statistics.table import described
 from calibration.studies import actions as studies
-from tests.calibration.world import world
+from tests.calibration.conftest import Compiled
+from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
+HOSTILE = r"100% & \input{x} $y_1^2$ #{~}[<|>]*"
+ITEMS = 24
 
 
-def test_values_stand_over_their_intervals_and_reasons_are_notes() -> None:
-    built = world(dialogues=6, turns=2)
-    built.ask("off_topic", "binary", [0, 1], wording="Off_topic & 50%")
-    built.say("ann", "off_topic", [0.0, 1.0, 0.0, 1.0, 0.0, 1.0] * 2)
-    built.say("ben", "off_topic", [0.0, 1.0, 1.0, 1.0, 0.0, 0.0] * 2)
-    built.say("gpt", "off_topic", [0.0] * 12, kind="judge")
-    report = studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
-    written = as_latex.write(report)
-    table = written[written.index(r"\midrule") : written.index(r"\bottomrule")]
-    rows = [line.removesuffix(r" \\").split(" & ") for line in table.splitlines()[1:]]
-    assert rows[0][0] == r"Off\_topic \& 50\%"
-    assert [row[1] for row in rows] == ["2 people", "", "gpt with people", ""]
-    assert len({len(row) for row in rows}) == 1
-    assert rows[0][3] == "0.667"
-    assert re.fullmatch(r"\{\\scriptsize 0\.\d\d to \d\.\d\d\}", rows[1][3])
-    assert r"---\textsuperscript{1}" in rows[2]
-    assert r"\textsuperscript{1} gpt gave one value throughout." in written
+@pytest.fixture
+def rated() -> World:
+    """Tags and a scale under names that LaTeX could take for commands, answered by people and a judge."""
+    built = world(dialogues=ITEMS // 2, turns=2)
+    for key, wording in (("one", HOSTILE), ("two", "Off topic")):
+        built.ask(key, "binary", [0, 1], scheme="tags", wording=wording, group="Tags", positive=1)
+    built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
+    raters = {f"ann {HOSTILE}": "human", "ben": "human", "cid": "human", f"gpt {HOSTILE}": "judge"}
+    for place, (name, kind) in enumerate(raters.items()):
+        built.say(name, "one", [float((n + (n % (5 + place) == 0)) % 2) for n in range(ITEMS)], kind=kind)
+        built.say(name, "two", [float(n % (3 + place) == 0) for n in range(ITEMS)], kind=kind)
+        built.say(
+            name, "quality", [float(1 + (n * 7 + n % (4 + place)) % 5) for n in range(ITEMS)], kind=kind
+        )
+    return built
+
+
+def test_a_report_of_every_statistic_compiles(rated: World, compiled: Compiled) -> None:
+    definition = {"statistics": list(described()), "resamples": 20}
+    study = studies.create(name=HOSTILE, corpus=rated.corpus, definition=definition, by=None)
+    text = RENDERINGS["latex"].write(studies.compute(study=study, part="all", by=None))
+    assert "policy cocoeval" in text
+    compiled(text, packages="booktabs,graphicx")
+
+
+def test_what_agree_prints_compiles(compiled: Compiled, tmp_path: Path) -> None:
+    lines = ["item,rater,kind,question,value"]
+    for place, (name, kind) in enumerate((("ann", "human"), ("b & c", "human"), ("gpt_4%", "judge"))):
+        lines += [f"i{n},{name},{kind},{HOSTILE},{int(n % (3 + place) == 0)}" for n in range(ITEMS)]
+    file = tmp_path / "tags.csv"
+    file.write_text("\n".join(lines) + "\n")
+    out = io.StringIO()
+    given = ["--scale", "binary", "--values", "0,1", "--resamples", "20", "--table7", "--latex"]
+    call_command("agree", str(file), *given, stdout=out)
+    compiled(out.getvalue(), packages="booktabs,longtable")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import html.parser
 import io
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from calibration.errors import ExportRefused
 from calibration.exports.orders import TRANSCRIPTS, Order
 from calibration.exports.parts import Taken
 from calibration.exports.transcripts.forms import FORMS
+from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world
 from tests.factories import user
 
@@ -153,15 +152,8 @@ def test_the_latex_table_has_a_row_a_turn_with_all_its_columns(tagged: World) ->
     assert row.endswith(r" \\")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX on this machine")
-def test_the_latex_compiles(tagged: World, tmp_path: Path) -> None:
-    body = text(tagged, "tex", raters=["ann"])
-    preamble = "\\documentclass{article}\\usepackage{booktabs,longtable,array}\\begin{document}\n"
-    (tmp_path / "t.tex").write_text(preamble + body + "\\end{document}\n")
-    done = subprocess.run(
-        ["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
+def test_the_latex_compiles(tagged: World, compiled: Compiled) -> None:
+    compiled(text(tagged, "tex", raters=["ann"]), packages="booktabs,longtable,array")
 
 
 def test_the_command_writes_the_continuations_that_it_is_told(tagged: World, tmp_path: Path) -> None:
