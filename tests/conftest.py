@@ -7,6 +7,7 @@ and several people can run tests in one checkout. With `-n 2` each worker has it
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -49,6 +50,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Longest first, browser journeys last: the browser keeps an event loop in its process from then on."""
     items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), "platform" not in item.nodeid))
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_another_database() -> None:
+    """Forget what a version asks: a process of the product serves one database, one of the tests several."""
+    asked = sys.modules.get("annotation.scheme_versions.asked")
+    if asked is not None:
+        asked.questionnaire_of.cache_clear()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
