@@ -1,0 +1,10 @@
+"""The sections of a report, in the order of its page: one file and one line each."""
+
+from __future__ import annotations
+
+from calibration.reports.sections import table_seven
+from calibration.reports.sections.base import Asked, Line, Section, Switch, View
+
+SECTIONS: tuple[Section, ...] = (table_seven.SECTION,)
+
+__all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]
