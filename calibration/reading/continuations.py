@@ -1,4 +1,4 @@
-"""Where turns and dialogues belong: continuations with their dialogue, their system and how they were made."""
+"""Where turns and dialogues belong: continuations with their dialogue and their system."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count
 
-from annotation.models import Continuation, Corpus, Item
+from annotation.models import Continuation, Corpus
 from annotation.text.item_keys import item_key
 from calibration.errors import DefinitionError
 
@@ -23,7 +22,7 @@ CHUNK = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A continuation: its ids, its system (with the conditions that make one), and its turns to be rated.
+    """A continuation: its ids, and its system (with the conditions that make one).
 
     `key` is the key of its dialogue item. `static`: each turn answers the fixed history; otherwise it is a
     rollout, a dialogue's own turns among them.
@@ -36,7 +35,6 @@ class Produced:
     cluster: str
     system: str
     static: bool
-    n_turns: int
 
 
 def condition_keys(corpus: Corpus) -> list[str]:
@@ -58,20 +56,11 @@ def check_by(corpus: Corpus, by: Sequence[str]) -> None:
 
 
 def produced(corpus: Corpus, keys: Collection[str], by: Sequence[str] = ()) -> dict[str, Produced]:
-    """Return the continuations of some dialogue items' keys: three queries, whatever their number."""
-    check_by(corpus, by)
-    turns = dict(
-        Item.objects.filter(corpus=corpus, kind="turn")
-        .values("continuation_id")
-        .annotate(n=Count("pk"))
-        .values_list("continuation_id", "n")
-    )
+    """Return the continuations of some dialogue items' keys, in one query."""
     rows = (
         Continuation.objects.filter(dialogue__corpus=corpus)
         .order_by("dialogue_id", "pk")
-        .values_list(
-            "pk", "dialogue__key", "key", "dialogue__cluster", "system__name", "mode", "condition"
-        )
+        .values_list("pk", "dialogue__key", "key", "dialogue__cluster", "system__name", "mode", "condition")
     )
     found = {}
     for pk, dialogue, name, cluster, system, mode, condition in rows.iterator(chunk_size=CHUNK):
@@ -79,7 +68,7 @@ def produced(corpus: Corpus, keys: Collection[str], by: Sequence[str] = ()) -> d
         if key in keys:
             called = system_name(system, condition, by)
             static = mode == Continuation.Mode.STATIC
-            found[key] = Produced(pk, key, dialogue, name, cluster, called, static, turns.get(pk, 0))
+            found[key] = Produced(pk, key, dialogue, name, cluster, called, static)
     return found
 
 

@@ -47,24 +47,22 @@ SamplesPolicy = Literal["mean", "first", "separate"]
 
 @dataclass(frozen=True, slots=True)
 class AnsweredBy:
-    """A question whose answers are read as answers to another one, through a map.
-
-    Above turns they are means of its answers; `missing` says what a turn without an answer does to them.
-    """
+    """A question whose answers are read as answers to another one, through a map."""
 
     question: str
     map: ScaleMap = IDENTITY
-    missing: Missing = "skip"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the link as definitions write it."""
-        how = {"aggregate": "mean", "missing": self.missing}
-        return {"question": self.question, "map": self.map.as_dict()} | how
+        return {"question": self.question, "map": self.map.as_dict(), "aggregate": "mean"}
 
 
 @dataclass(frozen=True, slots=True)
 class StudyQuestion:
-    """One question of a study, and which other questions answer it too; `missing` as for these."""
+    """One question of a study, and which other questions answer it too.
+
+    `missing` says what a turn without an answer does to means of turns, in a study at levels.
+    """
 
     question: str
     answered_by: tuple[AnsweredBy, ...] = ()
@@ -143,21 +141,19 @@ def _asked(entry: Any, number: int) -> StudyQuestion:
         return StudyQuestion(entry)
     if not isinstance(entry, Mapping) or not isinstance(entry.get("question"), str):
         raise DefinitionError(f"question {number}: name it as scheme@version/key")
-    links = tuple(_link(link, number) for link in _listed(entry, "answered_by"))
-    missing = levels.missing_of(entry.get("missing"), f"question {number}: ")
-    return StudyQuestion(entry["question"], links, missing)
+    links = _listed(entry, "answered_by")
+    answered_by = tuple(_link(link, number) for link in links)
+    missing = levels.missing_of(entry, links, f"question {number}: ")
+    return StudyQuestion(entry["question"], answered_by, missing)
 
 
 def _link(link: Any, number: int) -> AnsweredBy:
     if not isinstance(link, Mapping) or not isinstance(link.get("question"), str):
         raise DefinitionError(f"question {number}: each answered_by names a question as scheme@version/key")
-    where = f"question {number}, answered by {link['question']}: "
-    levels.check_aggregate(link.get("aggregate"), where)
-    missing = levels.missing_of(link.get("missing"), where)
     try:
-        return AnsweredBy(link["question"], ScaleMap.parse(link.get("map")), missing)
+        return AnsweredBy(link["question"], ScaleMap.parse(link.get("map")))
     except MapError as error:
-        raise DefinitionError(f"{where}{error}") from error
+        raise DefinitionError(f"question {number}, answered by {link['question']}: {error}") from error
 
 
 def _samples(value: Any, above: Levels | None) -> SamplesPolicy | None:

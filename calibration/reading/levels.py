@@ -1,7 +1,7 @@
 """What a study asks above its items: at which levels, of which units, and how the table is arranged.
 
     {"level": ["dialogue", "system"], "unit": "continuation", "reference": "mean(kind:human)",
-     "system_score": "mean_of_turns", "by": ["turns_per_call"], "p": "clustered", "shared_dialogues": false,
+     "system_score": "all_turns", "by": ["turns_per_call"], "p": "clustered", "shared_dialogues": false,
      "samples": ["first", "mean"], "heading": "source", "best_per": "model"}
 
 Only `level` has to be there. These are keys of a study's definition (`calibration.reading.definitions`).
@@ -14,20 +14,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from calibration.errors import DefinitionError
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.by_level.scored import LEVELS, Level
+from calibration.statistics.by_level.table import Chosen as P
+from calibration.statistics.by_level.table import Missing, SystemScore, Unit
 
-Level = Literal["turn", "dialogue", "system"]
-Unit = Literal["continuation", "dialogue_system"]
-SystemScore = Literal["mean_of_turns", "mean_of_dialogues"]
-P = Literal["clustered", "item"]
-Missing = Literal["skip", "whole"]
 Samples = Literal["first", "mean"]
 Attribute = Literal["source", "kind", "model", "protocol"]
 
 TURN: Level = "turn"
-LEVELS: tuple[Level, ...] = get_args(Level)
 MISSING: tuple[Missing, ...] = get_args(Missing)
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
-PEOPLE_MEAN = "mean(kind:human)"
 KEYS = frozenset({"unit", "reference", "system_score", "by", "p", "shared_dialogues", "heading", "best_per"})
 """The keys that mean something in a study at levels alone; `level` and `samples` have other uses too."""
 MOST_KEYS = 10
@@ -38,15 +35,15 @@ class Levels:
     """At which levels a study correlates, with every default filled in.
 
     `unit` is what the dialogue level counts: a continuation, or all continuations of one system for one
-    dialogue. `reference` is PEOPLE_MEAN or a rater's name. `by` are condition keys that, with the system,
+    dialogue. `reference` is MEAN_OF_PEOPLE or a rater's name. `by` are condition keys that, with the system,
     make a system. `samples` are the rows of a rater who answers repeatedly; none takes the study's policy.
     `heading` says by what rows are grouped, `best_per` within what a second best of a column is marked.
     """
 
     levels: tuple[Level, ...]
     unit: Unit = "continuation"
-    reference: str = PEOPLE_MEAN
-    system_score: SystemScore = "mean_of_turns"
+    reference: str = MEAN_OF_PEOPLE
+    system_score: SystemScore = "all_turns"
     by: tuple[str, ...] = ()
     p: P = "clustered"
     shared_dialogues: bool = False
@@ -81,9 +78,9 @@ def parse(raw: Mapping[str, Any]) -> Levels | None:
     shared = raw.get("shared_dialogues") or False
     if not isinstance(shared, bool):
         raise DefinitionError(f"shared_dialogues is true or false, not {shared!r}")
-    reference = raw.get("reference") or PEOPLE_MEAN
+    reference = raw.get("reference") or MEAN_OF_PEOPLE
     if not isinstance(reference, str):
-        raise DefinitionError(f"reference is {PEOPLE_MEAN} or a rater's name, not {reference!r}")
+        raise DefinitionError(f"reference is {MEAN_OF_PEOPLE} or a rater's name, not {reference!r}")
     return Levels(
         named,
         unit=cast(Unit, _one_of("unit", raw, get_args(Unit))),
@@ -98,14 +95,17 @@ def parse(raw: Mapping[str, Any]) -> Levels | None:
     )
 
 
-def missing_of(value: Any, where: str) -> Missing:
-    """Read a missing policy; left out it is skip."""
-    return cast(Missing, _one_of("missing", {"missing": value}, MISSING, where))
+def missing_of(asked: Mapping[str, Any], links: Sequence[Mapping[str, Any]], where: str) -> Missing:
+    """Read what a missing turn does to the means of a question and of those that answer it; skip unless told.
 
-
-def check_aggregate(value: Any, where: str) -> None:
-    """Refuse any way of aggregating but the mean."""
-    _one_of("aggregate", {"aggregate": value}, ("mean",), where)
+    Raises DefinitionError where two policies are named, or a way of aggregating other than the mean.
+    """
+    for link in links:
+        _one_of("aggregate", link, ("mean",), where)
+    named = {_one_of("missing", raw, MISSING, where) for raw in (asked, *links) if raw.get("missing")}
+    if len(named) > 1:
+        raise DefinitionError(f"{where}one table has one missing policy, not both skip and whole")
+    return cast(Missing, named.pop() if named else MISSING[0])
 
 
 def _levels(asked: Any) -> tuple[Level, ...]:

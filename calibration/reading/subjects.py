@@ -22,7 +22,6 @@ class Link:
 
     question: QuestionInfo
     map: ScaleMap
-    missing: Missing = "skip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def _declared(asked: StudyQuestion, counted: Census, levels: Levels | None) -> S
 
 
 def _link(link: AnsweredBy, counted: Census) -> Link:
-    return Link(_found(link.question, counted), link.map, link.missing)
+    return Link(_found(link.question, counted), link.map)
 
 
 def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels | None) -> None:
@@ -124,9 +123,9 @@ def metrics_of(question: QuestionInfo, counted: Census, but: Collection[int] = (
     return [
         Link(other, found)
         for other in counted.questions.values()
-        if other.item_kind == question.item_kind
+        if other.id not in (question.id, *but)
+        and other.item_kind == question.item_kind
         and other.level != TEXT
-        and other.id not in (question.id, *but)
         and _only_metrics(other, counted)
         and (found := _known_map(question, other, counted)) is not None
     ]
@@ -144,6 +143,11 @@ def _only_version(ref: str, counted: Census) -> QuestionInfo | None:
     """Return the question that `scheme/key` names without a version, where labels are of one alone."""
     named = [q for q in counted.questions.values() if f"{q.scheme.rsplit('@', 1)[0]}/{q.key}" == ref]
     return named[0] if len(named) == 1 else None
+
+
+def known_links(question: QuestionInfo, counted: Census) -> tuple[Link, ...]:
+    """Return the questions that are known to ask the same: other versions, counterparts, and metrics."""
+    return _known_links(question, [q for q in counted.questions.values() if q.level != TEXT], counted)
 
 
 def _known_links(question: QuestionInfo, others: Sequence[QuestionInfo], counted: Census) -> tuple[Link, ...]:
