@@ -8,6 +8,7 @@ dialogues, where those were rated). Intervals draw dialogues and systems both.
 """
 
 from calibration.statistics.by_level.inversions import Inversions, Placed, turns_and_whole
+from calibration.statistics.by_level.means import unit_means
 from calibration.statistics.by_level.scored import (
     LEVELS,
     Frame,
@@ -15,9 +16,8 @@ from calibration.statistics.by_level.scored import (
     Scored,
     Scores,
     Units,
-    on_shared_dialogues,
-    systems_apart,
 )
+from calibration.statistics.by_level.shared import on_shared_dialogues, systems_apart
 from calibration.statistics.by_level.table import (
     COEFFICIENTS,
     LeftOut,
@@ -49,4 +49,5 @@ __all__ = [
     "on_shared_dialogues",
     "systems_apart",
     "turns_and_whole",
+    "unit_means",
 ]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.stats import rankdata
+
+from calibration.statistics.by_level.means import tied
 from calibration.statistics.by_level.scored import Units
 from calibration.statistics.core.types import Floats
 
@@ -12,8 +16,7 @@ from calibration.statistics.core.types import Floats
 class Placed:
     """A unit with both scores: its rank in its dialogue by each (1 is best, ties share the mean rank).
 
-    ``difference`` is the score of the whole less the mean of the turns; ``moved`` the rank by turns less the
-    rank by the whole, so that more than 0 means: better placed by the whole.
+    ``unit`` is its place among the units.
     """
 
     unit: int
@@ -29,7 +32,7 @@ class Placed:
 
     @property
     def moved(self) -> float:
-        """Ranks gained by the score of the whole."""
+        """Ranks gained by the score of the whole: above 0 where it places the unit better than turns do."""
         return self.rank_by_turns - self.rank_by_whole
 
 
@@ -56,4 +59,24 @@ def turns_and_whole(
     ``by_turns`` and ``by_whole`` hold a score per unit, NaN where there is none. Dialogues come in the order
     of their codes, those without a unit with both scores left out.
     """
-    raise NotImplementedError
+    both = ~np.isnan(by_turns) & ~np.isnan(by_whole)
+    placed: list[Placed] = []
+    found: list[Inversions] = []
+    for dialogue in np.unique(units.dialogues[both]):
+        own = np.flatnonzero(both & (units.dialogues == dialogue))
+        turns, whole = tied(by_turns[own]), tied(by_whole[own])
+        ranks = rankdata(-turns), rankdata(-whole)
+        placed += [
+            Placed(int(unit), float(x), float(y), float(one), float(other))
+            for unit, x, y, one, other in zip(own, by_turns[own], by_whole[own], *ranks, strict=True)
+        ]
+        name = units.dialogue_names[int(dialogue)]
+        pairs = len(own) * (len(own) - 1) // 2
+        found.append(Inversions(name, len(own), _inverted(turns, whole), pairs))
+    return tuple(sorted(placed, key=lambda one: -abs(one.moved))), tuple(found)
+
+
+def _inverted(one: Floats, other: Floats) -> float:
+    """Count pairs with orders apart: 1 where opposite, a half where tied in one alone."""
+    orders = [np.sign(values[:, None] - values[None, :]) for values in (one, other)]
+    return float(np.abs(orders[0] - orders[1]).sum() / 4)

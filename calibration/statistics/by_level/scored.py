@@ -22,7 +22,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Units:
-    """The units, in order: codes from 0 of each one's dialogue, cluster and system, and what these are called.
+    """The units, in order: codes from 0 of each one's dialogue, cluster and system, and their names.
 
     A cluster holds one dialogue or several that share material; it is what is resampled.
     """
@@ -149,17 +149,32 @@ class Scored:
 
         The turns of a later continuation follow those of an earlier one.
         """
-        raise NotImplementedError
+        width = len(self.units.system_names)
+        pairs = self.units.dialogues * width + self.units.systems
+        _, first, unit = np.unique(pairs, return_index=True, return_inverse=True)
+        unit = unit.ravel()
+        kept = np.zeros(len(pairs), dtype=bool)
+        kept[first] = True
+        order = np.argsort(np.argsort(first))
+        return replace(
+            self,
+            units=self.units.take(kept),
+            turns=_joined(self.turns, order[unit]),
+            dialogues=_joined(self.dialogues, order[unit]),
+        )
 
 
-def on_shared_dialogues(scored: Scored) -> Scored:
-    """Return what lies in the dialogues that all systems answered. ValueError where there is none."""
-    raise NotImplementedError
-
-
-def systems_apart(units: Units) -> tuple[str, ...]:
-    """Return the systems that answered other dialogues than most systems did."""
-    raise NotImplementedError
+def _joined(frame: Frame | None, unit: Ints) -> Frame | None:
+    """Return the frame with its units joined: positions count on from one old unit to the next."""
+    if frame is None:
+        return None
+    new = unit[frame.units]
+    order = np.lexsort((frame.positions, frame.units, new))
+    starts = np.flatnonzero(np.diff(new[order], prepend=-1))
+    lengths = np.diff(np.append(starts, len(order)))
+    positions = np.empty(len(order), np.int64)
+    positions[order] = np.arange(len(order)) - np.repeat(starts, lengths)
+    return replace(frame, units=new, positions=positions)
 
 
 __all__ = [
@@ -171,6 +186,4 @@ __all__ = [
     "Scored",
     "Scores",
     "Units",
-    "on_shared_dialogues",
-    "systems_apart",
 ]
