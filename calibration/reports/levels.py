@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calibration.reading.levels import Level
-from calibration.statistics.p_values import Correlation
 from calibration.statistics import Result
+from calibration.statistics.p_values import Correlation
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q
@@ -27,7 +28,12 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    by_section = [view.table for _, views in sections(result) for view in views if view.table.rows]
+    by_section = [
+        replace(view.table, said=view.what)
+        for _, views in sections(result)
+        for view in views
+        if view.table.rows
+    ]
     return [*tables.agreement(result), *by_section, *means.means(result)]
 
 
@@ -50,7 +56,7 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
         "answers": lede.lede(result),
         "caveats": caveats.caveats(result),
-        "charts": [(chart, _trusted(chart)) for chart in charts_of(result)],
+        "charts": [(chart, _trusted(chart)) for chart in charts_of(result) if not chart.folded],
         "agreement": tables.agreement(result),
         "sections": sections(result, asked),
         "means": means.means(result),

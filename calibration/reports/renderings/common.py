@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotation.text.numbers import number
 from calibration.models import Report
 from calibration.reports.snapshot import Figure, snapshot_of
+from calibration.reports.tables import Table
 from calibration.reports.view import looks
 from calibration.reports.wording import counted, interval
 
@@ -15,7 +16,8 @@ def cell(entry: Figure | None) -> str:
         return ""
     if not entry.ok:
         return entry.reason
-    return f"{number(entry.value, entry.digits)} ({interval(entry)})"
+    star = "*" if entry.marks and entry.marks.starred else ""
+    return f"{number(entry.value, entry.digits)}{star} ({interval(entry)})"
 
 
 def summary(report: Report) -> str:
@@ -41,3 +43,9 @@ def part_line(report: Report) -> str:
 def look_lines(report: Report) -> list[str]:
     """Return a line per look at test."""
     return [f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}" for look in looks(report)]
+
+
+def headings(table: Table) -> list[str]:
+    """Return what heads each column in one line: what stands above it, and its own heading."""
+    above = [text for text, columns in table.over for _ in range(columns)] or [""] * len(table.columns)
+    return [f"{text} {own}".strip() for text, (_, own) in zip(above, table.columns, strict=True)]
