@@ -1,4 +1,4 @@
-"""A table of correlations at levels, arranged as in ComperDial's tables 4 and 5, and what is said under it."""
+"""A table of correlations at levels, arranged as in ComperDial's tables 4 and 5, and the words under it."""
 
 from __future__ import annotations
 
