@@ -130,7 +130,7 @@ class _Sides:
         beside = 2 * beside - told - beside[:, :, -1:]
         below = beside.cumsum(axis=1, dtype=whole)
         below -= beside
-        return np.einsum("rab,rab->r", told, below).astype(np.float64), n * (n - 1.0) / 2
+        return (told * below).sum(axis=(1, 2), dtype=np.float64), n * (n - 1.0) / 2
 
     def exact(self, orders: Ints, difference: Floats, pairs: Floats) -> Floats:
         """Return |concordant - discordant| / pairs, from the coarse difference; infinite for no pair."""
@@ -149,7 +149,7 @@ class _Sides:
 
 
 def _signs(values: Ints, within: tuple[tuple[int, Ints], ...], missing: int) -> Floats:
-    """Sum the signs of what follows less what stands before, over pairs of places; values: places x orders."""
+    """Sum the signs of what follows less what stands before, over pairs of places (rows of values)."""
     small = values.astype(np.int32)
     total = np.zeros(values.shape[1])
     for distance, places in within:
