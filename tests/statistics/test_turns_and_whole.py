@@ -1,4 +1,4 @@
-"""Where turns and whole dialogues disagree: inversions within a dialogue, and how far a continuation moves."""
+"""Where turns and whole dialogues disagree: inversions, and how far a continuation moves."""
 
 from __future__ import annotations
 

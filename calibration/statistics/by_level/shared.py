@@ -16,7 +16,7 @@ def on_shared_dialogues(scored: Scored) -> Scored:
 
 
 def answered(units: Units) -> Mask:
-    """Return which systems (rows) answered which dialogues (columns); a system without a unit answered none."""
+    """Return which systems (rows) answered which dialogues (columns)."""
     there = np.zeros((len(units.system_names), len(units.dialogue_names)), dtype=bool)
     there[units.systems, units.dialogues] = True
     return there
