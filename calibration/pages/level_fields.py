@@ -16,7 +16,7 @@ LEVEL_NAMES = {
     "system": "systems: the mean over all turns, or all dialogues, of a system",
 }
 ATTRIBUTES = [("model", "model"), ("protocol", "protocol"), ("kind", "kind of rater")]
-WRITTEN = ("unit", "system_score", "p", "heading", "best_per", "reference", "by", "shared_dialogues")
+WRITTEN = ("unit", "system_score", "p", "heading", "best_per", "reference", "by")
 
 
 class LevelFields(forms.Form):
@@ -108,4 +108,6 @@ class LevelFields(forms.Form):
         written = {key: data[key] for key in WRITTEN if data[key]}
         if data["row_samples"]:
             written["samples"] = data["row_samples"]
+        if data["shared_dialogues"]:
+            written["shared_dialogues"] = True
         return {"level": data["levels"]} | written

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from calibration.errors import DefinitionError
@@ -93,7 +93,8 @@ def _declared(asked: StudyQuestion, counted: Census, levels: Levels | None) -> S
     _check_levels(question, across, levels)
     links = [link for link in links if link not in across]
     if levels is not None:
-        links += metrics_of(question, counted, [link.question.id for link in links])
+        named = {link.question.id for link in (*links, *across)}
+        links += [link for link in known_links(question, counted) if link.question.id not in named]
     return Subject(question, tuple(links), tuple(across), asked.missing)
 
 
@@ -116,19 +117,6 @@ def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels
                 f"{link.question.ref} is about {link.question.item_kind} items, {question.ref} is not: they "
                 "cannot meet at turn level, only at level dialogue and system"
             )
-
-
-def metrics_of(question: QuestionInfo, counted: Census, but: Collection[int] = ()) -> list[Link]:
-    """Return links to the questions that only metrics answer about the same kind of item, by order alone."""
-    return [
-        Link(other, found)
-        for other in counted.questions.values()
-        if other.id not in (question.id, *but)
-        and other.item_kind == question.item_kind
-        and other.level != TEXT
-        and _only_metrics(other, counted)
-        and (found := _known_map(question, other, counted)) is not None
-    ]
 
 
 def _found(ref: str, counted: Census) -> QuestionInfo:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.text.numbers import number, percent
+from annotation.text.numbers import percent
 from calibration.reports.wording import counted, crowd_of
 from calibration.turns_and_whole.computing import TurnsAndWhole
 
@@ -36,4 +36,5 @@ def facts(found: TurnsAndWhole) -> list[str]:
 
 
 def _inversions(count: float) -> str:
-    return f"{number(count, 0 if count == int(count) else 1)} inversion{'' if count == 1 else 's'}"
+    told = f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+    return f"{told} inversion{'' if count == 1 else 's'}"
