@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.statistics.core.types import Floats, Ints
 
+Flags = npt.NDArray[np.int8]
 ROUNDING = 1e-12
-BINS = ((16, 24), (64, 96))  # of x and y at most, one table after the other
-FEW = 500  # values whose pairs within the first bins are soon counted
+BINS = ((16, 24), (64, 96), (64, 400))  # of x and y at most, one table after the other
+FEW = (500, 5_000)  # values up to which one table will do, or two: pairs within bins are soon counted
 AT_ONCE = 300_000  # cells of tables held at a time: they stay in cache
 MOST_IN_INT32 = 60_000  # values whose pairs are counted in 32 bits
 ROWS = 64  # orders whose pairs within bins are counted at a time
@@ -28,7 +30,7 @@ def extreme_orders(x: Floats, y: Floats, orders: Ints) -> int:
     ``x`` and ``y`` are rows x columns with NaN for no value; an order gives row s the y of row order[s].
     Orders that leave no pair count as well.
     """
-    sizes = BINS if x.size > FEW else BINS[:1]
+    sizes = BINS[: 1 + sum(x.size > few for few in FEW)]
     tables = [_Sides(Bins.of(x, x_bins), Bins.of(y, y_bins)) for x_bins, y_bins in sizes]
     same = np.arange(len(x))[None, :]
     observed = tables[-1].exact(same, *tables[-1].coarse(same))[0] - ROUNDING
@@ -65,16 +67,20 @@ class Bins:
     order: Ints
     mixed: int
 
+    @property
+    def widest(self) -> int:
+        """The number of values in the fullest bin."""
+        return int(np.bincount(self.bins.ravel()[self.order]).max(initial=0))
+
     @cached_property
-    def within(self) -> tuple[tuple[int, Ints], ...]:
-        """Per distance in the order, the places where another value of the same bin stands so far on."""
+    def within(self) -> tuple[tuple[int, Flags], ...]:
+        """Per distance in the order: whether a value and the one so far before it share a bin and differ."""
         codes, bins = self.codes.ravel()[self.order], self.bins.ravel()[self.order]
         found = []
-        for distance in range(1, int(np.bincount(bins).max(initial=0))):
-            same = bins[distance:] == bins[:-distance]
-            places = np.flatnonzero(same & (codes[distance:] != codes[:-distance]))
-            if len(places):
-                found.append((distance, places))
+        for distance in range(1, self.widest):
+            counted = (bins[distance:] == bins[:-distance]) & (codes[distance:] != codes[:-distance])
+            if counted.any():
+                found.append((distance, counted.view(np.int8)))
         return tuple(found)
 
     @staticmethod
@@ -140,21 +146,31 @@ class _Sides:
             part = orders[start : start + ROWS]
             row, column = np.divmod(self.x.order, width)
             in_x = self.y.bins[part[:, row], column].T  # pairs of one bin of y are left to what follows
-            total[start : start + ROWS] += _signs(in_x, self.x.within, self.y.n)
+            total[start : start + ROWS] += _signs(in_x, self.x, self.y.n)
             row, column = np.divmod(self.y.order, width)
             in_y = self.x.codes[np.argsort(part, axis=1)[:, row], column].T
-            total[start : start + ROWS] += _signs(in_y, self.y.within, -1)
+            total[start : start + ROWS] += _signs(in_y, self.y, -1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(pairs > 0, np.abs(total) / pairs, np.inf)
 
 
-def _signs(values: Ints, within: tuple[tuple[int, Ints], ...], missing: int) -> Floats:
-    """Sum the signs of what follows less what stands before, over pairs of places (rows of values)."""
-    small = values.astype(np.int32)
-    total = np.zeros(values.shape[1])
-    for distance, places in within:
-        before, after = small[places], small[places + distance]
-        signs = np.sign(after - before)
-        signs[(before == missing) | (after == missing)] = 0
-        total += signs.sum(axis=0)
-    return total
+def _signs(values: Ints, bins: Bins, missing: int) -> Floats:
+    """Sum the signs of the later of two values less the earlier, over the pairs of one bin.
+
+    ``values`` are in the order of the bins, places x orders, small whole numbers, `missing` for none.
+    """
+    width, above_all = (np.int8, 127) if values.max(initial=0) < 127 else (np.int32, 2**31 - 1)
+    low: npt.NDArray[np.signedinteger] = values.astype(width)
+    high = low
+    if (values == missing).any():  # what is missing is neither above nor below anything
+        none = values == missing
+        low = np.where(none, -1, values).astype(width)
+        high = np.where(none, above_all, values).astype(width)
+    total = np.zeros(values.shape, dtype=np.int16 if bins.widest < np.iinfo(np.int16).max else np.int32)
+    for distance, counted in bins.within:
+        rises = (low[distance:] > high[:-distance]).view(np.int8)
+        falls = (high[distance:] < low[:-distance]).view(np.int8)
+        rises -= falls
+        rises *= counted[:, None]
+        total[distance:] += rises
+    return np.asarray(total.sum(axis=0, dtype=np.float64))

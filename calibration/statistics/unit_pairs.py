@@ -34,8 +34,12 @@ def kendall_by_unit(draw: Draw) -> Floats:
         return np.full(len(draw.weights), np.nan)
     known = draw.sample.once(UnitPairs)
     weights = draw.weights if known.all_units else draw.weights[:, known.units]
-    difference = np.einsum("ru,ru->r", weights @ known.differences, weights) / 2
-    square = (weights @ known.sizes) ** 2
+    n = weights @ known.sizes
+    # All numbers are whole: half the bits hold them exactly where no sum can pass 2 to the power of 24.
+    bits = np.float32 if n.max(initial=0.0) * known.sizes.max() < 2**24 else np.float64
+    beside = weights.astype(bits, copy=False) @ known.differences.astype(bits, copy=False)
+    difference = np.einsum("ru,ru->r", beside, weights) / 2
+    square = n**2
     x_free, y_free = ((square - side.tied(weights)) / 2 for side in (known.x_values, known.y_values))
     undefined = (x_free <= 0) | (y_free <= 0)
     bottom = np.sqrt(np.where(undefined, 1.0, x_free)) * np.sqrt(np.where(undefined, 1.0, y_free))

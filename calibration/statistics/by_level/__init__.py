@@ -9,6 +9,7 @@ dialogues, where those were rated). Intervals draw dialogues and systems both.
 
 from calibration.statistics.by_level.inversions import Inversions, Placed, turns_and_whole
 from calibration.statistics.by_level.means import unit_means
+from calibration.statistics.by_level.paired import LeftOut
 from calibration.statistics.by_level.scored import (
     LEVELS,
     Frame,
@@ -18,16 +19,9 @@ from calibration.statistics.by_level.scored import (
     Units,
 )
 from calibration.statistics.by_level.shared import on_shared_dialogues, systems_apart
-from calibration.statistics.by_level.table import (
-    COEFFICIENTS,
-    LeftOut,
-    LevelEntry,
-    LevelRow,
-    LevelTable,
-    Options,
-    SystemPoint,
-    level_table,
-)
+from calibration.statistics.by_level.systems import SystemPoint
+from calibration.statistics.by_level.table import level_table
+from calibration.statistics.by_level.types import COEFFICIENTS, LevelEntry, LevelRow, LevelTable, Options
 
 __all__ = [
     "COEFFICIENTS",

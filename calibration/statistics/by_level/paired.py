@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.statistics.by_level.means import means
+from calibration.statistics.by_level.means import means, tied
 from calibration.statistics.by_level.scored import Frame, Mask, Scored, Scores
 from calibration.statistics.core.types import Floats
 
@@ -96,7 +96,7 @@ def paired(scored: Scored, row: Scores, missing: Missing) -> Pair:
 
 
 def _side(frame: Frame, values: Floats, given: Mask, n: int) -> Side:
-    items = np.where(given, values, np.nan)
+    items = tied(np.where(given, values, np.nan))
     return Side(frame, items, means(items, frame.units, n))
 
 

@@ -1,132 +1,42 @@
-"""The table of correlations at levels: its options, and the types of what is in it."""
+"""Correlations of rows with one reference at turn, dialogue and system level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import cast
 
-from calibration.statistics.by_level.scored import Kind, Level, Scored
+import numpy as np
+
+from calibration.statistics.by_level import below, systems
+from calibration.statistics.by_level.below import Draws
+from calibration.statistics.by_level.means import EQUAL
+from calibration.statistics.by_level.paired import Pair, paired
+from calibration.statistics.by_level.scored import Level, Scored, Scores
+from calibration.statistics.by_level.shared import on_shared_dialogues, systems_apart
+from calibration.statistics.by_level.systems import Sums, SystemDraws, SystemPoint, sums_of
+from calibration.statistics.by_level.tested import Exchangeable, Permutations, by_items, exchangeable
+from calibration.statistics.by_level.types import COEFFICIENTS, LevelEntry, LevelRow, LevelTable, Options
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.result import Result
-from calibration.statistics.p_values import Correlation
+from calibration.statistics.core.types import Floats
+from calibration.statistics.permutation import Correlation
 
-Missing = Literal["skip", "whole"]
-SystemScore = Literal["all_turns", "mean_of_dialogues"]
-Unit = Literal["continuation", "dialogue_system"]
-Chosen = Literal["clustered", "item"]
-COEFFICIENTS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall_tau_b")
 SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True)
-class Options:
-    """How scores become those of a level, and how they are tested.
-
-    ``missing``: `skip` leaves out turns without a value on either side, `whole` the continuations of such
-    turns. ``system_score``: mean over all turns, or over the means of the dialogues. ``unit``:
-    `dialogue_system` joins the continuations of one system for one dialogue. ``p``: `clustered` permutes
-    systems or dialogues, `item` takes units as independent. ``shared``: only the dialogues that all systems
-    answered.
-    """
-
-    missing: Missing = "skip"
-    system_score: SystemScore = "all_turns"
-    unit: Unit = "continuation"
-    p: Chosen = "clustered"
-    shared: bool = False
-    permutations: int = 2000
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """How many turns and continuations that either side has a score in are left out, and of how many.
-
-    Turns are none of none where neither side rated turns.
-    """
-
-    turns: int
-    of_turns: int
-    units: int
-    of_units: int
-
-    @property
-    def share_of_turns(self) -> float | None:
-        """Between 0 and 1; None where there are no turns."""
-        return self.turns / self.of_turns if self.of_turns else None
-
-    @property
-    def share_of_units(self) -> float | None:
-        """Between 0 and 1; None where there are no continuations."""
-        return self.units / self.of_units if self.of_units else None
-
-
-@dataclass(frozen=True)
-class LevelEntry:
-    """One row's correlation with the reference at one level.
-
-    ``p`` is two-sided by the chosen test, None with ``p_reason`` where there is none; ``p_method`` says how.
-    ``starred``: p is not below 0.05. ``best``: the highest of its column (bold); ``best_of_group``: the
-    highest of its column among the rows of its group (underlined).
-    """
-
-    level: Level
-    coefficient: Correlation
-    result: Result
-    p: float | None = None
-    p_method: str = ""
-    p_reason: str = ""
-    starred: bool = False
-    best: bool = False
-    best_of_group: bool = False
-
-
-@dataclass(frozen=True)
-class SystemPoint:
-    """A system's score by the reference (x) and by the row (y), each with its interval over dialogues."""
-
-    system: str
-    x: Result
-    y: Result
-
-
-@dataclass(frozen=True)
-class LevelRow:
-    """A row: the rater, what its scores come from, its entries by level and coefficient, and its systems."""
-
-    name: str
-    kind: str
-    group: str
-    scores: Kind
-    entries: tuple[LevelEntry, ...]
-    left_out: LeftOut
-    points: tuple[SystemPoint, ...] = ()
-
-    def entry(self, level: Level, coefficient: Correlation) -> LevelEntry:
-        """Return the entry of a column. KeyError where the table has no such column."""
-        for entry in self.entries:
-            if (entry.level, entry.coefficient) == (level, coefficient):
-                return entry
-        raise KeyError(f"no column {level} {coefficient}")
-
-
-@dataclass(frozen=True)
-class LevelTable:
-    """Correlations of rows with one reference at levels. ``warnings`` are sentences."""
-
-    reference: str
-    reference_scores: Kind
-    levels: tuple[Level, ...]
-    coefficients: tuple[Correlation, ...]
-    options: Options
-    rows: tuple[LevelRow, ...]
-    warnings: tuple[str, ...] = ()
+PEOPLE = "human"
+NAMED = 5
+NOT_AT_TURN_LEVEL = (
+    "scores of turns and of whole dialogues cannot meet at turn level: ask for the level dialogue or system"
+)
 
 
 def level_table(
     scored: Scored,
-    levels: tuple[Level, ...],
+    levels: Sequence[Level],
     *,
-    coefficients: tuple[Correlation, ...] = COEFFICIENTS,
+    coefficients: Sequence[Correlation] = COEFFICIENTS,
     options: Options | None = None,
     plan: Plan | None = None,
     points: bool = False,
@@ -136,4 +46,137 @@ def level_table(
     ``points`` also gives each row's systems with intervals, for a scatter. ValueError where ``shared`` is
     asked for and no dialogue is shared.
     """
-    raise NotImplementedError
+    options, plan = options or Options(), plan or Plan()
+    apart = systems_apart(scored.units)
+    if options.unit == "dialogue_system":
+        scored = scored.joined()
+    if options.shared:
+        scored = on_shared_dialogues(scored)
+    computing = _Computing(scored, tuple(levels), tuple(coefficients), options, plan, points)
+    return LevelTable(
+        scored.reference.name,
+        scored.reference.frame,
+        tuple(levels),
+        tuple(coefficients),
+        options,
+        marked(computing.rows()),
+        _warnings(apart, options.shared),
+    )
+
+
+class _Computing:
+    """What all rows of a table share: resamples and permutations."""
+
+    def __init__(
+        self,
+        scored: Scored,
+        levels: tuple[Level, ...],
+        coefficients: tuple[Correlation, ...],
+        options: Options,
+        plan: Plan,
+        points: bool,
+    ) -> None:
+        self.scored, self.levels, self.coefficients = scored, levels, coefficients
+        self.options, self.points = options, points
+        self.draws = Draws(scored.units, plan)
+        self.permutations = Permutations(options.permutations, plan.seed)
+
+    def rows(self) -> tuple[LevelRow, ...]:
+        """Return all rows, as many at a time as there are processors."""
+        if self.points or "system" in self.levels:
+            self.system_draws = SystemDraws(self.scored.units, self.draws.plan)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return tuple(pool.map(self.row, self.scored.rows))
+
+    def row(self, row: Scores) -> LevelRow:
+        """Return a row's entries at all levels."""
+        pair = paired(self.scored, row, self.options.missing)
+        entries = tuple(entry for level in self.levels for entry in self.entries(row, pair, level))
+        found: tuple[SystemPoint, ...] = ()
+        if self.points:
+            names = self.scored.reference.name, row.name
+            found = systems.points(self.sums(pair), names, self.scored.units, self.system_draws)
+        return LevelRow(row.name, row.kind, row.group, row.frame, entries, pair.left_out, found)
+
+    def sums(self, pair: Pair) -> tuple[Sums, Sums]:
+        """Return the sums of a row's and the reference's scores by cluster and system."""
+        return sums_of(pair, self.scored.units, self.options.system_score)
+
+    def entries(self, row: Scores, pair: Pair, level: Level) -> list[LevelEntry]:
+        """Return a row's entries at one level."""
+        names = self.scored.reference.name, row.name
+        if level == "turn" and not (pair.same_items and row.frame == "turn"):
+            return [
+                LevelEntry(level, name, Result(name, status="insufficient", reason=NOT_AT_TURN_LEVEL))
+                for name in self.coefficients
+            ]
+        if level == "system":
+            sums = self.sums(pair)
+            results = systems.correlations(sums, names, self.coefficients, self.system_draws)
+            x, y = (side.point for side in sums)
+        else:
+            is_turn = level == "turn"
+            results = below.correlations(self.scored, pair, names, is_turn, self.coefficients, self.draws)
+            x, y = (side.items if is_turn else side.units for side in (pair.x, pair.y))
+        rows: Exchangeable | str = ""
+        if self.options.p == "clustered" and any(result.ok for result in results):
+            rows = exchangeable(self.scored, pair, level, self.options.system_score)
+        return [self.entry(level, result, rows, x, y) for result in results]
+
+    def entry(
+        self, level: Level, result: Result, rows: Exchangeable | str, x: Floats, y: Floats
+    ) -> LevelEntry:
+        """Return an entry with its p-value by the chosen test."""
+        name = cast(Correlation, result.name)
+        if not result.ok:
+            return LevelEntry(level, name, result, p_reason="there is no correlation to test")
+        if self.options.p == "clustered":
+            tested = self.permutations.test(rows, name)
+        else:
+            tested = by_items(x, y, name)
+            result = result.with_flags("ignores_clusters") if level != "system" else result
+        starred = tested.p is not None and tested.p >= SIGNIFICANT
+        return LevelEntry(level, name, result, tested.p, tested.method, tested.reason, starred)
+
+
+def marked(rows: tuple[LevelRow, ...]) -> tuple[LevelRow, ...]:
+    """Mark the highest value of each column, and of each column within each group.
+
+    Rows of people stand beside the others and are not marked. Equal values are marked all.
+    """
+    best: dict[tuple[str, str, str], float] = {}
+    contenders = [row for row in rows if row.kind != PEOPLE]
+    for row in contenders:
+        for entry in row.entries:
+            if entry.result.value is not None:
+                for group in {"", row.group}:
+                    key = group, entry.level, entry.coefficient
+                    best[key] = max(best.get(key, -np.inf), entry.result.value)
+
+    def is_best(entry: LevelEntry, group: str) -> bool:
+        value = entry.result.value
+        return value is not None and value >= best[group, entry.level, entry.coefficient] - EQUAL
+
+    def with_marks(row: LevelRow) -> LevelRow:
+        if row.kind == PEOPLE:
+            return row
+        entries = tuple(
+            replace(
+                entry,
+                best=is_best(entry, ""),
+                best_of_group=bool(row.group) and is_best(entry, row.group),
+            )
+            for entry in row.entries
+        )
+        return replace(row, entries=entries)
+
+    return tuple(with_marks(row) for row in rows)
+
+
+def _warnings(apart: tuple[str, ...], is_shared: bool) -> tuple[str, ...]:
+    if not apart:
+        return ()
+    named = ", ".join(apart[:NAMED]) + (f" and {len(apart) - NAMED} more" if len(apart) > NAMED else "")
+    who = "1 system" if len(apart) == 1 else f"{len(apart)} systems"
+    then = "only those that all answered count" if is_shared else "system scores rest on different dialogues"
+    return (f"{who} answered other dialogues than most did ({named}): {then}.",)
