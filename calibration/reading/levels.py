@@ -16,8 +16,8 @@ from typing import Any, Literal, cast, get_args
 from calibration.errors import DefinitionError
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.by_level.scored import LEVELS, Level
-from calibration.statistics.by_level.table import Chosen as P
-from calibration.statistics.by_level.table import Missing, SystemScore, Unit
+from calibration.statistics.by_level.types import Chosen as P
+from calibration.statistics.by_level.types import Missing, SystemScore, Unit
 
 Samples = Literal["first", "mean"]
 Attribute = Literal["source", "kind", "model", "protocol"]

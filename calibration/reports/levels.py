@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from calibration.reading.levels import Level
 from calibration.statistics import Result
-from calibration.statistics.p_values import Correlation
+from calibration.statistics.permutation import Correlation
 
 
 @dataclass(frozen=True, slots=True)

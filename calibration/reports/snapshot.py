@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from calibration.errors import OlderFormat
 from calibration.reading.answered import Answered
@@ -37,9 +37,9 @@ READ = "_snapshot"
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """How a table sets a figure off: a star, bold, underlined. `told` says in words what these mean."""
+    """How a table sets a figure off: by a sign, bold, underlined. `told` says in words what these mean."""
 
-    starred: bool = False
+    sign: Literal["", "*", "†"] = ""
     bold: bool = False
     underlined: bool = False
     told: str = ""

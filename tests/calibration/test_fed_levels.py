@@ -65,11 +65,18 @@ def labels(shared_data: Path) -> pd.DataFrame:
     rows = [{"system": item["system"], "whole": _mean(item), "turns": []} for item in wholes]
     for item in items:
         if "response" in item:
-            home = next(n for n, whole in enumerate(wholes) if whole["context"].startswith(item["context"]))
+            before = item["context"].split("\n")
+            homes = (n for n, whole in enumerate(wholes) if _begins(whole["context"], before))
+            home = next(homes)
             rows[home]["turns"].append(_mean(item))
     frame = pd.DataFrame(rows)
     samples = np.array([judged[f"ovr_{n}"] for n in range(1, 6)]).T
     return frame.assign(first=samples[:, 0], mean=samples.mean(axis=1))
+
+
+def _begins(text: str, lines: list[str]) -> bool:
+    """Whether a dialogue begins with these lines."""
+    return text.split("\n")[: len(lines)] == lines
 
 
 def _mean(item: dict[str, Any]) -> float:

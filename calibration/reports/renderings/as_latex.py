@@ -14,6 +14,8 @@ from calibration.reports.tables import Cell, Table
 from calibration.reports.view import tables_of
 from calibration.reports.wording import interval
 
+SIGNS = {"*": "$^{*}$", "†": r"$^{\dagger}$"}
+
 
 def write(report: Report) -> str:
     """Return the agreement tables and the metrics table, with what they were made from as a comment."""
@@ -111,12 +113,12 @@ def _value(entry: Figure | None) -> str:
 
 
 def _marked(text: str, marks: Marks | None) -> str:
-    """Return a value as its table sets it off; a star hangs over the edge, so that digits stay in line."""
+    """Return a value as its table sets it off; a sign hangs over the edge, so that digits stay in line."""
     if marks is None:
         return text
     text = rf"\textbf{{{text}}}" if marks.bold else text
     text = rf"\underline{{{text}}}" if marks.underlined else text
-    return rf"{text}\rlap{{$^{{*}}$}}" if marks.starred else text
+    return rf"{text}\rlap{{{SIGNS[marks.sign]}}}" if marks.sign else text
 
 
 def _under(entry: Figure | None) -> str:

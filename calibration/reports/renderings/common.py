@@ -16,8 +16,8 @@ def cell(entry: Figure | None) -> str:
         return ""
     if not entry.ok:
         return entry.reason
-    star = "*" if entry.marks and entry.marks.starred else ""
-    return f"{number(entry.value, entry.digits)}{star} ({interval(entry)})"
+    sign = entry.marks.sign if entry.marks else ""
+    return f"{number(entry.value, entry.digits)}{sign} ({interval(entry)})"
 
 
 def summary(report: Report) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from annotation.text.numbers import number
 from calibration.reports.figures import Figure, crowd, figures, worded
@@ -79,14 +79,12 @@ def _figure(result: Snapshot, table: LevelTable, row: LevelRow, cell: LevelCell)
     told = [
         "the highest of its column" if cell.best else "",
         f"the highest for {row.group}" if cell.best_of_group else "",
-        _not_significant(cell) if cell.starred else "",
+        f"not significant: p {number(cell.p, 3)}" if cell.starred else "",
+        f"no test: {cell.p_reason}" if cell.p is None else "",
     ]
-    marks = Marks(cell.starred, cell.best, cell.best_of_group, ", ".join(filter(None, told)))
+    sign: Literal["", "*", "†"] = "*" if cell.starred else "†" if cell.p is None else ""
+    marks = Marks(sign, cell.best, cell.best_of_group, ", ".join(filter(None, told)))
     return Correlated(**vars(plain), marks=marks)
-
-
-def _not_significant(cell: LevelCell) -> str:
-    return f"not significant: p {number(cell.p, 3)}" if cell.p is not None else f"no test: {cell.p_reason}"
 
 
 def share(key: str, row: LevelRow) -> Figure:
@@ -121,6 +119,13 @@ def said(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
         f"{reference}. A system’s score is the {score}.",
         f"Each figure stands above its {plan.level:.0%} interval ({plan.resamples:,} resamples of dialogues "
         f"and systems, seed {plan.seed}).",
-        f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column.{group}",
-        *table.warnings,
+        f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column, people apart.{group}",
+        *_untested(table),
+        *(f"{warning[:1].upper()}{warning[1:]}" for warning in table.warnings),
     )
+
+
+def _untested(table: LevelTable) -> list[str]:
+    """Return why some figures have no p-value, in a sentence for each reason."""
+    cells = [cell for row in table.rows for cell in row.cells if cell.result.ok and cell.p is None]
+    return [f"†: no p-value, as {reason}." for reason in dict.fromkeys(cell.p_reason for cell in cells)]
