@@ -60,6 +60,11 @@ class LevelInputs:
     attributes: Mapping[int, Mapping[str, str]]
     digest: str
 
+    @property
+    def sources(self) -> list[Source]:
+        """All answers that were read, question by question."""
+        return [source for question in self.questions for source in question.sources]
+
 
 def read(
     scope: Scope,
@@ -82,8 +87,14 @@ def read(
     continuations = produced(scope.corpus, keys, definition.levels.by)
     turns = turns_of(continuations)
     ids = {info.id for source in sources for info in source.data.raters}
-    digest = _digest(sources, continuations, turns)
-    return LevelInputs(definition.levels, questions, continuations, turns, _attributes(ids), digest)
+    return LevelInputs(
+        definition.levels,
+        questions,
+        continuations,
+        turns,
+        _attributes(ids),
+        _digest(sources, continuations, turns),
+    )
 
 
 def check(scope: Scope, definition: Definition, counted: Census) -> None:

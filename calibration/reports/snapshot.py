@@ -50,13 +50,16 @@ class Figure(Result):
     """A result with the raters it compares (all of them, or the pair) and the question they answered.
 
     `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
-    `marks` is how its table sets it off, None in tables that mark nothing.
+    `percent`: it is shown in percent. `bare`: it has no interval by its nature. `marks` is how its table sets
+    it off, None in tables that mark nothing.
     """
 
     raters: tuple[str, ...] = ()
     question: str = ""
     digits: ClassVar[int] = 3
     end_digits: ClassVar[int] = 2
+    percent: ClassVar[bool] = False
+    bare: ClassVar[bool] = False
     marks: ClassVar[Marks | None] = None
 
     @property

@@ -28,13 +28,12 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    by_section = [
-        replace(view.table, said=view.what)
-        for _, views in sections(result)
-        for view in views
-        if view.table.rows
-    ]
-    return [*tables.agreement(result), *by_section, *means.means(result)]
+    leading: list[tables.Table] = []
+    others: list[tables.Table] = []
+    for section, views in sections(result):
+        shown = [replace(view.table, said=view.what) for view in views if view.table.rows]
+        (leading if section.leads else others).extend(shown)
+    return [*leading, *tables.agreement(result), *others, *means.means(result)]
 
 
 def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:

@@ -87,6 +87,8 @@ def read(study: Study, part: str) -> Inputs:
     where = places(scope, {s.question.item_kind for s in subjects}, clusters)
     only = frozenset(definition.raters)
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
+    above = level_sources.read(scope, definition, counted, loaded, clusters)
+    read_too = [source.data.subject for source in above.sources] if above else []
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
     return Inputs(
@@ -99,8 +101,8 @@ def read(study: Study, part: str) -> Inputs:
         calls(scope, judges) + doubtful(scope, metrics),
         stamp,
         tuple(answered(scope, counted, clusters, only)),
-        tuple(uncompared(definition, counted, subjects)),
-        level_sources.read(scope, definition, counted, loaded, clusters),
+        tuple(uncompared(definition, counted, [*subjects, *read_too])),
+        above,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.text.numbers import number
+from annotation.text.numbers import number, percent
 from calibration.models import Report
 from calibration.reports import caveats, tables
 from calibration.reports.latex import NEEDS, escaped, fitted
@@ -106,7 +106,8 @@ def _value(entry: Figure | None) -> str:
     if entry is None:
         return ""
     if entry.ok:
-        return _marked(escaped(number(entry.value, entry.digits)), entry.marks)
+        shown = percent(entry.value, 1) if entry.percent else number(entry.value, entry.digits)
+        return _marked(escaped(shown), entry.marks)
     if isinstance(entry, Cell):
         return rf"---\textsuperscript{{{entry.note}}}"
     return escaped(entry.reason)
@@ -122,7 +123,7 @@ def _marked(text: str, marks: Marks | None) -> str:
 
 
 def _under(entry: Figure | None) -> str:
-    if entry is None or not entry.ok:
+    if entry is None or not entry.ok or entry.bare:
         return ""
     return rf"{{\scriptsize {escaped(interval(entry))}}}"
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from calibration.models import Report
 from calibration.reports import caveats, lede, tables
 from calibration.reports.figures import crowd, figures
-from calibration.reports.renderings.common import cell, headings, look_lines, part_line, summary
+from calibration.reports.renderings.common import cell, headings, look_lines, part_line, summary, value
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Table
 from calibration.reports.view import links, tables_of
-from calibration.reports.wording import listed
+from calibration.reports.wording import interval, listed
 
 
 def write(report: Report) -> str:
@@ -59,12 +59,12 @@ class Ready(str):
 
 def _cell(entry: Figure | None) -> str:
     """Return a figure, set off as its table marks it: bold, or underlined."""
-    text = cell(entry)
     if entry is None or entry.marks is None or not entry.ok:
-        return text
-    plain = _plain(text)
+        return cell(entry)
+    plain = _plain(value(entry))
     plain = f"<u>{plain}</u>" if entry.marks.underlined else plain
-    return Ready(f"**{plain}**" if entry.marks.bold else plain)
+    plain = f"**{plain}**" if entry.marks.bold else plain
+    return Ready(f"{plain} ({interval(entry)})")
 
 
 def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:

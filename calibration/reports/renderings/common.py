@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.text.numbers import number
+from annotation.text.numbers import number, percent
 from calibration.models import Report
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Table
@@ -11,13 +11,21 @@ from calibration.reports.wording import counted, interval
 
 
 def cell(entry: Figure | None) -> str:
-    """Return `0.432 (0.21 to 0.60)`, the reason why there is no value, or nothing."""
+    """Return `0.432 (0.21 to 0.60)`, `2.1%`, the reason why there is no value, or nothing."""
     if entry is None:
         return ""
     if not entry.ok:
         return entry.reason
-    sign = entry.marks.sign if entry.marks else ""
-    return f"{number(entry.value, entry.digits)}{sign} ({interval(entry)})"
+    if entry.bare:
+        return value(entry)
+    return f"{value(entry)} ({interval(entry)})"
+
+
+def value(entry: Figure) -> str:
+    """Return the value of a figure that has one, with the sign that its table gives it."""
+    if entry.percent:
+        return percent(entry.value, 1)
+    return f"{number(entry.value, entry.digits)}{entry.marks.sign if entry.marks else ''}"
 
 
 def summary(report: Report) -> str:

@@ -34,6 +34,7 @@ class Share(Figure):
     """A share of what could have counted, in percent; it has no interval."""
 
     percent: ClassVar[bool] = True
+    bare: ClassVar[bool] = True
 
 
 def whose(result: Snapshot, table: LevelTable) -> str:
@@ -66,7 +67,7 @@ def _row(result: Snapshot, table: LevelTable, row: LevelRow, left: list[str], no
         "",
         max(cell.result.n_items for cell in row.cells),
         max(cell.result.n_clusters for cell in row.cells),
-        [*cells, *(share(key, row) for key in left)],
+        [*cells, *(figure if (figure := share(key, row)).ok else None for key in left)],
         first=True,
         heading=row.heading,
     )
