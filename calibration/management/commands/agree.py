@@ -17,11 +17,11 @@ from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
+from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.types import SCALES, Level
-from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
 
