@@ -99,7 +99,7 @@ class Question:
     """All that was computed on one question; `problem` says why nothing was, where that is so.
 
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
-    said in another campaign.
+    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals.
     """
 
     ref: str
@@ -123,6 +123,7 @@ class Question:
     pairs: tuple[Figure, ...] = ()
     replacement: tuple[Figure, ...] = ()
     gaps: tuple[Figure, ...] = ()
+    f_intervals: tuple[Figure, ...] = ()
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -163,6 +164,24 @@ class TagTable:
 
 
 @dataclass(frozen=True, slots=True)
+class PrevalenceRow:
+    """How often a judge says yes to a question, and corrected by people who answered a part of its items.
+
+    `figures` stand in the order of `corrected_share.FIGURES`. `n_divided` clusters hold items of both parts.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    judge: str
+    people: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    n_labelled: int
+    n_unlabelled: int
+    n_divided: int
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """What was read: each item, cluster and rater counted once."""
 
@@ -200,6 +219,7 @@ class Snapshot:
     uncompared: tuple[Uncompared, ...]
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
+    prevalence: tuple[PrevalenceRow, ...] = ()
 
 
 @cache

@@ -6,6 +6,8 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,11 +17,13 @@ from calibration.agree import csv_table, html_page, latex, table_seven, text
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree.more import MORE
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.types import SCALES, Level
 
@@ -85,6 +89,13 @@ class Command(BaseCommand):
             default=next(iter(POLICIES)),
             help="what --table7 does with a person who never marks a behaviour",
         )
+        for more in MORE:
+            parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="compute kappa and MCC of two raters by scikit-learn as well; a difference is an error",
+        )
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -96,7 +107,8 @@ class Command(BaseCommand):
         try:
             plan = _plan(options)
             file = read_ratings(options["ratings"], _reading(options), _progress)
-            sections, entries = _analysed(file, plan, options)
+            with second_opinions() if options["verify"] else nullcontext():
+                sections, entries = _analysed(file, plan, options)
             tables = _table_seven(file, sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
@@ -185,9 +197,11 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        sections.append(section_of(title, ratings, analysis, file.cluster, said))
+        asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
-        entries += [entry.as_dict() | marked for entry in analysis.entries]
+        more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
+        entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     return sections, entries
 
 
