@@ -115,7 +115,7 @@ class Question:
     """All that was computed on one question; `problem` says why nothing was, where that is so.
 
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
-    said in another campaign.
+    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals.
     """
 
     ref: str
@@ -139,6 +139,7 @@ class Question:
     pairs: tuple[Figure, ...] = ()
     replacement: tuple[Figure, ...] = ()
     gaps: tuple[Figure, ...] = ()
+    f_intervals: tuple[Figure, ...] = ()
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -176,6 +177,24 @@ class TagTable:
     n_dropped: int
     rows: tuple[TagRow, ...]
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrevalenceRow:
+    """How often a judge says yes to a question, and corrected by people who answered a part of its items.
+
+    `figures` stand in the order of `corrected_share.FIGURES`. `n_divided` clusters hold items of both parts.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    judge: str
+    people: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    n_labelled: int
+    n_unlabelled: int
+    n_divided: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +236,7 @@ class Snapshot:
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
     levels: tuple[LevelTable, ...] = ()
+    prevalence: tuple[PrevalenceRow, ...] = ()
 
 
 @cache
