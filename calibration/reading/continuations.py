@@ -44,18 +44,18 @@ def condition_keys(corpus: Corpus) -> list[str]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def check_by(corpus: Corpus, by: Sequence[str]) -> None:
+def check_conditions(corpus: Corpus, conditions: Sequence[str]) -> None:
     """Refuse condition keys that no continuation has. Raises DefinitionError."""
-    if not by:
+    if not conditions:
         return
     known = condition_keys(corpus)
-    if unknown := [key for key in by if key not in known]:
+    if unknown := [key for key in conditions if key not in known]:
         raise DefinitionError(
             f"no continuation has the condition {unknown[0]!r}; there are {', '.join(known) or 'none'}"
         )
 
 
-def produced(corpus: Corpus, keys: Collection[str], by: Sequence[str] = ()) -> dict[str, Produced]:
+def produced(corpus: Corpus, keys: Collection[str], conditions: Sequence[str] = ()) -> dict[str, Produced]:
     """Return the continuations of some dialogue items' keys, in one query."""
     rows = (
         Continuation.objects.filter(dialogue__corpus=corpus)
@@ -66,17 +66,19 @@ def produced(corpus: Corpus, keys: Collection[str], by: Sequence[str] = ()) -> d
     for pk, dialogue, name, cluster, system, mode, condition in rows.iterator(chunk_size=CHUNK):
         key = item_key(dialogue, name, None)
         if key in keys:
-            called = system_name(system, condition, by)
+            called = system_name(system, condition, conditions)
             static = mode == Continuation.Mode.STATIC
             found[key] = Produced(pk, key, dialogue, name, cluster, called, static)
     return found
 
 
-def system_name(system: str, condition: dict[str, Any], by: Sequence[str]) -> str:
+def system_name(system: str, condition: dict[str, Any], conditions: Sequence[str]) -> str:
     """Return `model-x`, or with conditions `model-x (prompting vanilla, turns_per_call 5)`."""
-    if not by:
+    if not conditions:
         return system
-    told = ", ".join(f"{key} {_plain(condition[key]) if key in condition else 'not stated'}" for key in by)
+    told = ", ".join(
+        f"{key} {_plain(condition[key]) if key in condition else 'not stated'}" for key in conditions
+    )
     return f"{system} ({told})"
 
 

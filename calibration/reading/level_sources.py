@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from annotation.models import Item, Rater
 from calibration.errors import DefinitionError
 from calibration.reading.census import Census
-from calibration.reading.continuations import Produced, check_by, produced
+from calibration.reading.continuations import Produced, check_conditions, produced
 from calibration.reading.definitions import Definition
 from calibration.reading.levels import Levels
 from calibration.reading.ratings import SubjectData, load, places
@@ -102,7 +102,7 @@ def check(scope: Scope, definition: Definition, counted: Census) -> None:
     levels = definition.levels
     if levels is None:
         return
-    check_by(scope.corpus, levels.by)
+    check_conditions(scope.corpus, levels.by)
     names = sorted(rater.name for rater in counted.raters.values())
     if levels.reference not in (MEAN_OF_PEOPLE, *names):
         raise DefinitionError(
