@@ -36,7 +36,7 @@ TOKENS = {
 }
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, DejaVu Sans, sans-serif"
 ROW, WIDTH, LABELS = 14, 520, 190
-SIDE, MARGIN, NAMED = 360, 190, 15
+SIDE, BESIDE, NAMED = 360, 330, 15
 """The sides of a scatter, the room beside it, and up to how many systems have their names in it."""
 
 
@@ -213,7 +213,7 @@ def scatter(chart: dict[str, Any]) -> dict[str, Any]:
         width=SIDE,
         height=SIDE,
         background="transparent",
-        padding={"left": MARGIN, "right": MARGIN, "top": 4, "bottom": 4},
+        padding={"left": 4, "right": BESIDE, "top": 4, "bottom": 4},
     )
     return dict(drawn.configure(font=FONT).configure_view(stroke=None).to_dict())
 

@@ -13,27 +13,31 @@ from calibration.reports.levels import LevelCell, LevelTable
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 from calibration.reports.sections.level_table import LEFT_OUT, said, share, table_of, whose
 from calibration.reports.snapshot import Snapshot
+from calibration.reports.tables import Table
 
+TEMPLATE = "calibration/_level_charts.html"
 DOTS = "systems"
 """The switch that says which row's scatter is drawn."""
 
 
 def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
-    """Return the tables of a study at levels; on the page each with the scatter that is asked for."""
-    return [_view(result, table, at, asked) for at, table in enumerate(result.levels, 1)]
+    """Return the tables of a study at levels, each with the scatter of the row asked for, or of all."""
+    return [view for at, table in enumerate(result.levels, 1) for view in _views(result, table, at, asked)]
 
 
-def _view(result: Snapshot, table: LevelTable, at: int, asked: Asked | None) -> View:
+def _views(result: Snapshot, table: LevelTable, at: int, asked: Asked | None) -> list[View]:
     shown = table_of(result, table)
     if not table.rows:
-        return View(shown, (f"{table.reason[:1].upper()}{table.reason[1:]}.",))
-    drawn = _charts_of(result, table, at)
-    if not drawn:
-        return View(shown, said(result, table))
-    chosen = drawn if asked is None else [_chosen(drawn, table, asked)]
-    switches = [Switch(chart.up, {DOTS: chart.key}, chart in chosen) for chart in drawn]
-    data = {"charts": [(chart, _svg(chart)) for chart in chosen], "switches": switches}
-    return View(shown, said(result, table), template="calibration/_level_charts.html", data=data)
+        return [View(shown, (f"{table.reason[:1].upper()}{table.reason[1:]}.",))]
+    found = [View(shown, said(result, table))]
+    if drawn := _charts_of(result, table, at):
+        chosen = drawn if asked is None else [_chosen(drawn, table, asked)]
+        switches = [Switch(chart.up, {DOTS: chart.key}, chart in chosen) for chart in drawn]
+        data = {"charts": [(chart, _svg(chart)) for chart in chosen], "switches": switches}
+        title = chosen[0].title if len(chosen) == 1 else f"Systems by each row and by {whose(result, table)}"
+        caption = ("One point a system, with its interval on both axes.",)
+        found.append(View(Table(title, []), caption, template=TEMPLATE, data=data))
+    return found
 
 
 def _chosen(drawn: Sequence[Chart], table: LevelTable, asked: Asked) -> Chart:
