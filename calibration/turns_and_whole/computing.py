@@ -87,7 +87,7 @@ def compute(asked: Asked) -> TurnsAndWhole:
         system_names=tuple(dict.fromkeys(row[4] for row in both)),
     )
     by_turns, by_whole = (
-        np.array([float(np.mean(values[row[0]])) for row in both]) for values in (turns, whole)
+        np.array([sum(values[row[0]]) / len(values[row[0]]) for row in both]) for values in (turns, whole)
     )
     placed, inversions = turns_and_whole(units, by_turns, by_whole)
     lines = [
