@@ -158,7 +158,7 @@ def test_the_text_shows_values_stars_marks_and_what_they_mean(path: Path) -> Non
     assert "Turn level" not in shown.split("p is 0.05 or more")[0]
     assert f"{number(best['value'])}{'!' * best['best']}" in shown
     assert "* p is 0.05 or more by the permutation of systems or dialogues." in said
-    assert "! stands for the best of a column, _ for the best of its group." in said
+    assert "!: the highest of its column, people apart. _: the highest of its column in its group." in said
     assert "(from turn scores)" in said
     assert "b<eu & co: left out are" in said
     assert "System level: systems' means; cluster x system bootstrap" in said

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calibration.agree.by_level.report import Shown, groups, methods, notes
+from calibration.agree.by_level.report import Shown, groups, levels_of, methods, notes
 from calibration.agree.words import plain
 from calibration.reports.latex import escaped, fitted
 from calibration.statistics.by_level import LevelEntry, LevelRow, LevelTable
 
 SYMBOLS = {"pearson": "$r$", "spearman": r"$\rho$", "kendall_tau_b": r"$\tau$"}
-MARKS = "Bold: the best of a column. Underlined: the best of its group."
 
 
 def written(name: str, shown: Sequence[Shown]) -> str:
@@ -22,19 +21,19 @@ def written(name: str, shown: Sequence[Shown]) -> str:
 
 
 def _table(title: str, table: LevelTable) -> list[str]:
-    width = len(table.coefficients)
-    spans = [rf"\multicolumn{{{width}}}{{c}}{{{level.capitalize()} level}}" for level in table.levels]
-    rules = [rf"\cmidrule(lr){{{2 + width * at}-{1 + width * (at + 1)}}}" for at in range(len(table.levels))]
-    symbols = [SYMBOLS[name] for name in table.coefficients] * len(table.levels)
+    width, levels = len(table.coefficients), levels_of(table)
+    spans = [rf"\multicolumn{{{width}}}{{c}}{{{level.capitalize()} level}}" for level in levels]
+    rules = [rf"\cmidrule(lr){{{2 + width * at}-{1 + width * (at + 1)}}}" for at in range(len(levels))]
+    symbols = [SYMBOLS[name] for name in table.coefficients] * len(levels)
     body: list[str] = []
     for heading, members in groups(table):
         if heading:
-            span = 1 + width * len(table.levels)
+            span = 1 + width * len(levels)
             body.append(rf"\multicolumn{{{span}}}{{l}}{{\emph{{{_text(heading)}}}}} \\")
         for row in members:
             body += _row(row, table)
     tabular = [
-        rf"\begin{{tabular}}{{l{'r' * width * len(table.levels)}}}",
+        rf"\begin{{tabular}}{{l{'r' * width * len(levels)}}}",
         r"\toprule",
         " & ".join(["", *spans]) + r" \\",
         "".join(rules),
@@ -44,7 +43,7 @@ def _table(title: str, table: LevelTable) -> list[str]:
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    below = " ".join([*notes(table), MARKS, *methods(table)])
+    below = " ".join([*notes(table, "Bold", "Underlined"), *methods(table)])
     return [
         r"\begin{table}",
         r"\centering",
@@ -56,7 +55,7 @@ def _table(title: str, table: LevelTable) -> list[str]:
 
 
 def _row(row: LevelRow, table: LevelTable) -> list[str]:
-    entries = [row.entry(level, name) for level in table.levels for name in table.coefficients]
+    entries = [row.entry(level, name) for level in levels_of(table) for name in table.coefficients]
     values = " & ".join([_text(row.name), *(_value(entry) for entry in entries)])
     ends = " & ".join(["", *(_ends(entry) for entry in entries)])
     return [values + r" \\", ends + r" \\"]

@@ -39,6 +39,11 @@ def meets(row: LevelRow, level: Level) -> bool:
     return any(entry.level == level and entry.result.reason != NOT_AT_TURN_LEVEL for entry in row.entries)
 
 
+def levels_of(table: LevelTable) -> list[Level]:
+    """Return the levels at which some row has something to show."""
+    return [level for level in table.levels if any(meets(row, level) for row in table.rows)]
+
+
 def p_of(entry: LevelEntry) -> str:
     """Write a p-value with three decimals, or a dash."""
     if entry.p is None:
@@ -71,15 +76,20 @@ def left_out(row: LevelRow) -> str:
     return f"{row.name}: left out are {' and '.join(parts)}." if parts else ""
 
 
-def notes(table: LevelTable) -> list[str]:
-    """Explain stars and marks where there are any, what has no value or no p, and the flags."""
+def notes(table: LevelTable, best: str, best_of_group: str) -> list[str]:
+    """Explain stars and marks where there are any, what has no value or no p, and the flags.
+
+    ``best`` and ``best_of_group`` name the marks, as in "Bold".
+    """
     entries = [entry for row in table.rows for entry in row.entries]
     test = "permutation of systems or dialogues" if table.options.p == "clustered" else "test over items"
     out = []
     if any(entry.starred for entry in entries):
         out.append(f"{STAR} p is 0.05 or more by the {test}.")
     if any(entry.best for entry in entries):
-        out.append("Marked are the best of each column, people apart, and the best of each group.")
+        out.append(f"{best}: the highest of its column, people apart.")
+    if any(entry.best_of_group for entry in entries):
+        out.append(f"{best_of_group}: the highest of its column in its group.")
     reasons: dict[str, list[str]] = {}
     for row in table.rows:
         for entry in row.entries:

@@ -13,6 +13,7 @@ from calibration.agree.by_level.report import (
     Shown,
     facts,
     groups,
+    levels_of,
     meets,
     methods,
     notes,
@@ -21,8 +22,6 @@ from calibration.agree.by_level.report import (
 from calibration.agree.text import WIDTH, columns
 from calibration.agree.words import interval, number, plain
 from calibration.statistics.by_level import Level, LevelEntry, LevelTable
-
-MARKS = f"{BEST} stands for the best of a column, {BEST_OF_GROUP} for the best of its group."
 
 
 def written(name: str, shown: Sequence[Shown]) -> str:
@@ -34,11 +33,9 @@ def _section(name: str, shown: Shown) -> list[str]:
     table = shown.table
     heading = plain(f"{name}: {shown.title}" if shown.title else f"{name}: correlations by level")
     lines = [heading, "=" * min(len(heading), WIDTH), "", *_wrapped(facts(shown)), ""]
-    for level in table.levels:
-        if any(meets(row, level) for row in table.rows):
-            lines += [f"{level.capitalize()} level", *_level(table, level), ""]
-    is_marked = any(entry.best for row in table.rows for entry in row.entries)
-    lines += _wrapped([*notes(table), *([MARKS] if is_marked else [])])
+    for level in levels_of(table):
+        lines += [f"{level.capitalize()} level", *_level(table, level), ""]
+    lines += _wrapped(notes(table, BEST, BEST_OF_GROUP))
     return [*lines, "", *_wrapped(methods(table)), ""]
 
 

@@ -54,6 +54,8 @@ class Permutations:
         """Permute the rows; where there are none, a text says why."""
         if isinstance(rows, str):
             return Tested(reason=rows)
+        if self.wanted < 1:
+            return Tested(reason="no permutations were asked for")
         orders = self.of(len(rows.x))
         found = permuted(rows.x, rows.y, correlation, orders)
         seed = "" if orders.is_exact else f", seed {self.seed}"
