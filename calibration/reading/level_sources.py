@@ -61,9 +61,9 @@ class LevelInputs:
     digest: str
 
     @property
-    def sources(self) -> list[Source]:
-        """All answers that were read, question by question."""
-        return [source for question in self.questions for source in question.sources]
+    def across(self) -> list[SubjectData]:
+        """The answers that were read beside the questions' own."""
+        return [source.data for question in self.questions for source in question.sources[1:]]
 
 
 def read(

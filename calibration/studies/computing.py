@@ -52,7 +52,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         definition=inputs.definition,
         part=inputs.part,
         split=_split(inputs),
-        counts=_counts(inputs.subjects),
+        counts=_counts([*inputs.subjects, *(inputs.levels.across if inputs.levels else ())]),
         calls=inputs.calls,
         answered=inputs.answered,
         uncompared=inputs.uncompared,
@@ -94,7 +94,10 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
         values=asked.values,
         group=asked.group,
         pooled=is_pooled,
-        links=tuple(Link(link.question.ref, link.map.as_dict()) for link in data.subject.links),
+        links=tuple(
+            Link(link.question.ref, link.map.as_dict())
+            for link in (*data.subject.links, *data.subject.across)
+        ),
         repeated=data.repeated,
     )
     try:

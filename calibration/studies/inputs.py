@@ -88,7 +88,7 @@ def read(study: Study, part: str) -> Inputs:
     only = frozenset(definition.raters)
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
     above = level_sources.read(scope, definition, counted, loaded, clusters)
-    read_too = [source.data.subject for source in above.sources] if above else []
+    read_too = [data.subject for data in above.across] if above else []
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
     return Inputs(
