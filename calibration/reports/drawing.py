@@ -76,7 +76,12 @@ def in_page(drawn: str, spoken: str) -> str:
 
 
 def _spoken(chart: Chart) -> str:
-    return f"{chart.title}: {chart.axis}. The same figures are in the table below."
+    where = (
+        "each system’s figures can be downloaded as CSV"
+        if chart.dots
+        else "the same figures are in the table below"
+    )
+    return f"{chart.title}: {chart.axis}; {where}."
 
 
 def _escaped(text: str) -> str:
