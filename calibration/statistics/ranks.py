@@ -16,6 +16,7 @@ from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.unit_pairs import kendall_by_unit, pays
 
+LEAST_ROWS = 8  # resamples worked on at a time however many the items: their weights lie side by side
 ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in cache
 
 
@@ -48,7 +49,7 @@ class Order:
 def _by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
     """Return compute's values; it reads weights of units x resamples, so that items are rows in memory."""
     order = draw.sample.once(Order)
-    step = max(1, ROWS // max(1, draw.sample.n_items))
+    step = max(LEAST_ROWS, ROWS // max(1, draw.sample.n_items))
     parts = [
         compute(order, np.ascontiguousarray(draw.weights[start : start + step].T))
         for start in range(0, len(draw.weights), step)
@@ -63,7 +64,7 @@ def _spearman_rows(order: Order, weights: Floats) -> Floats:
     weighted = by_y * x_dev[order.x_codes_by_y]
     covariance = _dot(_grouped(weighted, order.y_starts), y_dev)
     x_spread, y_spread = _dot(x_group * x_dev, x_dev), _dot(y_group * y_dev, y_dev)
-    return _correlation(covariance, x_spread, y_spread, _one_group(x_group), _one_group(y_group))
+    return _correlation(covariance, x_spread, y_spread)
 
 
 def _kendall_rows(order: Order, weights: Floats) -> Floats:
@@ -75,7 +76,7 @@ def _kendall_rows(order: Order, weights: Floats) -> Floats:
     both_ties = _tied(_grouped(by_x, order.pair_starts))
     concordant = _concordant(order.y_codes, by_x)
     difference = 2 * concordant - (pairs - x_ties - y_ties + both_ties)
-    return _correlation(difference, pairs - x_ties, pairs - y_ties, _one_group(x_group), _one_group(y_group))
+    return _correlation(difference, pairs - x_ties, pairs - y_ties)
 
 
 def concordance(x: Floats, y: Floats) -> int:
@@ -127,14 +128,11 @@ def _dot(one: Floats, other: Floats) -> Floats:
     return np.asarray(np.einsum("ir,ir->r", one, other))
 
 
-def _correlation(top: Floats, x_spread: Floats, y_spread: Floats, x_one: Floats, y_one: Floats) -> Floats:
-    undefined = (x_one + y_one) > 0
+def _correlation(top: Floats, x_spread: Floats, y_spread: Floats) -> Floats:
+    """Return the ratio; NaN where a side has one value, whose spread is then exactly 0."""
+    undefined = (x_spread <= 0) | (y_spread <= 0)
     bottom = np.sqrt(np.where(undefined, 1.0, x_spread)) * np.sqrt(np.where(undefined, 1.0, y_spread))
     return np.where(undefined, np.nan, np.clip(top / bottom, -1, 1))
-
-
-def _one_group(group: Floats) -> Floats:
-    return ((group > 0).sum(axis=0) <= 1).astype(np.float64)
 
 
 def _tied(group: Floats) -> Floats:

@@ -23,6 +23,7 @@ from calibration.statistics.by_level import (
     systems_apart,
     unit_means,
 )
+from calibration.statistics.by_level.systems import centred
 
 SYSTEMS, DIALOGUES, TURNS, PEOPLE = 99, 15, 7, 6
 POINT = Plan(resamples=0)
@@ -288,3 +289,24 @@ def test_rows_share_their_resamples_and_the_same_seed_gives_the_same_digits() ->
     assert once == level_table(scored, LEVELS, plan=plan, options=options)
     alone = level_table(replace(scored, rows=scored.rows[1:2]), LEVELS, plan=plan, options=options)
     assert [entry.result for entry in alone.rows[0].entries] == [e.result for e in once.rows[1].entries]
+
+
+@pytest.mark.parametrize("point", [0.9, 1.0, -1.0, 0.0])
+def test_resampled_correlations_of_systems_are_moved_to_the_value(point: float) -> None:
+    low = np.tanh(np.arctanh(np.clip(point, -0.95, 0.95)) + np.random.default_rng(0).normal(-0.6, 0.2, 500))
+    moved = centred(point, np.append(low, np.nan), 10)
+    assert np.nanmedian(moved) == pytest.approx(np.clip(point, -(1 - 1 / 90), 1 - 1 / 90), abs=1e-6)
+    assert np.isnan(moved[-1])
+    assert (np.argsort(moved[:-1]) == np.argsort(low)).all()
+    assert np.abs(moved[:-1]).max() < 1
+
+
+def test_the_interval_of_systems_holds_the_value_where_resampling_weakens_it() -> None:
+    scored, _ = _corpus(systems=40, dialogues=5)
+    judge = replace(scored.rows[1], values=scored.reference.values + 0.3 * scored.rows[1].values)
+    table = level_table(replace(scored, rows=(judge,)), ("system",), plan=Plan(resamples=300))
+    for entry in table.rows[0].entries:
+        result = entry.result
+        assert result.low is not None
+        assert result.high is not None
+        assert result.low < result.value < result.high  # type: ignore[operator]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.statistics.by_level.means import tied
+from calibration.statistics.by_level.means import EQUAL, tied
 from calibration.statistics.by_level.paired import Pair, Side, SystemScore
 from calibration.statistics.by_level.scored import Mask, Units
 from calibration.statistics.core.resampling import Plan, crossed_counts
@@ -118,15 +118,30 @@ def correlations(
         finished(
             name,
             float(points[at]),
-            replicates[:, at],
+            centred(float(points[at]), replicates[:, at], n),
             draws.plan,
-            method="systems' means",
+            method="systems' means, resampled values centred on the value (Fisher's z)",
             undefined="a side scores all systems alike",
             n_drawn=min(n, n_clusters),
             **counts,
         )
         for at, name in enumerate(wanted)
     ]
+
+
+def centred(point: float, replicates: Floats, n: int) -> Floats:
+    """Return resampled correlations of n systems, moved on Fisher's z so that their median is the value.
+
+    Means over drawn dialogues are noisier than means over all of them, so that resampled correlations lie
+    lower than the value by about as much as the value lies below one without noise: their spread tells of
+    the value's, their place does not. A correlation of 1 counts as just above the largest there is below.
+    """
+    if not (np.isfinite(point) and np.isfinite(replicates).any()):
+        return replicates
+    sizes = np.abs(np.append(replicates[np.isfinite(replicates)], point))
+    most = max(1 - 1 / (n * (n - 1)), float(sizes[sizes < 1 - EQUAL].max(initial=0.0)))
+    z, place = np.arctanh(np.clip(replicates, -most, most)), np.arctanh(np.clip(point, -most, most))
+    return np.asarray(np.tanh(z + place - np.nanmedian(z)))
 
 
 def points(

@@ -85,6 +85,8 @@ class _Computing:
         """Return all rows, as many at a time as there are processors."""
         if self.points or "system" in self.levels:
             self.system_draws = SystemDraws(self.scored.units, self.draws.plan)
+        if len(self.scored.rows) < 2:
+            return tuple(self.row(row) for row in self.scored.rows)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return tuple(pool.map(self.row, self.scored.rows))
 
