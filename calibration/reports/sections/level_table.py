@@ -16,9 +16,10 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE
 LEVELS = {"turn": "Turn level", "dialogue": "Dialogue level", "system": "System level"}
 MADE = {"static": "static continuations", "rollout": "own turns and rollouts"}
 P = {
-    "clustered": "permuting systems, or whole dialogues where fewer than 10 systems answered the same ones",
+    "clustered": "permuting systems, or whole dialogues where few systems answered the same ones",
     "item": "the usual test, which takes the units as independent",
 }
+FEW_SYSTEMS = 10
 LEFT_OUT = {"turns_left_out": "turns", "continuations_left_out": "dialogues"}
 
 
@@ -121,9 +122,17 @@ def said(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
         f"Each figure stands above its {plan.level:.0%} interval ({plan.resamples:,} resamples of dialogues "
         f"and systems, seed {plan.seed}).",
         f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column, people apart.{group}",
+        *_few_systems(table),
         *_untested(table),
         *(f"{warning[:1].upper()}{warning[1:]}" for warning in table.warnings),
     )
+
+
+def _few_systems(table: LevelTable) -> list[str]:
+    """Return a caution where systems are so few that their order may be chance."""
+    if "system" not in table.levels or not 3 <= table.n_systems < FEW_SYSTEMS:
+        return []
+    return [f"{table.n_systems} systems are few: a high correlation of systems may be chance."]
 
 
 def _untested(table: LevelTable) -> list[str]:
