@@ -123,6 +123,7 @@ def said(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
         f"and systems, seed {plan.seed}).",
         f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column, people apart.{group}",
         *_few_systems(table),
+        *_without_interval(table),
         *_untested(table),
         *(f"{warning[:1].upper()}{warning[1:]}" for warning in table.warnings),
     )
@@ -133,6 +134,13 @@ def _few_systems(table: LevelTable) -> list[str]:
     if "system" not in table.levels or not 3 <= table.n_systems < FEW_SYSTEMS:
         return []
     return [f"{table.n_systems} systems are few: a high correlation of systems may be chance."]
+
+
+def _without_interval(table: LevelTable) -> list[str]:
+    """Return why some figures have no interval, in a sentence for each reason."""
+    results = [cell.result for row in table.rows for cell in row.cells]
+    reasons = [result.reason for result in results if result.ok and result.low is None and result.reason]
+    return [f"No interval: {reason}." for reason in dict.fromkeys(reasons)]
 
 
 def _untested(table: LevelTable) -> list[str]:
