@@ -25,6 +25,7 @@ from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.inputs import Inputs
+from calibration.studies.levels import level_tables
 from calibration.studies.prevalence import prevalence
 from calibration.studies.tags import tag_sets, tags
 
@@ -57,6 +58,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         uncompared=inputs.uncompared,
         questions=tuple(questions),
         tags=tags(inputs.subjects, inputs.definition),
+        levels=level_tables(inputs),
         prevalence=prevalence(inputs.subjects, inputs.definition),
     )
 
