@@ -293,7 +293,8 @@ def test_rows_share_their_resamples_and_the_same_seed_gives_the_same_digits() ->
 
 @pytest.mark.parametrize("point", [0.9, 1.0, -1.0, 0.0])
 def test_resampled_correlations_of_systems_are_moved_to_the_value(point: float) -> None:
-    low = np.tanh(np.arctanh(np.clip(point, -0.95, 0.95)) + np.random.default_rng(0).normal(-0.6, 0.2, 500))
+    weaker = np.random.default_rng(0).normal(-0.6, 0.2, 500) * (-1 if point < 0 else 1)
+    low = np.tanh(np.arctanh(np.clip(point, -0.95, 0.95)) + weaker)
     moved = centred(point, np.append(low, np.nan), 10)
     assert np.nanmedian(moved) == pytest.approx(np.clip(point, -(1 - 1 / 90), 1 - 1 / 90), abs=1e-6)
     assert np.isnan(moved[-1])
