@@ -7,6 +7,8 @@ serves all resamples at once), in O(items x log values) per resample.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from calibration.statistics.core.features import Draw
@@ -18,12 +20,12 @@ ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in
 
 def spearman_by_item(draw: Draw) -> Floats:
     """Spearman's rho for rows of weights; NaN where x or y has one value."""
-    return _by_rows(draw, _spearman_rows)
+    return by_rows(draw, _spearman_rows)
 
 
 def kendall_by_item(draw: Draw) -> Floats:
     """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
-    return _by_rows(draw, _kendall_rows)
+    return by_rows(draw, _kendall_rows)
 
 
 class Order:
@@ -40,9 +42,9 @@ class Order:
         self.pair_starts = _pair_starts(x, y)
 
 
-def _by_rows(draw: Draw, compute: object) -> Floats:
+def by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
+    """Return a value per row of weights, a few rows at a time, from the sample sorted once."""
     order = draw.sample.__dict__.setdefault("_order", Order(draw.sample))
-    assert callable(compute)
     step = max(1, ROWS // max(1, draw.sample.n_items))
     parts = [
         compute(order, draw.weights[start : start + step][:, order.units])
@@ -75,6 +77,12 @@ def _kendall_rows(order: Order, weights: Floats) -> Floats:
     concordant = _concordant(order.y_codes, weights)
     difference = 2 * concordant - (pairs - x_ties - y_ties + both_ties)
     return _correlation(difference, pairs - x_ties, pairs - y_ties, _one_group(x_group), _one_group(y_group))
+
+
+def right_of_many(order: Order, weights: Floats) -> Floats:
+    """Return the weight of pairs that x and y order alike or both tie."""
+    both = np.add.reduceat(weights, order.pair_starts, axis=1)
+    return _concordant(order.y_codes, weights) + _tied(both)
 
 
 def _concordant(codes: Ints, weights: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Repeats, table 7, comparisons, ranking accuracy, levels, planning and descriptions of raters."""
+"""Repeats, table 7, comparisons, levels, planning and descriptions of raters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from calibration.statistics.levels import aggregate, system_level
 from calibration.statistics.p_values import clustered_correlation_test, correlation_test
 from calibration.statistics.pairwise import with_weights
 from calibration.statistics.planning import clusters_for_alt_test, clusters_for_width, design_effect
-from calibration.statistics.ranking import ranking_accuracy
 from calibration.statistics.raters import over_raters
 from calibration.statistics.repeats import pass_at_k, pass_hat_k, retest, self_consistency
 from calibration.statistics.replacement import alternative_annotator_test
@@ -132,33 +131,6 @@ def test_few_dialogues_are_permuted_completely() -> None:
 def test_a_correction_is_no_test_of_what_is_not_a_p_value() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         corrected([0.2, 1.4], "holm")
-
-
-def _brute(human: np.ndarray, metric: np.ndarray, threshold: float) -> float:
-    right = 0
-    pairs = list(combinations(range(len(human)), 2))
-    for i, j in pairs:
-        d = metric[i] - metric[j]
-        said = 0 if abs(d) <= threshold else np.sign(d)
-        right += said == np.sign(human[i] - human[j])
-    return right / len(pairs)
-
-
-def test_the_tie_threshold_is_the_best_there_is() -> None:
-    rng = np.random.default_rng(2)
-    human = rng.integers(0, 3, 25).astype(float)
-    metric = human + rng.normal(size=25)
-    found = ranking_accuracy(human, metric)
-    tried = [0.0, *np.abs(np.subtract.outer(metric, metric)).ravel()]
-    assert found.accuracy.value == pytest.approx(max(_brute(human, metric, t) for t in tried))
-    assert found.accuracy.value == pytest.approx(_brute(human, metric, found.threshold))
-    assert found.accuracy.low is None
-
-
-def test_ranking_within_groups_compares_only_there() -> None:
-    found = ranking_accuracy([1, 2, 5, 4], [1, 2, 4, 3], ["a", "a", "b", "b"], threshold=0.0)
-    assert found.accuracy.value == 1.0
-    assert ranking_accuracy([1, 2], [1, 2], ["a", "b"]).accuracy.status == "insufficient"
 
 
 def _by_system() -> Ratings:
