@@ -1,9 +1,10 @@
-"""Pairwise ranking accuracy: the share of pairs of items that one rater orders as the other does, ties included.
+"""Pairwise ranking accuracy: the share of pairs of items that one rater orders as the other does.
 
-Source: Deutsch, Foster and Freitag (2023), "Ties Matter". Two items that the first rater (people) ties are right
-where the second ties them, too. A metric, or a judge on another scale, seldom ties exactly, so there
+Source: Deutsch, Foster and Freitag (2023), "Ties Matter". Two items that the first rater (people) ties are
+right where the second ties them, too. A metric, or a judge on another scale, seldom ties exactly, so there
 differences of at most a threshold count as ties; the threshold is the one of highest accuracy on the same
-items, which is slightly optimistic, and the result's method names it. On a shared scale a tie is the same value.
+items, which is slightly optimistic, and the result's method names it. On a shared scale a tie is the same
+value.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def ranking_accuracy(draw: Draw) -> Floats:
 class Places:
     """The distinct (x, y) of a sample in the order of y, and where y's differences exceed the threshold.
 
-    ``members`` are the places of each value of x, from the lowest; ``before`` counts, per place, those whose y
-    lies below its own by more than the threshold.
+    ``members`` are the places of each value of x, from the lowest; ``before`` counts, per place, those whose
+    y lies below its own by more than the threshold.
     """
 
     def __init__(self, sample: Sample) -> None:
@@ -83,7 +84,7 @@ def _by_values(draw: Draw) -> Floats:
 
 
 def _right(weights: Floats, places: Places) -> Floats:
-    """Sum over x's values: pairs with a lower x and a y lower by more than the threshold, and ties of both."""
+    """Sum over x's values the pairs with a lower x and a clearly lower y, and the ties of both."""
     n_rows, n_places = weights.shape
     lower = np.zeros((n_rows, n_places))  # weight at each place of the values of x before this one
     right = -weights.sum(axis=1) / 2  # an item makes no pair with itself

@@ -86,7 +86,12 @@ def test_a_judge_on_another_scale_meets_people_only_through_correlation() -> Non
     records = [Record(f"i{i}", "ann", i % 5, kind="human") for i in range(40)]
     records += [Record(f"i{i}", "gpt", 1 + i % 7, kind="judge") for i in range(40)]
     ratings = ratings_from_records(records, level="ordinal", values=range(5), off_scale=["gpt"])
-    assert _names(analyse(ratings, plan=PLAN).pairs) == {"pearson", "spearman", "kendall_tau_b", "ranking_accuracy"}
+    assert _names(analyse(ratings, plan=PLAN).pairs) == {
+        "pearson",
+        "spearman",
+        "kendall_tau_b",
+        "ranking_accuracy",
+    }
 
 
 def test_people_come_first_as_the_reference() -> None:
