@@ -21,7 +21,6 @@ from calibration.pages.refusals import refusal_shown
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable, snapshot_of
-from calibration.reports.tags import policy_of
 from calibration.reports.view import charts_of, view_of
 from calibration.studies import actions as studies
 from calibration.studies import job as jobs
@@ -66,10 +65,9 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _shown_as(request: HttpRequest, found: Report) -> dict[str, Any]:
-    """Return what the page shows of a report, by the switches of its table of tags."""
-    policy, percent = policy_of(request.GET.get("policy")), "percent" in request.GET
+    """Return what the page shows of a report, by the switches of its tables."""
     switches = {key: request.GET[key] for key in ("part", "snapshot") if key in request.GET}
-    return view_of(found, policy=policy, percent=percent) | {
+    return view_of(found, request.GET.dict()) | {
         "forms": RENDERINGS.values(),
         "switches": urlencode(switches),
     }

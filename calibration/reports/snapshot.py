@@ -26,9 +26,12 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 4
-READABLE = frozenset({3, 4})
-"""Format 3 had no tables of tags."""
+FORMAT = 5
+READABLE = frozenset({3, 4, 5})
+"""Format 3 had no tables of tags, format 4 none of the other sections."""
+
+READ = "_snapshot"
+"""Where a report's row keeps what was read from it."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class Question:
     """All that was computed on one question; `problem` says why nothing was, where that is so.
 
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
-    said in another campaign.
+    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals.
     """
 
     ref: str
@@ -120,6 +123,7 @@ class Question:
     pairs: tuple[Figure, ...] = ()
     replacement: tuple[Figure, ...] = ()
     gaps: tuple[Figure, ...] = ()
+    f_intervals: tuple[Figure, ...] = ()
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -218,9 +222,18 @@ def is_readable(report: Report) -> bool:
 
 
 def snapshot_of(report: Report) -> Snapshot:
-    """Return what a report's row holds. Raises OlderFormat where it was kept in a format of before."""
-    kept = report.result
-    if not is_readable(report):
+    """Return what a report's row holds, read once per row: a page and its parts ask for it several times.
+
+    Raises OlderFormat where it was kept in a format of before.
+    """
+    found: Snapshot | None = vars(report).get(READ)
+    if found is None:
+        found = vars(report)[READ] = _read(report.result, is_readable(report))
+    return found
+
+
+def _read(kept: dict[str, Any], readable: bool) -> Snapshot:
+    if not readable:
         raise OlderFormat(
             f"was kept in format {kept.get('format')}, which this version does not show: compute it again "
             "or download its JSON as it was kept"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -12,28 +13,34 @@ from annotation.models import TestLook
 from calibration.models import Report
 from calibration.reading import changes
 from calibration.reading.scope import scope_of
-from calibration.reports import caveats, charts, drawing, lede, means, tables, tags
+from calibration.reports import caveats, charts, drawing, lede, means, tables
 from calibration.reports.figures import crowd, figures
+from calibration.reports.sections import SECTIONS, Asked, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.statistics.cocoeval import POLICIES
 from calibration.studies import actions as studies
 
 
 def charts_of(result: Snapshot) -> list[charts.Chart]:
     """Return all charts of a report, in the order of its page."""
-    return [*charts.charts(result), *tags.marked(result)]
+    return [*charts.charts(result), *(chart for section in SECTIONS for chart in section.charts(result))]
 
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    by_tag = [view.table for view in tags.views(result) if view.table.rows]
-    return [*tables.agreement(result), *by_tag, *means.means(result)]
+    by_section = [view.table for _, views in sections(result) for view in views if view.table.rows]
+    return [*tables.agreement(result), *by_section, *means.means(result)]
 
 
-def view_of(report: Report, *, policy: str | None = None, percent: bool = False) -> dict[str, Any]:
+def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:
+    """Return the sections that a report has something to say in, with their tables as they are asked for."""
+    found = [(section, section.views(result, asked)) for section in SECTIONS]
+    return [(section, views) for section, views in found if views]
+
+
+def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
     """Return the context of the report page: sentences, charts, tables, provenance.
 
-    `policy` (of table 7: all where it is None) and `percent` (its precision and recall) are how it is shown.
+    `asked` are the switches of its tables; None shows each table in every way, as a file does.
     """
     result = snapshot_of(report)
     questions = figures(result)
@@ -45,10 +52,7 @@ def view_of(report: Report, *, policy: str | None = None, percent: bool = False)
         "caveats": caveats.caveats(result),
         "charts": [(chart, _trusted(chart)) for chart in charts_of(result)],
         "agreement": tables.agreement(result),
-        "tags": tags.views(result, policy, percent=percent),
-        "policy": policy,
-        "policies": POLICIES,
-        "percent": percent,
+        "sections": sections(result, asked),
         "means": means.means(result),
         "metrics": tables.metrics(result),
         "matrices": tables.matrices(result),

@@ -1,8 +1,8 @@
 """Many-facet severity: how much lower or higher each rater rates, items held equal.
 
-The model is value = item + rater + error by least squares (the two-way additive model, Scheffe 1959, ch. 4; the
-linear form of a many-facet model, Linacre 1989), so that nobody looks severe for having had the weak items.
-It assumes that a rater is off by the same amount on every item and reads the values as equally spaced. Raters
+The model is value = item + rater + error by least squares (the two-way additive model, Scheffe 1959, ch. 4;
+the linear form of a many-facet model, Linacre 1989), so that nobody looks severe for having had the weak
+items. It assumes that a rater is off by the same amount on every item and reads the values as equally spaced. Raters
 are comparable only where items join them, directly or through others: groups that no item joins are fitted
 each by itself, with a zero of its own.
 """
@@ -65,21 +65,22 @@ def groups_of(block: Floats) -> Ints:
 def rater_effects(
     ratings: Ratings, block: Floats, columns: Sequence[int], zero: Sequence[int], plan: Plan
 ) -> tuple[RaterEffect, ...]:
-    """Fit the model and return the effect of each rater of ``columns``, intervals by resampling the plan's units.
+    """Fit the model and return the effect of each rater of ``columns``, intervals by the plan.
 
-    ``block`` holds the values as numbers, items x raters of ``ratings``. The severities of the raters of ``zero``
-    (of all raters of a group that has none of them), each weighing by its ratings, average 0. In a group of more
-    than MOST_RESAMPLED raters the intervals rest on cluster-robust standard errors (Liang and Zeger 1986).
+    ``block`` holds the values as numbers, items x raters of ``ratings``. The severities of the raters of
+    ``zero`` (of all raters of a group that has none of them), each weighing by its ratings, average 0. In a
+    group of more than MOST_RESAMPLED raters intervals rest on cluster-robust standard errors (Liang and
+    Zeger 1986).
     """
     mine = block[:, list(columns)]
     groups, resampling = groups_of(mine), resampling_of(ratings, plan)
     effects: dict[int, RaterEffect] = {}
     for group in range(1, int(groups.max(initial=0)) + 1):
-        places = np.flatnonzero(groups == group)
+        places = [int(place) for place in np.flatnonzero(groups == group)]
         zeros = np.array([columns[p] in zero for p in places])
         fitted = _Fit(mine[:, places], resampling, zeros if zeros.any() else ~zeros)
         for place, severity, misfit in zip(places, fitted.severities(), fitted.misfits(), strict=True):
-            effects[int(place)] = RaterEffect(ratings.raters[columns[place]], group, severity, misfit)
+            effects[place] = RaterEffect(ratings.raters[columns[place]], group, severity, misfit)
     return tuple(effects.get(p, _alone(ratings.raters[column])) for p, column in enumerate(columns))
 
 

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from annotation.text.numbers import number, percent
 from calibration.models import Report
-from calibration.reports import tags
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.sections import table_seven
 from calibration.reports.snapshot import TagTable, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
@@ -98,7 +98,7 @@ def test_precision_and_recall_are_shown_as_shares_or_in_percent(researcher: Clie
 
 def test_the_chart_shows_marked_turns_of_people_and_judge(researcher: Client) -> None:
     report = _report(_rated())
-    (chart,) = tags.marked(snapshot_of(report))
+    (chart,) = table_seven.marked(snapshot_of(report))
     assert [(p.question, p.series) for p in chart.points][:2] == [
         ("Repetition", "people"),
         ("Repetition", "gpt0"),

@@ -5,22 +5,25 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from itertools import chain
 
 from annotation.text.csv_cells import guarded
 from calibration.models import Report
-from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
+from calibration.reports.sections import SECTIONS, Line
+from calibration.reports.snapshot import Snapshot, snapshot_of
 
 COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")
 
 
 def write(report: Report) -> str:
-    """Return every figure: of the panel, pairs, the judge's test and gaps, then those of table 7."""
+    """Return every figure: of the panel, pairs, the judge's test and gaps, then section by section."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     head = ["question", "title", "name", "raters", "value", "low", "high", "status", "reason", "flags"]
     writer.writerow([*head, *COUNTS, "method", "part", "inputs_hash"])
     result = snapshot_of(report)
-    for ref, title, name, figure in [*_figures(result), *_table_seven(result)]:
+    by_section = (line for section in SECTIONS for line in section.lines(result))
+    for ref, title, name, figure in chain(_figures(result), by_section):
         texts = (ref, title, name, "; ".join(figure.raters))
         writer.writerow(
             [
@@ -37,21 +40,7 @@ def write(report: Report) -> str:
     return out.getvalue()
 
 
-Line = tuple[str, str, str, Figure]
-
-
 def _figures(result: Snapshot) -> Iterator[Line]:
     for question in result.questions:
         for figure in question.figures:
             yield question.ref, question.title, figure.name, figure
-
-
-def _table_seven(result: Snapshot) -> Iterator[Line]:
-    """Yield the cells of table 7, named after what they are and their policy."""
-    for table in result.tags:
-        for row in table.rows:
-            ref = f"{table.scheme}/{row.key}"
-            cells = [("", row.detected_by_people), ("", row.detected_by_judge)]
-            cells += [("judge_", cell) for cell in row.judge] + [("people_", cell) for cell in row.people]
-            for side, cell in cells:
-                yield ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell

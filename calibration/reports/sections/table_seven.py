@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import Figure, crowd, figures, worded
+from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 from calibration.reports.snapshot import Snapshot, TagRow, TagTable
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import Crowd, counted, listed
@@ -36,42 +37,49 @@ class Marked(Figure):
     end_digits: ClassVar[int] = 1
 
 
-@dataclass(frozen=True)
-class TagView:
-    """Table 7 of one judge by one policy, as it is shown: what it says of itself, and its table."""
+def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+    """Return table 7 of each judge, in the order of the study: of the policy asked for, in files of each.
 
-    judge: str
-    policy: str
-    what: str
-    table: Table
-
-
-def policy_of(asked: str | None) -> str:
-    """Return the policy that is asked for, the consistent one where none is."""
-    return asked if asked in POLICIES else DEFAULT
-
-
-def views(result: Snapshot, policy: str | None = None, *, percent: bool = False) -> list[TagView]:
-    """Return table 7 of each judge, in the order of the study; of one policy, or of all.
-
-    `percent`: precision and recall are shown in percent, as the paper prints them.
+    With `percent` asked for, precision and recall are shown in percent, as the paper prints them.
     """
     who = crowd(figures(result))
+    policy = None if asked is None else _policy(asked)
+    percent = asked is not None and "percent" in asked
     found = [table for table in result.tags if policy in (None, table.policy)]
-    return [TagView(t.judge, t.policy, _what(t, who), _table(t, who, percent)) for t in found]
+    switches = () if policy is None else _switches(policy, percent)
+    return [View(_table(t, who, percent), _what(t, who), switches) for t in found]
 
 
-def _what(table: TagTable, who: Crowd) -> str:
+def _policy(asked: Asked) -> str:
+    policy = asked.get("policy")
+    return policy if policy in POLICIES else DEFAULT
+
+
+def _switches(policy: str, percent: bool) -> tuple[Switch, ...]:
+    """Return each policy in the present form of shares, and the other form in the present policy."""
+    form = {"percent": ""} if percent else {}
+    other = {} if percent else {"percent": ""}
+    policies = [Switch(name, {"policy": name, **form}, name == policy) for name in POLICIES]
+    words = "as shares" if percent else "in percent"
+    return (*policies, Switch(words, {"policy": policy, **other}))
+
+
+def _what(table: TagTable, who: Crowd) -> tuple[str, ...]:
     if table.reason:
-        return f"{table.reason[:1].upper()}{table.reason[1:]}."
+        return (f"{table.reason[:1].upper()}{table.reason[1:]}.",)
     left = f"{counted(table.n_dropped, 'turn')} that only some of them answered " if table.n_dropped else ""
     out = f"; {left}{'is' if table.n_dropped == 1 else 'are'} left out" if left else ""
-    not_asked = f" {table.judge} did not answer {listed(table.unanswered)}." if table.unanswered else ""
-    alone = "" if len(table.people) > 1 else f" With one {who.one} nobody can be compared with each other."
-    return (
+    not_asked = f"{table.judge} did not answer {listed(table.unanswered)}." if table.unanswered else ""
+    alone = "" if len(table.people) > 1 else f"With one {who.one} nobody can be compared with each other."
+    said = (
         f"{counted(table.n_items, 'turn')} that {table.judge} and {who.counted(len(table.people))} answered"
-        f"{out}. Policy {table.policy}: {POLICIES[table.policy]}.{alone}{not_asked}"
+        f"{out}. Policy {table.policy}: {POLICIES[table.policy]}.",
+        alone,
+        not_asked,
+        f"Each figure is the mean over {who.many}, each the reference; the last row joins all behaviours end "
+        "to end.",
     )
+    return tuple(filter(None, said))
 
 
 def _table(table: TagTable, who: Crowd, percent: bool) -> Table:
@@ -132,3 +140,17 @@ def marked(result: Snapshot) -> list[Chart]:
             axis = f"Marked turns of {table.n_items:,} ({who.many}: their mean), intervals over dialogues"
             found.append(Chart(f"marked-{number + 1}", title, axis, tuple(points), bars=True))
     return found
+
+
+def lines(result: Snapshot) -> Iterator[Line]:
+    """Yield the cells of table 7, named after what they are and their policy."""
+    for table in result.tags:
+        for row in table.rows:
+            ref = f"{table.scheme}/{row.key}"
+            cells = [("", row.detected_by_people), ("", row.detected_by_judge)]
+            cells += [("judge_", cell) for cell in row.judge] + [("people_", cell) for cell in row.people]
+            for side, cell in cells:
+                yield ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell
+
+
+SECTION = Section("tags", views, lines, marked)

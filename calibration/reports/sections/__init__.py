@@ -1,0 +1,13 @@
+"""The sections of a report, in the order of its page: one file and one line each."""
+
+from __future__ import annotations
+
+from calibration.reports.sections import intraclass, table_seven
+from calibration.reports.sections.base import Asked, Line, Section, Switch, View
+
+SECTIONS: tuple[Section, ...] = (
+    table_seven.SECTION,
+    intraclass.SECTION,
+)
+
+__all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]
