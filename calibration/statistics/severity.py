@@ -2,9 +2,9 @@
 
 The model is value = item + rater + error by least squares (the two-way additive model, Scheffe 1959, ch. 4;
 the linear form of a many-facet model, Linacre 1989), so that nobody looks severe for having had the weak
-items. It assumes that a rater is off by the same amount on every item and reads the values as equally spaced. Raters
-are comparable only where items join them, directly or through others: groups that no item joins are fitted
-each by itself, with a zero of its own.
+items. It assumes that a rater is off by the same amount on every item and reads the values as equally spaced.
+Raters are comparable only where items join them, directly or through others: groups that no item joins are
+fitted each by itself, with a zero of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.features import pair_tables
-from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
+from calibration.statistics.core.resampling import Resampling
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.samples import additive
 from calibration.statistics.core.sums import finished
@@ -63,9 +63,9 @@ def groups_of(block: Floats) -> Ints:
 
 
 def rater_effects(
-    ratings: Ratings, block: Floats, columns: Sequence[int], zero: Sequence[int], plan: Plan
+    ratings: Ratings, block: Floats, columns: Sequence[int], zero: Sequence[int], resampling: Resampling
 ) -> tuple[RaterEffect, ...]:
-    """Fit the model and return the effect of each rater of ``columns``, intervals by the plan.
+    """Fit the model and return the effect of each rater of ``columns``, with intervals by resampling.
 
     ``block`` holds the values as numbers, items x raters of ``ratings``. The severities of the raters of
     ``zero`` (of all raters of a group that has none of them), each weighing by its ratings, average 0. In a
@@ -73,7 +73,7 @@ def rater_effects(
     Zeger 1986).
     """
     mine = block[:, list(columns)]
-    groups, resampling = groups_of(mine), resampling_of(ratings, plan)
+    groups = groups_of(mine)
     effects: dict[int, RaterEffect] = {}
     for group in range(1, int(groups.max(initial=0)) + 1):
         places = [int(place) for place in np.flatnonzero(groups == group)]

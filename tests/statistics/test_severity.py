@@ -8,6 +8,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from calibration.statistics import Plan, Ratings, severity
+from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.severity import RaterEffect, groups_of, rater_effects
 
 PLAN = Plan(resamples=200)
@@ -29,7 +30,7 @@ def fitted(
 ) -> tuple[RaterEffect, ...]:
     ratings = Ratings.from_matrix(block, level="interval", clusters=np.arange(len(block)) // size)
     columns = range(block.shape[1])
-    return rater_effects(ratings, block, columns, zero or tuple(columns), plan)
+    return rater_effects(ratings, block, columns, zero or tuple(columns), resampling_of(ratings, plan))
 
 
 def design(block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
