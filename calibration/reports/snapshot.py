@@ -18,6 +18,7 @@ from calibration.reading.calls import Calls
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
+from calibration.reports.raters import QuestionRaters
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import Policy
 
@@ -201,6 +202,7 @@ class Snapshot:
     uncompared: tuple[Uncompared, ...]
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
+    raters: tuple[QuestionRaters, ...] = ()
 
 
 @cache

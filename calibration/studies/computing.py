@@ -25,6 +25,7 @@ from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.inputs import Inputs
+from calibration.studies.raters import raters_of
 from calibration.studies.tags import tag_sets, tags
 
 Progress = Callable[[int, int], None]
@@ -56,6 +57,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         uncompared=inputs.uncompared,
         questions=tuple(questions),
         tags=tags(inputs.subjects, inputs.definition),
+        raters=raters_of(inputs, todo[len(inputs.subjects) :]),
     )
 
 

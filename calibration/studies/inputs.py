@@ -10,6 +10,7 @@ from annotation.corpora import splits
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
+from calibration.reading.again import again
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
 from calibration.reading.census import census
@@ -19,6 +20,7 @@ from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import subjects_of
 from calibration.reading.uncompared import Uncompared, uncompared
 from calibration.reports.snapshot import FORMAT
+from calibration.statistics import Record
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Inputs:
     """A study's inputs on one part of its split: what was read, and the SHA-256 of all of it.
 
     `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
-    answered, `uncompared` the questions among these that nothing is compared on, and why.
+    answered, `uncompared` the questions among these that nothing is compared on, and why. `again` holds, per
+    subject, what raters answered a second time.
     """
 
     study: Study
@@ -39,6 +42,7 @@ class Inputs:
     stamp: str
     answered: tuple[Answered, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
+    again: tuple[tuple[Record, ...], ...] = ()
 
     @property
     def hash(self) -> str:
@@ -52,6 +56,7 @@ class Inputs:
             "calls": [asdict(row) for row in self.calls],
             "answered": [asdict(row) for row in self.answered],
             "uncompared": [asdict(row) for row in self.uncompared],
+            "again": [sorted((r.item, r.rater, r.sample, str(r.value)) for r in rows) for rows in self.again],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -96,6 +101,7 @@ def read(study: Study, part: str) -> Inputs:
         stamp,
         tuple(answered(scope, counted, clusters, only)),
         tuple(uncompared(definition, counted, subjects)),
+        tuple(again(scope, subject, counted, where, only) for subject in subjects),
     )
 
 
