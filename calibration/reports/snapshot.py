@@ -18,6 +18,7 @@ from calibration.reading.calls import Calls
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
+from calibration.reports.coverage import CoverageTable
 from calibration.reports.raters import QuestionRaters
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import Policy
@@ -203,6 +204,7 @@ class Snapshot:
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
     raters: tuple[QuestionRaters, ...] = ()
+    coverage: tuple[CoverageTable, ...] = ()
 
 
 @cache

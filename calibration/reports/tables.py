@@ -58,6 +58,7 @@ class Table:
     """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1.
 
     `first` heads the rows' first column. Where no row says who is compared, there is no column for it.
+    `said` are the sentences that written forms print under it.
     """
 
     title: str
@@ -65,6 +66,7 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first: str = "Question"
+    said: tuple[str, ...] = ()
 
     @property
     def compares(self) -> bool:

@@ -27,7 +27,7 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    by_section = [view.table for _, views in sections(result) for view in views if view.table.rows]
+    by_section = [view.table_said for _, views in sections(result) for view in views if view.table.rows]
     return [*tables.agreement(result), *by_section, *means.means(result)]
 
 

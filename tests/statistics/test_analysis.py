@@ -223,3 +223,14 @@ def test_people_with_people_are_over_all_they_rated_whatever_a_judge_rated() -> 
     )
     assert found["people_cohen_kappa", "r3"].n_items == 60
     assert found["people_cohen_kappa", "r4"].value is None
+
+
+def test_a_judge_who_rated_some_of_two_peoples_items_has_a_gap() -> None:
+    rng = np.random.default_rng(0)
+    block = rng.integers(0, 2, (40, 3)).astype(float)
+    block[30:, 2] = np.nan
+    ratings = Ratings.from_matrix(block, level="binary", kinds=["human", "human", "judge"])
+    found = analyse(ratings, statistics=["percent_agreement"], plan=PLAN).find("gap_percent_agreement")
+    assert found is not None
+    agreed = [(block[:30, a] == block[:30, b]).mean() for a, b in ((0, 2), (1, 2), (0, 1))]
+    assert found.result.value == pytest.approx((agreed[0] + agreed[1]) / 2 - agreed[2])

@@ -20,7 +20,7 @@ def write(report: Report) -> str:
     result = snapshot_of(report)
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += caveats.caveats(result)
-    lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
+    lines = [_comment(text) for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
     for table in tables_of(result):
         named = ["Who"] if table.compares else []
@@ -29,7 +29,8 @@ def write(report: Report) -> str:
             _rows([r.question if r.first else "", *([r.who] if named else []), f"{r.n_items:,}"], r.cells)
             for r in table.rows
         ]
-        lines += [f"% {table.title}", *_table(head, body, table.notes, texts=1 + len(named))]
+        lines += [_comment(table.title), *_table(head, body, table.notes, texts=1 + len(named))]
+        lines += [_comment(sentence) for sentence in table.said]
     if found := tables.metrics(result):
         body = [
             _line([*map(escaped, (question, metric, f"{e.n_items:,}")), _value(e), _under(e)])
@@ -37,6 +38,10 @@ def write(report: Report) -> str:
         ]
         lines += _table(["Question", "Metric", "Items", "ρ", "Interval"], body, [])
     return "\n".join([*lines, ""])
+
+
+def _comment(text: str) -> str:
+    return f"% {' '.join(text.split())}"
 
 
 def _table(head: Sequence[str], body: Sequence[str], notes: Sequence[str], texts: int = 2) -> list[str]:

@@ -29,7 +29,9 @@ def write(report: Report) -> str:
             + [cell(c) for c in row.cells]
             for row in table.rows
         ]
-        lines += [f"## {table.title}", "", *_table(head, rows, None if table.compares else len(head) - 1), ""]
+        lines += [f"## {_plain(table.title)}", ""]
+        lines += [*_table(head, rows, None if table.compares else len(head) - 1), ""]
+        lines += [*(f"- {_plain(sentence)}" for sentence in table.said), *([""] if table.said else [])]
     if found := tables.metrics(result):
         rows = [[question, metric, f"{e.n_items:,}", cell(e)] for question, metric, e, _ in found]
         lines += [
