@@ -12,17 +12,18 @@ from calibration.statistics import FLAGS, Analysis, Entry, Ratings
 
 @dataclass(frozen=True)
 class Block:
-    """A table of results with a heading."""
+    """A table of results with a heading. `each`: a row is one rater, and named even where it is alone."""
 
     heading: str
     entries: tuple[Entry, ...]
     first_only: bool = False
     note: str = ""
+    each: bool = False
 
     @property
     def one_group(self) -> bool:
         """Whether all entries are of the same raters, so that naming them in each row says nothing."""
-        return len({e.raters for e in self.entries}) == 1
+        return not self.each and len({e.raters for e in self.entries}) == 1
 
     def label(self, entry: Entry) -> str:
         """Return how a row names its raters: the judge alone where the others are the same people."""
@@ -48,11 +49,11 @@ def section_of(
     analysis: Analysis,
     cluster: str | None,
     said: Sequence[str] = (),
-    by_f: Sequence[Entry] = (),
+    more: Sequence[Block] = (),
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column that clusters came from.
 
-    ``said`` are further facts about what was read, ``by_f`` intraclass correlations with F intervals.
+    ``said`` are further facts about what was read, ``more`` the blocks that options asked for.
     """
     return Section(
         title=title,
@@ -60,7 +61,7 @@ def section_of(
         analysis=analysis,
         facts=(*_facts(ratings, cluster), *said),
         answers=answers_of(ratings, analysis),
-        blocks=(*_blocks(analysis), *_with_f_intervals(by_f)),
+        blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
     )
 
@@ -124,13 +125,6 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
             heading = f"{len(raters)} people with each other"
         blocks.append(Block(heading, entries))
     return tuple(blocks)
-
-
-def _with_f_intervals(entries: Sequence[Entry]) -> tuple[Block, ...]:
-    note = "Items are taken as independent and normal, which makes the intervals of turns too short."
-    groups = dict.fromkeys(e.raters for e in entries)
-    found = [tuple(e for e in entries if e.raters == raters) for raters in groups]
-    return tuple(Block(f"With F intervals: {raters_of(g[0])}", g, note=note) for g in found)
 
 
 def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[str, ...]:

@@ -166,6 +166,24 @@ class TagTable:
 
 
 @dataclass(frozen=True, slots=True)
+class PrevalenceRow:
+    """How often a judge says yes to a question, and corrected by people who answered a part of its items.
+
+    `figures` stand in the order of `corrected_share.FIGURES`. `n_divided` clusters hold items of both parts.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    judge: str
+    people: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    n_labelled: int
+    n_unlabelled: int
+    n_divided: int
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """What was read: each item, cluster and rater counted once."""
 
@@ -203,6 +221,7 @@ class Snapshot:
     uncompared: tuple[Uncompared, ...]
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
+    prevalence: tuple[PrevalenceRow, ...] = ()
     raters: tuple[QuestionRaters, ...] = ()
     coverage: tuple[CoverageTable, ...] = ()
 

@@ -18,12 +18,14 @@ from calibration.statistics.core.resampling import Plan, Resampling, resampling_
 from calibration.statistics.core.result import Result
 from calibration.statistics.core.types import CATEGORIES, Floats, Ints
 from calibration.statistics.describe import as_numbers, average, bland_altman, ends, shares, spread
+from calibration.statistics.rater_repeats import repeat_title
 from calibration.statistics.raters import AlphaOfOthers, over_raters, with_the_rest
 from calibration.statistics.severity import RaterEffect, groups_of, rater_effects
+from calibration.statistics.table import STATISTICS
 
 ASIDE = frozenset({"key", "metric", "composite"})
 NOBODY = "nobody else answered it"
-UNKNOWN = "the raters are unidentified: a slot is not one person across items, so there is nobody to describe"
+UNKNOWN = "its raters are unidentified, and a slot is not one person across items"
 
 RATES: dict[str, InReports] = {
     "rater_mean": InReports("Mean", "Mean"),
@@ -42,6 +44,15 @@ AGREES: dict[str, InReports] = {
 }
 FIGURES = RATES | AGREES
 """What a row may hold: a figure's title, and the heading of its column."""
+
+
+def figure_title(name: str) -> str:
+    """Return what a figure of a rater is called, of those over raters and of repeats, too; else nothing."""
+    if name in FIGURES:
+        return FIGURES[name].name
+    if name.startswith("over_raters_"):
+        return f"{STATISTICS[name.removeprefix('over_raters_')].title}, mean over pairs of people"
+    return repeat_title(name)
 
 
 @dataclass(frozen=True)

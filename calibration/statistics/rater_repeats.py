@@ -11,8 +11,9 @@ from calibration.statistics.core.base import InReports
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Result
-from calibration.statistics.core.types import Floats
+from calibration.statistics.core.types import CATEGORIES, Floats
 from calibration.statistics.describe import as_numbers, bland_altman
+from calibration.statistics.gold import majority
 from calibration.statistics.repeats import pass_at_k, pass_hat_k, self_consistency
 
 How = Literal["samples", "again"]
@@ -31,6 +32,18 @@ PASSES = {
     "right_hat_": "right in all k samples (pass^k)",
 }
 """What a sample's success is, by the start of a figure's name; the rest of the name is k."""
+
+
+def repeat_title(name: str) -> str:
+    """Return what a figure of repeated answers is called; nothing for another figure."""
+    how, _, same = name.partition("_")
+    if how in ("samples", "again") and same in SAME:
+        return SAME[same].name
+    for start, what in PASSES.items():
+        k = name.removeprefix(start)
+        if name.startswith(start) and k.isdecimal():
+            return f"{what[:1].upper()}{what[1:]}, k = {k}"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,15 @@ def repeats_of(
         known = None if truth is None or reference is None else np.where(np.isnan(reference), np.nan, truth)
         found += _passes(answers, block, known, plan)
     return Repeats(rater, answers.kinds[0], how, len(answers.raters), tuple(found))
+
+
+def right_answers(ratings: Ratings, rater: str) -> Floats | None:
+    """Return what an answer key, or else most people but the rater, say of each item; None without either."""
+    if ratings.level not in CATEGORIES:
+        return None
+    keys = [j for j in ratings.of_kind("key") if ratings.on_scale[j]]
+    people = [j for j in ratings.of_kind("human") if ratings.on_scale[j] and ratings.raters[j] != rater]
+    return majority(ratings, columns=keys or people).values if keys or people else None
 
 
 def _passes(answers: Ratings, block: Floats, truth: Floats | None, plan: Plan) -> list[Result]:

@@ -78,10 +78,15 @@ def rater_effects(
     for group in range(1, int(groups.max(initial=0)) + 1):
         places = [int(place) for place in np.flatnonzero(groups == group)]
         zeros = np.array([columns[p] in zero for p in places])
-        fitted = _Fit(mine[:, places], resampling, zeros if zeros.any() else ~zeros)
+        fitted = _Fit(mine[:, places], resampling, zeros if zeros.any() else ~zeros, _named(group, groups))
         for place, severity, misfit in zip(places, fitted.severities(), fitted.misfits(), strict=True):
             effects[place] = RaterEffect(ratings.raters[columns[place]], group, severity, misfit)
     return tuple(effects.get(p, _alone(ratings.raters[column])) for p, column in enumerate(columns))
+
+
+def _named(group: int, groups: Ints) -> str:
+    """Return how a fit is called: by its group, where others cannot be compared with it."""
+    return f"{HOW}, within group {group}" if (groups != group).any() else HOW
 
 
 def _alone(rater: str) -> RaterEffect:
@@ -95,7 +100,8 @@ def _alone(rater: str) -> RaterEffect:
 class _Fit:
     """The model of one group of raters whom items join."""
 
-    def __init__(self, block: Floats, resampling: Resampling, zeros: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, block: Floats, resampling: Resampling, zeros: npt.NDArray[np.bool_], how: str) -> None:
+        self.how = how
         used = (~np.isnan(block)).sum(axis=1) >= 2
         self.block, self.units, self.zeros = block[used], resampling.units[used], zeros
         self.resampling, self.plan = resampling, resampling.plan
@@ -149,7 +155,7 @@ class _Fit:
             return self._with_standard_errors()
         replicates = self._replicates()
         return [
-            self._finished(SEVERITY, j, float(self.effects[j]), replicates[:, j], HOW)
+            self._finished(SEVERITY, j, float(self.effects[j]), replicates[:, j], self.how)
             for j in range(self.size)
         ]
 
@@ -166,8 +172,8 @@ class _Fit:
             n = len(np.unique(self.units[self.given[:, j] > 0]))
             width = float(stdtrit(max(n - 1, 1), (1 + self.plan.level) / 2) * errors[j])
             ends = self.effects[j] + np.array([-width, width])
-            plain = self._finished(SEVERITY, j, float(self.effects[j]), np.empty(0), HOW)
-            how = f"{HOW}, {self.plan.level:g} interval by the cluster-robust standard error"
+            plain = self._finished(SEVERITY, j, float(self.effects[j]), np.empty(0), self.how)
+            how = f"{self.how}, {self.plan.level:g} interval by the cluster-robust standard error"
             if n > 1:
                 plain = replace(plain, low=float(ends[0]), high=float(ends[1]), reason="")
             found.append(replace(plain, method=how))
@@ -188,7 +194,7 @@ class _Fit:
         point = _ratio(squares.sum(axis=0)[None, :], free.sum(axis=0)[None, :])[0]
         parts = [_ratio(weights @ by_unit, weights @ free_by_unit) for weights in self.resampling.chunks()]
         replicates = np.concatenate(parts) if parts else np.empty((0, self.size))
-        how = f"mean square of residuals over that of all, {HOW}, the fit held"
+        how = f"mean square of residuals over that of all, {self.how}, the fit held"
         return [
             self._finished(MISFIT, j, float(point[j]), replicates[:, j], how)
             if free[:, j].sum() > 1e-9
@@ -239,7 +245,7 @@ class _Fit:
             n_items=int(rated.sum()),
             n_clusters=len(np.unique(self.units[rated])),
             n_raters=self.size,
-            method=HOW,
+            method=self.how,
         )
 
 

@@ -9,10 +9,9 @@ import numpy as np
 from calibration.reading.ratings import SubjectData
 from calibration.reports.raters import QuestionRaters, RaterLine, RepeatLine
 from calibration.statistics import Plan, RatingError, Ratings, Record, ratings_from_records
-from calibration.statistics.core.types import CATEGORIES, Floats
-from calibration.statistics.gold import majority
+from calibration.statistics.core.types import Floats
 from calibration.statistics.rater_panel import ASIDE, rater_panel
-from calibration.statistics.rater_repeats import How, repeats_of
+from calibration.statistics.rater_repeats import How, repeats_of, right_answers
 from calibration.studies.inputs import Inputs
 
 
@@ -92,13 +91,9 @@ def _answers(data: SubjectData, records: Sequence[Record]) -> Ratings:
 
 
 def _reference(ratings: Ratings, rater: str, answers: Ratings) -> Floats | None:
-    """Return what an answer key, or else most people, say of the items; None where there is neither."""
-    if ratings.level not in CATEGORIES:
+    """Return the right answers to the items that a rater answered several times."""
+    right = right_answers(ratings, rater)
+    if right is None:
         return None
-    keys = [j for j in ratings.of_kind("key") if ratings.on_scale[j]]
-    people = [j for j in ratings.of_kind("human") if ratings.on_scale[j] and ratings.raters[j] != rater]
-    if not keys and not people:
-        return None
-    values = majority(ratings, columns=keys or people).values
-    at: Mapping[str, float] = dict(zip(ratings.items, values.tolist(), strict=True))
+    at: Mapping[str, float] = dict(zip(ratings.items, right.tolist(), strict=True))
     return np.array([at.get(item, np.nan) for item in answers.items])

@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from calibration.agree import csv_table, html_page, latex, table_seven, text
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree.more import MORE
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.cocoeval import POLICIES
@@ -23,7 +25,6 @@ from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.types import SCALES, Level
-from calibration.statistics.icc_intervals import f_intervals
 from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
@@ -88,11 +89,8 @@ class Command(BaseCommand):
             default=next(iter(POLICIES)),
             help="what --table7 does with a person who never marks a behaviour",
         )
-        parser.add_argument(
-            "--icc-f",
-            action="store_true",
-            help="also intraclass correlations with F intervals, for few complete, independent items",
-        )
+        for more in MORE:
+            parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
         parser.add_argument(
             "--verify",
             action="store_true",
@@ -182,13 +180,10 @@ def _analysed(
     for part in file.parts:
         level, values = _scale(file, part, options)
         said = [*_samples(part, level, options), *file.unread()]
-        ratings: Ratings = file.ratings(
-            part,
-            level=cast(Level, level),
-            values=values,
-            positive=options["positive"],
-            samples=options["samples"],
-        )
+        scale: dict[str, Any] = {"level": level, "values": values, "positive": options["positive"]}
+        repeats = [m.repeats for m in options["more"] or () if m.repeats and not options["aggregate"]]
+        samples = file.samples(part, **scale) if repeats else None
+        ratings: Ratings = file.ratings(part, **scale, samples=options["samples"])
         against = options["against"]
         if against is not None and against not in ratings.raters:
             raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
@@ -199,10 +194,13 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        by_f = f_intervals(ratings, analysis.panel, plan.level) if options["icc_f"] else ()
-        sections.append(section_of(title, ratings, analysis, file.cluster, said, by_f))
+        asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        if samples is not None:
+            asked += [block for more in repeats for block in more(ratings, samples, plan)]
+        sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
-        entries += [entry.as_dict() | marked for entry in (*analysis.entries, *by_f)]
+        more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
+        entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     return sections, entries
 
 

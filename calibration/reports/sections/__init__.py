@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import coverage, intraclass, raters, table_seven
+from calibration.reports.sections import coverage, intraclass, prevalence, raters, table_seven
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     table_seven.SECTION,
     coverage.SECTION,
+    prevalence.SECTION,
     intraclass.SECTION,
     raters.SECTION,
 )

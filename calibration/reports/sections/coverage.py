@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from annotation.text.numbers import percent
@@ -16,6 +16,8 @@ from calibration.reports.wording import Crowd, counted, crowd_of
 from calibration.statistics import Result
 
 MOST_NOTES = 20
+MOST_ROWS = 12
+"""Raters whom the page shows at once: those who marked most."""
 NOTE = f"{ANOTHER}_note"
 WILSON = "Wilson’s interval takes turns for independent; those of one dialogue are alike, so it is too short."
 
@@ -29,10 +31,11 @@ class Share(Figure):
 
 
 @dataclass(frozen=True)
-class Notes:
-    """The notes that the page shows, and how many more there are."""
+class Below:
+    """What stands under the table: the raters who are folded, some notes, and how many more there are."""
 
-    shown: Sequence[Marked]
+    folded: Table | None
+    notes: Sequence[Marked]
     left: int
 
 
@@ -56,11 +59,15 @@ def _view(table: CoverageTable, *, in_file: bool) -> View:
         )
         for row in lines
     ]
-    notes = Notes(table.notes[:MOST_NOTES], max(0, len(table.notes) - MOST_NOTES)) if table.notes else None
-    template = "calibration/_coverage_notes.html" if notes else ""
+    left = max(0, len(table.notes) - MOST_NOTES)
     said = tuple(_said_of(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
     shown = Table(title, [(ANOTHER, "Share of turns")], rows, why, first="Rater", said=said)
-    return View(shown, (*_said(table), WILSON), template=template, data=notes)
+    folded = None
+    if not in_file and len(rows) > MOST_ROWS:
+        shown, folded = replace(shown, rows=rows[:MOST_ROWS]), replace(shown, rows=rows[MOST_ROWS:])
+    below = Below(folded, table.notes[:MOST_NOTES], left) if folded or table.notes else None
+    template = "calibration/_coverage.html" if below else ""
+    return View(shown, (*_said(table), WILSON), template=template, data=below)
 
 
 def _said_of(note: Marked) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from annotation.text.numbers import number
@@ -32,21 +32,28 @@ REPEATED = (
 )
 
 
-def notes(raters: QuestionRaters, who: Crowd) -> tuple[str, ...]:
-    """Return the sentences under the tables of a question's raters."""
-    named = {figure.name for row in raters.rows for figure in row.figures}
-    found = [MEANS.format(many=who.many)] if len(raters.rows) > 1 or raters.unidentified else []
+def meaning(questions: Iterable[QuestionRaters], who: Crowd) -> tuple[str, ...]:
+    """Return what the figures of some questions mean: each sentence once."""
+    questions = list(questions)
+    rows = [row for raters in questions for row in raters.rows]
+    named = {figure.name for row in rows for figure in row.figures}
+    found = [MEANS.format(many=who.many)] if "rater_difference" in named else []
     found += [SEVERITY.format(one=who.one)] if "rater_severity" in named else []
     found += [SPREAD] if "rater_spread" in named else []
     found += [ALPHA] if "rater_alpha_gain" in named else []
-    found += _apart(raters, who)
+    return (*found, REPEATED) if any(raters.repeats for raters in questions) else tuple(found)
+
+
+def notes(raters: QuestionRaters, who: Crowd) -> tuple[str, ...]:
+    """Return what limits the comparison of a question's raters, and what others would have said."""
+    found = _apart(raters, who)
     found += _over(raters, who)
     if raters.unidentified and raters.rows:
         found.append(
             f"{counted(raters.unidentified, 'rater')} unidentified: a slot is not one {who.one} across "
             "items, so it has no row."
         )
-    return (*found, REPEATED) if raters.repeats else tuple(found)
+    return tuple(found)
 
 
 def _apart(raters: QuestionRaters, who: Crowd) -> list[str]:

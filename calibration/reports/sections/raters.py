@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from calibration.reports.charts import Chart, Point
-from calibration.reports.figures import QuestionFigures, figures, lead, worded
+from calibration.reports.figures import QuestionFigures, crowd, figures, lead, worded
 from calibration.reports.raters import QuestionRaters, RaterLine, RepeatLine
 from calibration.reports.sections.base import Asked, Line, Section, View
-from calibration.reports.sections.rater_words import notes, unknown
+from calibration.reports.sections.rater_words import meaning, notes, unknown
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Row, Table, label, noted
 from calibration.statistics import Result
@@ -46,6 +47,13 @@ class Shown:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Fine(Figure):
+    """A figure that may be small, such as the share of turns with a rare tag: its interval is so, too."""
+
+    end_digits: ClassVar[int] = 3
+
+
 Titled = tuple[str, QuestionFigures, QuestionRaters]
 
 
@@ -58,12 +66,14 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
         return [View(Table("Raters, one by one", []), said)] if said else []
     if asked is not None:
         return [_page(described, unknown(found), asked)]
-    by_question = [(one, _tables(one)) for one in described]
-    return [
+    found_views = [
         View(table, notes(one[2], one[1].crowd) if place == 0 else ())
-        for one, tables in by_question
-        for place, table in enumerate(tables)
+        for one in described
+        for place, table in enumerate(_tables(one))
     ]
+    meant = meaning((one[2] for one in described), crowd(one[1] for one in described))
+    last = found_views[-1]
+    return [*found_views[:-1], replace(last, what=(*last.what, *unknown(found), *meant))]
 
 
 def _page(found: Sequence[Titled], left: tuple[str, ...], asked: Asked) -> View:
@@ -79,7 +89,7 @@ def _page(found: Sequence[Titled], left: tuple[str, ...], asked: Asked) -> View:
         [_folded(table) for table in _tables(one)],
         values,
         [(row.name, [row.shares.get(value, 0.0) for value in values]) for row in one[2].rows if row.shares],
-        notes(one[2], one[1].crowd),
+        (*notes(one[2], one[1].crowd), *meaning([one[2]], one[1].crowd)),
     )
     return View(
         Table(f"Raters, one by one: {one[0]}", []), left, template="calibration/_raters.html", data=shown
@@ -94,11 +104,12 @@ def _titled(result: Snapshot) -> list[Titled]:
 
 def _tables(one: Titled) -> list[Table]:
     """Return the tables of a question that have rows: how raters rate, agree, answer again, and pass^k."""
-    title, _, raters = one
+    title, question, raters = one
+    rates = RATES | ({"rater_mean": InReports("", "Share")} if question.data.level == "binary" else {})
     with_rest = InReports("", f"{worded(raters.statistic).symbol or 'Agreement'} with the rest")
     agrees = AGREES | {"rater_with_rest": with_rest}
     found = [
-        _table(f"How raters rate: {title}", RATES, _sorted(raters.rows, "rater_severity")),
+        _table(f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
         _table(f"How raters agree with the rest: {title}", agrees, _sorted(raters.rows, "rater_with_rest")),
     ]
     for how, words in (("samples", "by their samples"), ("again", "asked twice")):
@@ -132,8 +143,8 @@ def _row(line: RaterLine | RepeatLine, cells: Sequence[Figure | None], why: list
     return Row(
         line.name,
         _who(line),
-        max(cell.n_items for cell in given),
-        max(cell.n_clusters for cell in given),
+        given[0].n_items,
+        given[0].n_clusters,
         [noted(cell, why) for cell in cells],
         first=True,
     )
@@ -148,7 +159,7 @@ def _who(line: RaterLine | RepeatLine) -> str:
 
 
 def _figure(result: Result | None, rater: str) -> Figure | None:
-    return None if result is None else Figure.of(result, raters=[rater], question="")
+    return None if result is None else Fine(**vars(Figure.of(result, raters=[rater], question="")))
 
 
 def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:
