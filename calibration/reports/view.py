@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q
@@ -27,8 +28,10 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    by_section = [view.table_said for _, views in sections(result) for view in views if view.table.rows]
-    return [*tables.agreement(result), *by_section, *means.means(result)]
+    shown = [view for _, views in sections(result) for view in views if view.table.rows]
+    by_section = [replace(view.table, said=(*view.what, *view.table.said)) for view in shown]
+    metrics = tables.metrics(result)
+    return [*tables.agreement(result), *by_section, *means.means(result), *([metrics] if metrics else [])]
 
 
 def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:

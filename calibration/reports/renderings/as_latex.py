@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotation.text.numbers import number
 from calibration.models import Report
-from calibration.reports import caveats, tables
+from calibration.reports import caveats
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
 from calibration.reports.snapshot import Figure, snapshot_of
@@ -31,12 +31,6 @@ def write(report: Report) -> str:
         ]
         lines += [_comment(table.title), *_table(head, body, table.notes, texts=1 + len(named))]
         lines += [_comment(sentence) for sentence in table.said]
-    if found := tables.metrics(result):
-        body = [
-            _line([*map(escaped, (question, metric, f"{e.n_items:,}")), _value(e), _under(e)])
-            for question, metric, e, _ in found
-        ]
-        lines += _table(["Question", "Metric", "Items", "ρ", "Interval"], body, [])
     return "\n".join([*lines, ""])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from calibration.reports.charts import Chart
@@ -39,11 +39,6 @@ class View:
     switches: tuple[Switch, ...] = ()
     template: str = ""
     data: Any = None
-
-    @property
-    def table_said(self) -> Table:
-        """The table with the sentences that files print under it."""
-        return replace(self.table, said=(*self.what, *self.table.said))
 
 
 def no_charts(result: Snapshot) -> Sequence[Chart]:
