@@ -41,7 +41,9 @@ def with_the_rest(
     sample = Sample(both, (column, len(both.raters) - 1), resampling)
     found = result_of(estimates(sample, [chosen], resampling)[0], sample, resampling.plan)
     how = "majority of the rest, ties left out" if chosen.needs_scale else "mean of the rest"
-    return replace(found, name="rater_with_rest", method=f"{chosen.title} with the {how}; {found.method}")
+    reason = found.reason.replace(f"{ratings.raters[column]} gave", "the rater gave")
+    told = f"{chosen.title} with the {how}; {found.method}"
+    return replace(found, name="rater_with_rest", method=told, reason=reason)
 
 
 class AlphaOfOthers:

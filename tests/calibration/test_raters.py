@@ -192,7 +192,7 @@ def test_a_constant_judge_and_one_person_have_reasons_and_no_error(researcher: C
     made.say("gpt", "quality", [3.0] * ITEMS, kind="judge")
     report = report_of(made)
     page = page_of(researcher, report)
-    assert "gpt gave one value throughout" in page
+    assert "the rater gave one value throughout" in page
     assert raters_of(report).rows[1].figure("rater_spread").value == 0
 
 

@@ -161,7 +161,7 @@ def test_a_judge_with_a_constant_answer_has_reasons() -> None:
     block = scores(missing=0)
     block[:, 3] = 4
     found = cells(rater_panel(ratings_of(block), plan=PLAN), "r4")
-    assert found["rater_with_rest"].reason == "r4 gave one value throughout"
+    assert found["rater_with_rest"].reason == "the rater gave one value throughout"
     assert found["rater_spread"].value == 0
     assert "constant_rater" in found["rater_spread"].flags
     assert found["rater_severity"].ok

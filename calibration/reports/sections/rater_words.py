@@ -25,6 +25,8 @@ SPREAD = (
     "ratings at either end of the scale, less that of the rest. Limits: 95 in 100 single differences from "
     "the rest lie between them, if these are normal."
 )
+FEW = 10
+"""Dialogues below which resampling says little of how far a figure may be off."""
 ALPHA = "α gained: α of the rest with the rater less α without it, on the same resamples."
 REPEATED = (
     "Answering alike is not answering right: a rater can repeat its mistakes. pass^k: the chance that all k "
@@ -48,6 +50,10 @@ def notes(raters: QuestionRaters, who: Crowd) -> tuple[str, ...]:
     """Return what limits the comparison of a question's raters, and what others would have said."""
     found = _apart(raters, who)
     found += _over(raters, who)
+    few = sum(figure.n_clusters < FEW for row in raters.rows for figure in row.figures[:1])
+    if few:
+        told = counted(few, "rater")
+        found.append(f"{told} answered in fewer than {FEW} dialogues: their intervals run far too short.")
     if raters.unidentified and raters.rows:
         found.append(
             f"{counted(raters.unidentified, 'rater')} unidentified: a slot is not one {who.one} across "
