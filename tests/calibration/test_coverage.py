@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.corpora import splits
 from annotation.models import Occasion, Question
 from calibration.models import Report
 from calibration.reports.coverage import CoverageTable
@@ -130,7 +131,17 @@ def test_the_page_shows_some_notes_and_the_files_have_all(researcher: Client) ->
     assert all(f"note {n:02}." in text for n in range(30))
 
 
-def test_one_annotator_alone_has_a_coverage_and_a_reports_part_has_its_own() -> None:
+def test_a_part_of_a_split_shows_its_own_turns_and_notes_alone() -> None:
+    made = built(ann={n: f"note {n:02}." for n in range(TURNS)}, ben={})
+    split = splits.draw(corpus=made.corpus, by=None, seed=3, test_share=0.5)
+    study = studies.automatic(corpus=made.corpus)
+    table = table_of(studies.compute(study=study, part="dev", by=None))
+    dev = splits.clusters(split=split, part="dev")
+    assert len(table.notes) == 2 * len(dev) == TURNS // 2
+    assert {note.item.partition("/")[0] for note in table.notes} == set(dev)
+
+
+def test_one_annotator_alone_has_a_coverage() -> None:
     made = built(ann={1: "shouts"})
     made.say("ben", "repetition", [float(n % 3 == 0) for n in range(TURNS)])
     table = table_of(report_of(made))
