@@ -90,7 +90,7 @@ def test_the_page_shows_the_question_that_is_chosen(researcher: Client) -> None:
     assert "How raters rate" in page_of(researcher, report, raters="nothing")
 
 
-def test_sixty_raters_are_folded_to_the_ends_and_drawn(researcher: Client) -> None:
+def test_sixty_raters_are_folded_to_the_ends_and_drawn(researcher: Client, compiled: Compiled) -> None:
     made = world(dialogues=30, turns=2)
     made.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
     for place in range(60):
@@ -104,6 +104,9 @@ def test_sixty_raters_are_folded_to_the_ends_and_drawn(researcher: Client) -> No
     values = [row.cells[1].value for row in (*folded.table.rows[:5], *folded.between.rows)]
     assert min(values) == folded.table.rows[0].cells[1].value or len(values) == 55
     assert "The 50 between them" in page_of(researcher, report)
+    latex = RENDERINGS["latex"].write(report)
+    assert "% How raters rate: Quality (2 of 2)" in latex
+    compiled(latex, packages="booktabs,graphicx")
     (chart,) = section.severity(snapshot_of(report))
     assert len(chart.points) == section.MOST_DRAWN
 

@@ -22,6 +22,8 @@ KEY = "raters"
 MANY = 14
 """Rows up to which a table is shown whole; of more the ENDS at either end are, and the rest is folded."""
 ENDS = 5
+PAGE = 30
+"""Rows of two lines that a printed page holds."""
 MOST_DRAWN = 40
 FEWEST_DRAWN = 3
 KINDS = {"human": "person", "": "rater"}
@@ -69,7 +71,7 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
     found_views = [
         View(table, notes(one[2], one[1].crowd) if place == 0 else ())
         for one in described
-        for place, table in enumerate(_tables(one))
+        for place, table in enumerate(page for table in _tables(one) for page in _pages(table))
     ]
     meant = meaning((one[2] for one in described), crowd(one[1] for one in described))
     last = found_views[-1]
@@ -182,6 +184,17 @@ def _folded(table: Table) -> Folded:
     hidden = {id(row) for row in between}
     ends = [row for row in table.rows if id(row) not in hidden]
     return Folded(replace(table, rows=ends), replace(table, rows=between))
+
+
+def _pages(table: Table) -> list[Table]:
+    """Return a table in parts that a printed page holds, named by their place."""
+    parts = [table.rows[start : start + PAGE] for start in range(0, len(table.rows), PAGE)]
+    if len(parts) == 1:
+        return [table]
+    return [
+        replace(table, title=f"{table.title} ({place} of {len(parts)})", rows=rows)
+        for place, rows in enumerate(parts, 1)
+    ]
 
 
 def severity(result: Snapshot) -> list[Chart]:
