@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from calibration.errors import OlderFormat
 from calibration.reading.answered import Answered
@@ -19,6 +19,7 @@ from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
 from calibration.reports.coverage import CoverageTable
+from calibration.reports.levels import LevelTable
 from calibration.reports.raters import QuestionRaters
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import Policy
@@ -36,17 +37,32 @@ READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a table sets a figure off: by a sign, bold, underlined. `told` says in words what these mean."""
+
+    sign: Literal["", "*", "†"] = ""
+    bold: bool = False
+    underlined: bool = False
+    told: str = ""
+
+
 @dataclass(frozen=True)
 class Figure(Result):
     """A result with the raters it compares (all of them, or the pair) and the question they answered.
 
     `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
+    `percent`: it is shown in percent. `bare`: it has no interval by its nature. `marks` is how its table sets
+    it off, None in tables that mark nothing.
     """
 
     raters: tuple[str, ...] = ()
     question: str = ""
     digits: ClassVar[int] = 3
     end_digits: ClassVar[int] = 2
+    percent: ClassVar[bool] = False
+    bare: ClassVar[bool] = False
+    marks: ClassVar[Marks | None] = None
 
     @property
     def point(self) -> float:
@@ -221,6 +237,7 @@ class Snapshot:
     uncompared: tuple[Uncompared, ...]
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
+    levels: tuple[LevelTable, ...] = ()
     prevalence: tuple[PrevalenceRow, ...] = ()
     raters: tuple[QuestionRaters, ...] = ()
     coverage: tuple[CoverageTable, ...] = ()

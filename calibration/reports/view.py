@@ -28,10 +28,16 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    shown = [view for _, views in sections(result) for view in views if view.table.rows]
-    by_section = [replace(view.table, said=(*view.what, *view.table.said)) for view in shown]
+    leading: list[tables.Table] = []
+    others: list[tables.Table] = []
+    for section, views in sections(result):
+        shown = [
+            replace(view.table, said=(*view.what, *view.table.said)) for view in views if view.table.rows
+        ]
+        (leading if section.leads else others).extend(shown)
     metrics = tables.metrics(result)
-    return [*tables.agreement(result), *by_section, *means.means(result), *([metrics] if metrics else [])]
+    last = [*means.means(result), *([metrics] if metrics else [])]
+    return [*leading, *tables.agreement(result), *others, *last]
 
 
 def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:
@@ -53,7 +59,7 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
         "answers": lede.lede(result),
         "caveats": caveats.caveats(result),
-        "charts": [(chart, _trusted(chart)) for chart in charts_of(result)],
+        "charts": [(chart, _trusted(chart)) for chart in charts_of(result) if not chart.folded],
         "agreement": tables.agreement(result),
         "sections": sections(result, asked),
         "means": means.means(result),

@@ -58,15 +58,12 @@ def threshold_of(sample: Sample) -> float:
     """Return the difference up to which the second rater's values count as a tie."""
     if sample.on_scale or len(np.unique(sample.x)) > MOST_VALUES:
         return 0.0
-    kept = sample.__dict__.get("_threshold")
-    if kept is None:
-        kept = sample.__dict__["_threshold"] = _best_threshold(*_spread(sample))
-    return float(kept)
+    return sample.once(_best_threshold)
 
 
 def _by_values(draw: Draw) -> Floats:
     """Return the weight of pairs that are right, value by value of the first rater."""
-    places: Places = draw.sample.__dict__.setdefault("_places", Places(draw.sample))
+    places = draw.sample.once(Places)
     if draw.sample.tabular:
         xs, ys = draw.sample.grids
         cells = np.searchsorted(xs, draw.sample.x) * len(ys) + np.searchsorted(ys, draw.sample.y)
@@ -116,8 +113,9 @@ def _spread(sample: Sample) -> tuple[Floats, Floats]:
     return sample.x[chosen], sample.y[chosen]
 
 
-def _best_threshold(x: Floats, y: Floats) -> float:
+def _best_threshold(sample: Sample) -> float:
     """Return the smallest threshold of highest accuracy, over all pairs."""
+    x, y = _spread(sample)
     i, j = np.triu_indices(len(x), 1)
     people, difference = np.sign(x[i] - x[j]), y[i] - y[j]
     size = np.abs(difference)

@@ -26,6 +26,7 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.coverage import coverage_of
 from calibration.studies.inputs import Inputs
+from calibration.studies.levels import level_tables
 from calibration.studies.prevalence import prevalence
 from calibration.studies.raters import raters_of
 from calibration.studies.tags import tag_sets, tags
@@ -61,6 +62,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         tags=tags(inputs.subjects, inputs.definition),
         coverage=coverage_of(inputs),
         raters=raters_of(inputs, todo[len(inputs.subjects) :]),
+        levels=level_tables(inputs),
         prevalence=prevalence(inputs.subjects, inputs.definition),
     )
 

@@ -12,12 +12,14 @@ from annotation.corpora import splits
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
+from calibration.reading import level_sources
 from calibration.reading.again import again
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
 from calibration.reading.census import census
 from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
+from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject, subjects_of
@@ -45,6 +47,7 @@ class Inputs:
     stamp: str
     answered: tuple[Answered, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
+    levels: LevelInputs | None = None
     again: tuple[tuple[Record, ...], ...] = ()
     coverage: tuple[Coverage, ...] = ()
 
@@ -62,6 +65,7 @@ class Inputs:
             "uncompared": [asdict(row) for row in self.uncompared],
             "coverage": [_without_ids(asdict(table)) for table in self.coverage],
             "again": [sorted((r.item, r.rater, r.sample, str(r.value)) for r in rows) for rows in self.again],
+            "levels": self.levels.digest if self.levels else None,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -93,6 +97,8 @@ def read(study: Study, part: str) -> Inputs:
     where = places(scope, {s.question.item_kind for s in subjects}, clusters)
     only = frozenset(definition.raters)
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
+    above = level_sources.read(scope, definition, counted, loaded, clusters)
+    read_too = [source.data.subject for source in above.sources] if above else []
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
     return Inputs(
@@ -105,7 +111,8 @@ def read(study: Study, part: str) -> Inputs:
         calls(scope, judges) + doubtful(scope, metrics),
         stamp,
         tuple(answered(scope, counted, clusters, only)),
-        tuple(uncompared(definition, counted, subjects)),
+        tuple(uncompared(definition, counted, [*subjects, *read_too])),
+        above,
         tuple(again(scope, subject, counted, where, only) for subject in subjects),
         tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
     )

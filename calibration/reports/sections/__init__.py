@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import coverage, intraclass, prevalence, raters, table_seven
+from calibration.reports.sections import coverage, intraclass, levels, prevalence, raters, table_seven
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
+    levels.SECTION,
     table_seven.SECTION,
     coverage.SECTION,
     prevalence.SECTION,
