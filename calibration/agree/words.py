@@ -7,6 +7,7 @@ from calibration.statistics import STATISTICS, Entry, Result
 from calibration.statistics.corrected_share import NAME as PREVALENCE
 from calibration.statistics.corrected_share import TITLES as PREVALENCES
 from calibration.statistics.icc_intervals import BY_F
+from calibration.statistics.rater_panel import figure_title
 from calibration.statistics.table import described
 
 SIDES = (
@@ -34,6 +35,8 @@ def title_of(name: str) -> str:
         return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
     if name.removeprefix(PREVALENCE) in PREVALENCES:
         return PREVALENCES[name.removeprefix(PREVALENCE)]
+    if told := figure_title(name):
+        return told
     name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)

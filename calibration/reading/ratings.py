@@ -107,7 +107,7 @@ def load(
             continue
         if number is not None and question in maps:
             number = maps[question].apply(number)
-        records[answer] = _record(place, info, sample, number if text is None else text)
+        records[answer] = recorded(place, info, sample, number if text is None else text)
     kept = tuple(records.values())
     present = {(question, rater) for _, question, rater, _ in records}
     return SubjectData(
@@ -120,7 +120,8 @@ def load(
     )
 
 
-def _record(place: Place, rater: RaterInfo, sample: int, value: float | str | None) -> Record:
+def recorded(place: Place, rater: RaterInfo, sample: int, value: float | str | None) -> Record:
+    """Return an answer as statistics read it."""
     return Record(
         item=place.key,
         rater=rater.name,

@@ -18,7 +18,9 @@ from calibration.reading.calls import Calls
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
+from calibration.reports.coverage import CoverageTable
 from calibration.reports.levels import LevelTable
+from calibration.reports.raters import QuestionRaters
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import Policy
 
@@ -237,6 +239,8 @@ class Snapshot:
     tags: tuple[TagTable, ...] = ()
     levels: tuple[LevelTable, ...] = ()
     prevalence: tuple[PrevalenceRow, ...] = ()
+    raters: tuple[QuestionRaters, ...] = ()
+    coverage: tuple[CoverageTable, ...] = ()
 
 
 @cache

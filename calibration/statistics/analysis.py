@@ -235,7 +235,10 @@ class _Run:
             left = ~np.isnan(cut.values[items][:, key[0]])
             if not left.all():
                 whole = Sample(cut, key, self.resampling)
-                found, items = estimates(whole, [e.statistic for e in found], self.resampling), items[left]
+                chosen = list(
+                    {e.statistic.key: e.statistic for e in found}.values()
+                )  # a panel of two has some
+                found, items = estimates(whole, chosen, self.resampling), items[left]
             out.append(Member(key, items, {e.statistic.key: e for e in found}))
         return out
 

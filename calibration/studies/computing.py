@@ -24,9 +24,11 @@ from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
+from calibration.studies.coverage import coverage_of
 from calibration.studies.inputs import Inputs
 from calibration.studies.levels import level_tables
 from calibration.studies.prevalence import prevalence
+from calibration.studies.raters import raters_of
 from calibration.studies.tags import tag_sets, tags
 
 Progress = Callable[[int, int], None]
@@ -58,6 +60,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         uncompared=inputs.uncompared,
         questions=tuple(questions),
         tags=tags(inputs.subjects, inputs.definition),
+        coverage=coverage_of(inputs),
+        raters=raters_of(inputs, todo[len(inputs.subjects) :]),
         levels=level_tables(inputs),
         prevalence=prevalence(inputs.subjects, inputs.definition),
     )

@@ -109,8 +109,8 @@ def _williams(case: Case, _: Path) -> Any:
 
 def _bland_altman(case: Case, _: Path) -> Any:
     ratings = pair(case["data"]["wright"], case["data"]["mini"])
-    found = bland_altman(ratings, "r1", "r2", multiple=2, plan=POINT)
-    limits = [found.bias.value, found.deviation, found.lower.value, found.upper.value]
+    bias, low, high = bland_altman(*ratings.values.T, resampling_of(ratings, POINT), multiple=2)
+    limits = [bias.value, (high.value - low.value) / 4, low.value, high.value]
     return [*limits, compute(ratings, "pearson").value]
 
 

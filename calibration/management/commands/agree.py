@@ -202,6 +202,8 @@ def _analysed(
     for part in file.parts:
         level, _ = _scale(file, part, options)
         said = [*_samples(part, level, options), *file.unread()]
+        repeats = [m.repeats for m in options["more"] or () if m.repeats and not options["aggregate"]]
+        samples = _repeated(file, part, options) if repeats else None
         ratings = _ratings(file, part, options)
         against = options["against"]
         if against is not None and against not in ratings.raters:
@@ -214,6 +216,8 @@ def _analysed(
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
         asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        if samples is not None:
+            asked += [block for more in repeats for block in more(ratings, samples, plan)]
         sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
         more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
@@ -226,6 +230,12 @@ def _ratings(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings:
     level, values = _scale(file, part, options)
     positive, samples = options["positive"], options["samples"]
     return file.ratings(part, level=cast(Level, level), values=values, positive=positive, samples=samples)
+
+
+def _repeated(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings | None:
+    """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
+    level, values = _scale(file, part, options)
+    return file.samples(part, level=cast(Level, level), values=values, positive=options["positive"])
 
 
 def _table_seven(

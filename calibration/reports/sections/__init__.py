@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import intraclass, levels, prevalence, table_seven
+from calibration.reports.sections import coverage, intraclass, levels, prevalence, raters, table_seven
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     levels.SECTION,
     table_seven.SECTION,
+    coverage.SECTION,
     prevalence.SECTION,
     intraclass.SECTION,
+    raters.SECTION,
 )
 
 __all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]
