@@ -28,6 +28,7 @@ urlpatterns = [
     path("studies/new/", studies.new, name="new-study"),
     path("studies/<int:pk>/", studies.show, name="study"),
     path("studies/<int:pk>/report/", reports.report, name="report"),
+    path("studies/<int:pk>/pairs/", reports.report_pairs, name="report-pairs"),
     path("studies/<int:pk>/items/", disagreements.disagreements, name="report-items"),
     path("studies/<int:pk>/recompute/", reports.recompute, name="recompute"),
     path("studies/<int:pk>/progress/<int:job>/", reports.progress, name="report-progress"),

@@ -43,11 +43,16 @@ class Section:
 
 
 def section_of(
-    title: str, ratings: Ratings, analysis: Analysis, cluster: str | None, said: Sequence[str] = ()
+    title: str,
+    ratings: Ratings,
+    analysis: Analysis,
+    cluster: str | None,
+    said: Sequence[str] = (),
+    by_f: Sequence[Entry] = (),
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column that clusters came from.
 
-    ``said`` are further facts about what was read.
+    ``said`` are further facts about what was read, ``by_f`` intraclass correlations with F intervals.
     """
     return Section(
         title=title,
@@ -55,7 +60,7 @@ def section_of(
         analysis=analysis,
         facts=(*_facts(ratings, cluster), *said),
         answers=answers_of(ratings, analysis),
-        blocks=_blocks(analysis),
+        blocks=(*_blocks(analysis), *_with_f_intervals(by_f)),
         limits=_limits(ratings, analysis, cluster),
     )
 
@@ -119,6 +124,13 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
             heading = f"{len(raters)} people with each other"
         blocks.append(Block(heading, entries))
     return tuple(blocks)
+
+
+def _with_f_intervals(entries: Sequence[Entry]) -> tuple[Block, ...]:
+    note = "Items are taken as independent and normal, which makes the intervals of turns too short."
+    groups = dict.fromkeys(e.raters for e in entries)
+    found = [tuple(e for e in entries if e.raters == raters) for raters in groups]
+    return tuple(Block(f"With F intervals: {raters_of(g[0])}", g, note=note) for g in found)
 
 
 def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
+from calibration.statistics.icc_intervals import BY_F
 from calibration.statistics.table import described
 
 SIDES = (
@@ -27,6 +28,8 @@ def title_of(name: str) -> str:
         return described()[name].title
     if name in TABLE_SEVEN:
         return TABLE_SEVEN[name]
+    if name.removesuffix(BY_F) in STATISTICS:
+        return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
     name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)

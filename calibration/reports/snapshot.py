@@ -99,7 +99,7 @@ class Question:
     """All that was computed on one question; `problem` says why nothing was, where that is so.
 
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
-    said in another campaign.
+    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals.
     """
 
     ref: str
@@ -123,6 +123,7 @@ class Question:
     pairs: tuple[Figure, ...] = ()
     replacement: tuple[Figure, ...] = ()
     gaps: tuple[Figure, ...] = ()
+    f_intervals: tuple[Figure, ...] = ()
 
     @property
     def figures(self) -> tuple[Figure, ...]:

@@ -23,7 +23,6 @@ from calibration.reports.figures import (
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
-from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.types import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
 
@@ -71,16 +70,6 @@ class Table:
     def compares(self) -> bool:
         """Whether rows say who is compared."""
         return any(row.who for row in self.rows)
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A question's figures of one statistic between identified raters, the upper triangle filled."""
-
-    question: str
-    statistic: str
-    names: list[str]
-    rows: list[tuple[str, list[tuple[Figure | None, str]]]]
 
 
 def agreement(result: Snapshot) -> list[Table]:
@@ -192,36 +181,6 @@ def metrics(result: Snapshot) -> list[tuple[str, str, Figure, str]]:
             if entry is not None:
                 found.append((title, name, entry, behind(question, name, PEOPLE)))
     return found
-
-
-def matrices(result: Snapshot) -> list[Matrix]:
-    """Return, per question, its headline statistic between all identified people and judges."""
-    found = []
-    for title, question in label(figures(result)):
-        names = [*question.names(HUMAN, identified_only=True), *question.names(JUDGE)]
-        if len(names) > 2:
-            found.append(_matrix(title, question, names))
-    return found
-
-
-def _matrix(title: str, question: QuestionFigures, names: list[str]) -> Matrix:
-    statistic = question.headline
-    entries = {
-        frozenset(e.raters): e
-        for e in question.data.pairs
-        if e.name == statistic and MEAN_OF_PEOPLE not in e.raters
-    }
-    rows = [
-        (
-            a,
-            [
-                (entries.get(frozenset((a, b))) if j > i else None, behind(question, a, b))
-                for j, b in enumerate(names)
-            ],
-        )
-        for i, a in enumerate(names)
-    ]
-    return Matrix(title, worded(statistic).name, names, rows[:-1])
 
 
 def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:

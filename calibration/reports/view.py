@@ -13,7 +13,7 @@ from annotation.models import TestLook
 from calibration.models import Report
 from calibration.reading import changes
 from calibration.reading.scope import scope_of
-from calibration.reports import caveats, charts, drawing, lede, means, tables
+from calibration.reports import caveats, charts, drawing, lede, means, pairs, tables
 from calibration.reports.figures import crowd, figures
 from calibration.reports.sections import SECTIONS, Asked, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
@@ -55,7 +55,8 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "sections": sections(result, asked),
         "means": means.means(result),
         "metrics": tables.metrics(result),
-        "matrices": tables.matrices(result),
+        "pairs": pairs_of(result, asked) if asked is not None else None,
+        "matrices": pairs.matrices(result) if asked is None else [],
         "raters": tables.raters(result),
         "crowd": crowd(questions),
         "unidentified": any(question.unidentified for question in questions),
@@ -66,6 +67,11 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "links": links(result),
         "query": f"?snapshot={report.pk}",
     }
+
+
+def pairs_of(result: Snapshot, asked: Asked) -> pairs.Pairs | None:
+    """Return the matrix of pairs that the switches of a page ask for."""
+    return pairs.pairs(result, asked.get("pairs", ""), asked.get("statistic", ""))
 
 
 def _changes(report: Report) -> changes.Changes:

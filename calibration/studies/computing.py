@@ -23,6 +23,7 @@ from calibration.reports.snapshot import (
 from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
+from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.inputs import Inputs
 from calibration.studies.tags import tag_sets, tags
 
@@ -124,6 +125,7 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
         pairs=_figures(pairs, who),
         replacement=_figures(compared.replacement, who),
         gaps=_figures(compared.gaps, who),
+        f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), who),
     )
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,8 +20,10 @@ from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.types import SCALES, Level
+from calibration.statistics.icc_intervals import f_intervals
 from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
@@ -85,6 +88,16 @@ class Command(BaseCommand):
             default=next(iter(POLICIES)),
             help="what --table7 does with a person who never marks a behaviour",
         )
+        parser.add_argument(
+            "--icc-f",
+            action="store_true",
+            help="also intraclass correlations with F intervals, for few complete, independent items",
+        )
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="compute kappa and MCC of two raters by scikit-learn as well; a difference is an error",
+        )
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -96,7 +109,8 @@ class Command(BaseCommand):
         try:
             plan = _plan(options)
             file = read_ratings(options["ratings"], _reading(options), _progress)
-            sections, entries = _analysed(file, plan, options)
+            with second_opinions() if options["verify"] else nullcontext():
+                sections, entries = _analysed(file, plan, options)
             tables = _table_seven(file, sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
@@ -185,9 +199,10 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        sections.append(section_of(title, ratings, analysis, file.cluster, said))
+        by_f = f_intervals(ratings, analysis.panel, plan.level) if options["icc_f"] else ()
+        sections.append(section_of(title, ratings, analysis, file.cluster, said, by_f))
         marked = {"stratum": part.stratum} if options["by"] else {}
-        entries += [entry.as_dict() | marked for entry in analysis.entries]
+        entries += [entry.as_dict() | marked for entry in (*analysis.entries, *by_f)]
     return sections, entries
 
 

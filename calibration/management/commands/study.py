@@ -40,7 +40,8 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="compute the newest report again from its labels and say whether all digits are the same",
+            help="compute the newest report again from its labels and say whether all digits are the same; "
+            "scikit-learn computes kappa and MCC of two raters as well",
         )
         parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
 
@@ -81,7 +82,10 @@ class Command(DatabaseCommand):
         if found.different:
             first = "\n  ".join(found.different[:MOST])
             raise CommandError(f"{name} differs in {len(found.different):,} places:\n  {first}")
-        self.stdout.write(f"{name[0].upper()}{name[1:]}: {found.figures:,} figures, all digits the same.")
+        said = f"{name[0].upper()}{name[1:]}: {found.figures:,} figures, all digits the same."
+        if found.second_opinions:
+            said += f" scikit-learn gives the same {found.second_opinions:,} values of kappa and MCC."
+        self.stdout.write(said)
 
     def _progress(self, done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import table_seven
+from calibration.reports.sections import intraclass, table_seven
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
-SECTIONS: tuple[Section, ...] = (table_seven.SECTION,)
+SECTIONS: tuple[Section, ...] = (
+    table_seven.SECTION,
+    intraclass.SECTION,
+)
 
 __all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]
