@@ -136,11 +136,19 @@ class _Against:
         k = len(self.grid)
         found = [self._constant(MAJORITY, self.key[scored])] if scored.any() else []
         found.append(Baseline(RANDOM, np.full(k, 1 / k)))
-        if self.dev is not None and self.ratings.raters[self.column] in self.dev.raters:
-            learned = self.dev.values[:, self.dev.column(self.ratings.raters[self.column])]
-            learned = learned[np.isin(learned, self.grid)]
-            found += [self._constant(OF_DEV, learned)] if learned.size else []
+        learned = self._learned()
+        found += [self._constant(OF_DEV, learned)] if learned.size else []
         return found
+
+    def _learned(self) -> Floats:
+        """Return the key's answers in the dev part, as values of this question."""
+        name = self.ratings.raters[self.column]
+        if self.dev is None or name not in self.dev.raters:
+            return np.empty(0)
+        known = {self.ratings.label(value): value for value in self.grid.tolist()}
+        answers = self.dev.values[:, self.dev.column(name)]
+        told = [self.dev.label(value) for value in answers[~np.isnan(answers)].tolist()]
+        return np.array([known[text] for text in told if text in known], np.float64)
 
     def _constant(self, name: str, values: Floats) -> Baseline:
         """Return the baseline of the most frequent value, the first on the scale of equally frequent ones."""

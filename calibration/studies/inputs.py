@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from annotation.corpora import splits
@@ -12,7 +13,7 @@ from calibration.errors import DefinitionError
 from calibration.models import Study
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
-from calibration.reading.census import census
+from calibration.reading.census import Census, census
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
@@ -26,7 +27,8 @@ class Inputs:
     """A study's inputs on one part of its split: what was read, and the SHA-256 of all of it.
 
     `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
-    answered, `uncompared` the questions among these that nothing is compared on, and why.
+    answered, `uncompared` the questions among these that nothing is compared on, and why. `dev_keys` are the
+    answers of keys in the dev part, where the report is one of test.
     """
 
     study: Study
@@ -39,6 +41,7 @@ class Inputs:
     stamp: str
     answered: tuple[Answered, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
+    dev_keys: tuple[SubjectData, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -52,6 +55,7 @@ class Inputs:
             "calls": [asdict(row) for row in self.calls],
             "answered": [asdict(row) for row in self.answered],
             "uncompared": [asdict(row) for row in self.uncompared],
+            "dev_keys": [data.digest for data in self.dev_keys],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -96,7 +100,20 @@ def read(study: Study, part: str) -> Inputs:
         stamp,
         tuple(answered(scope, counted, clusters, only)),
         tuple(uncompared(definition, counted, subjects)),
+        dev_keys(scope, loaded, counted, split) if part == "test" else (),
     )
+
+
+def dev_keys(
+    scope: Scope, loaded: Sequence[SubjectData], counted: Census, split: Split | None
+) -> tuple[SubjectData, ...]:
+    """Return what the keys of questions answer in the dev part: what a rule without reading can learn from."""
+    keys = {info.id for data in loaded for info in data.raters if info.kind == "key"}
+    if not keys:
+        return ()
+    where = places(scope, {data.subject.question.item_kind for data in loaded}, clusters_of(split, "dev"))
+    names = frozenset(counted.raters[key].name for key in keys)
+    return tuple(load(scope, data.subject, counted, where, names) for data in loaded)
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:

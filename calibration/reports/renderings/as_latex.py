@@ -73,7 +73,7 @@ def _value(entry: Figure | None) -> str:
 
 
 def _under(entry: Figure | None) -> str:
-    if entry is None or not entry.ok:
+    if entry is None or not entry.ok or entry.bare:
         return ""
     return rf"{{\scriptsize {escaped(interval(entry))}}}"
 

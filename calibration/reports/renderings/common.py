@@ -15,7 +15,8 @@ def cell(entry: Figure | None) -> str:
         return ""
     if not entry.ok:
         return entry.reason
-    return f"{number(entry.value, entry.digits)} ({interval(entry)})"
+    value = number(entry.value, entry.digits)
+    return value if entry.bare else f"{value} ({interval(entry)})"
 
 
 def summary(report: Report) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import intraclass, table_seven
+from calibration.reports.sections import against_key, intraclass, judges_compared, table_seven
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     table_seven.SECTION,
     intraclass.SECTION,
+    judges_compared.SECTION,
+    against_key.SECTION,
 )
 
 __all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]
