@@ -107,7 +107,7 @@ def read(study: Study, part: str) -> Inputs:
 def dev_keys(
     scope: Scope, loaded: Sequence[SubjectData], counted: Census, split: Split | None
 ) -> tuple[SubjectData, ...]:
-    """Return what the keys of questions answer in the dev part: what a rule without reading can learn from."""
+    """Return what the keys of questions answer in the dev part: what can be learned without reading."""
     keys = {info.id for data in loaded for info in data.raters if info.kind == "key"}
     if not keys:
         return ()

@@ -14,6 +14,7 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.compared_pairs import Compared
 from calibration.statistics.contenders import KINDS, contenders_of
 from calibration.statistics.core.records import default_samples
+from calibration.statistics.core.types import Samples
 from calibration.statistics.judges_compared import judges_compared
 
 PEOPLE, KEY = "human", "key"
@@ -104,7 +105,7 @@ def against_keys(
 
 
 def _against(data: SubjectData, dev: SubjectData | None, definition: Definition) -> list[KeyTable]:
-    policy = "separate" if definition.samples == "separate" else "first"
+    policy: Samples = "separate" if definition.samples == "separate" else "first"
     try:
         ratings = data.ratings(policy)
         of_dev = dev.ratings("first") if dev is not None and dev.records else None

@@ -12,16 +12,15 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from calibration.agree import csv_table, html_page, latex, table_seven, text
+from calibration.agree import csv_table, html_page, judging, latex, table_seven, text
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.cocoeval import POLICIES
-from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import second_opinions
-from calibration.statistics.core.records import default_samples
+from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import SCALES, Level
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.statistics.levels import aggregate
@@ -98,6 +97,12 @@ class Command(BaseCommand):
             action="store_true",
             help="compute kappa and MCC of two raters by scikit-learn as well; a difference is an error",
         )
+        parser.add_argument(
+            "--compare",
+            action="store_true",
+            help="also compare all pairs of judges and metrics against the same reference",
+        )
+        parser.add_argument("--key", help="the rater that is the answer key (those of kind key, where named)")
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -110,7 +115,7 @@ class Command(BaseCommand):
             plan = _plan(options)
             file = read_ratings(options["ratings"], _reading(options), _progress)
             with second_opinions() if options["verify"] else nullcontext():
-                sections, entries = _analysed(file, plan, options)
+                sections, entries, beside = _analysed(file, plan, options)
             tables = _table_seven(file, sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
@@ -118,12 +123,13 @@ class Command(BaseCommand):
         if options["json"]:
             whole = {"input": _understood(file, sections), "statistics": entries}
             seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
-            shown = json.dumps(whole | seven, allow_nan=False)
+            shown = json.dumps(whole | seven | beside.json, allow_nan=False)
         elif options["csv"]:
             tagged = [e.as_dict() for t in tables for row in t.rows for e in table_seven.entries(row, t)]
-            shown = csv_table.written([*entries, *tagged])
+            shown = csv_table.written([*entries, *tagged, *beside.entries])
         else:
             sections += [table_seven.section(table, sections[0].ratings) for table in tables]
+            sections += beside.sections
             writer = html_page if options["html"] else latex if options["latex"] else text
             shown = writer.written(name, sections)
         self.stdout.write(shown)
@@ -177,18 +183,21 @@ def _progress(table: Table) -> Iterable[tuple[int, Row]]:
 
 def _analysed(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
-) -> tuple[list[Section], list[dict[str, Any]]]:
+) -> tuple[list[Section], list[dict[str, Any]], judging.Beside]:
     sections, entries = [], []
+    beside = judging.Beside(plan, options)
     for part in file.parts:
         level, values = _scale(file, part, options)
         said = [*_samples(part, level, options), *file.unread()]
-        ratings: Ratings = file.ratings(
-            part,
-            level=cast(Level, level),
-            values=values,
-            positive=options["positive"],
-            samples=options["samples"],
-        )
+        how = {
+            "level": cast(Level, level),
+            "values": values,
+            "positive": options["positive"],
+            "samples": options["samples"],
+        }
+        ratings = judging.with_key(file.ratings(part, **how, keep=True), options["key"])
+        readings = judging.readings(file, part, ratings, how)
+        part.collector = Collector()
         against = options["against"]
         if against is not None and against not in ratings.raters:
             raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
@@ -202,8 +211,10 @@ def _analysed(
         by_f = f_intervals(ratings, analysis.panel, plan.level) if options["icc_f"] else ()
         sections.append(section_of(title, ratings, analysis, file.cluster, said, by_f))
         marked = {"stratum": part.stratum} if options["by"] else {}
+        beside.add(part.question, title, readings, marked)
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *by_f)]
-    return sections, entries
+    beside.check()
+    return sections, entries, beside
 
 
 def _table_seven(

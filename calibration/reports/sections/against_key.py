@@ -81,17 +81,17 @@ def _what(table: KeyTable) -> Iterator[str]:
         yield f"{table.reason[:1].upper()}{table.reason[1:]}."
         return
     yield (
-        f"Items that {table.key} and the rater both answered; missing are those that only the key answers. Who "
-        "answered an item several times is read by the first answer."
+        f"Items that {table.key} and the rater both answered; missing are those that only the key answers. "
+        "Who answered an item several times is read by the first answer."
     )
     yield "Balanced accuracy: the mean, over the values of the key, of the share answered rightly."
     yield (
-        "Less best baseline: the rater’s accuracy less that of the baseline that is right most often on the same "
-        "items, on the same resamples."
+        "Less best baseline: the rater’s accuracy less that of the baseline that is right most often on the "
+        "same items, on the same resamples."
     )
     yield (
-        f"The {MAJORITY} value is chosen on the items it is scored on, and is therefore slightly optimistic; random "
-        "is what answers drawn evenly from all values reach on average."
+        f"The {MAJORITY} value is chosen on the items it is scored on, and is therefore slightly optimistic; "
+        "random is what answers drawn evenly from all values reach on average."
     )
     if any(row.rater.startswith(OF_DEV) for row in table.baselines):
         yield f"The {OF_DEV} was learned on the dev part alone."

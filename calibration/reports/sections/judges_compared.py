@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.sections.base import Asked, Line, Section, View
+from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 from calibration.reports.sections.cells import PValue, count
 from calibration.reports.sections.choosing import chosen, headed
 from calibration.reports.snapshot import ComparedJudges, ComparedPair, Figure, Snapshot
@@ -33,14 +33,16 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
     """Return a table a question, one row a pair and statistic; on the page that of the question asked for."""
     who = crowd(figures(result))
     shown, switches = chosen(headed(result, result.compared), KEY, asked)
-    return [
-        _view(title, question, who, is_page=asked is not None, switches=switches) for title, question in shown
-    ]
+    is_page = asked is not None
+    return [_view(title, question, who, switches, is_page=is_page) for title, question in shown]
 
 
-def _view(title: str, question: ComparedJudges, who: Crowd, *, is_page: bool, switches: tuple) -> View:  # type: ignore[type-arg]
+def _view(
+    title: str, question: ComparedJudges, who: Crowd, switches: tuple[Switch, ...], *, is_page: bool
+) -> View:
     names = list(dict.fromkeys(name for pair in question.pairs for name in pair.names))
-    pairs, rest = list(question.pairs), []
+    pairs = list(question.pairs)
+    rest: list[ComparedPair] = []
     if is_page and len(names) > FEW:
         pairs, rest = _with_best(question)
     folded = _table(f"The other pairs on {title}", rest) if rest else None
@@ -121,18 +123,18 @@ def _what(question: ComparedJudges, who: Crowd, *, is_cut: bool) -> Iterator[str
                 "Holm’s correction over all pairs of this question and statistic."
             )
     yield (
-        f"First and second: agreement with {who.many} is the mean over {who.many} of the agreement with each, "
-        f"ρ and r are with the {who.own} mean, on items that both of a pair answered; dropped are those that "
-        "one of them did not. Difference: first less second, on the same resamples. p: the answers of both "
-        "change places in whole dialogues, 2,000 times."
+        f"First and second: agreement with {who.many} is the mean of the agreement with each of them, "
+        f"ρ and r are with the {who.own} mean, all on items that both answered; dropped are those that one "
+        "of them did not. Difference: first less second, on the same resamples. p: the answers of both "
+        "change places in whole dialogues, in 2,000 ways, or in all where there are fewer."
     )
     yield "A difference that is not shown is no proof that both are equally good: read its interval."
     if is_cut:
         yield "Of more than six the page shows each with the highest; the corrected p is over all pairs."
     if question.left_out:
         yield (
-            f"{counted(question.left_out, 'pair')} of metrics left out: a study that names its raters compares "
-            "up to twelve with each other."
+            f"{counted(question.left_out, 'pair')} of metrics left out: a study that names its raters "
+            "compares up to twelve with each other."
         )
 
 
