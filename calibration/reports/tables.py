@@ -22,7 +22,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.wording import counted, in_words
+from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.types import CATEGORIES
 from calibration.statistics.replacement import CORRECTED, JUDGE_TESTS
@@ -102,7 +102,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
             if (corrected := of.get(CORRECTED)) and ok(corrected):
-                who += f"; corrected over judges {in_words(won(corrected))} of them"
+                who += f"; over judges {won(corrected)} of {corrected.n_raters - 1}"
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
     used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
     rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]

@@ -26,6 +26,8 @@ from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of, ratio
 
 KEY = "key"
+KINDS = ("human", "judge", "metric", "key")
+"""The order of the rows."""
 MOST_VALUES = 200
 MAJORITY, RANDOM, OF_DEV = "majority", "random", "majority of dev"
 FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
@@ -100,6 +102,7 @@ class _Against:
         if reason := self._reason():
             return KeyTable(name, reason=reason)
         others = [j for j, on in enumerate(ratings.on_scale) if on and j != self.column]
+        others.sort(key=lambda j: KINDS.index(ratings.kinds[j]) if ratings.kinds[j] in KINDS else len(KINDS))
         scored = self.given & (~np.isnan(ratings.values[:, others])).any(axis=1)
         values = tuple(ratings.label(value) for value in self.grid.tolist())
         rows = tuple(self._row(j) for j in others)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import worded
@@ -41,8 +42,8 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
         template = "calibration/_confusions.html" if on_page else ""
         data = [_confusion(title, table, row) for row in matrices] if on_page else None
         found.append(View(_table(title, table), tuple(_what(table)), switches, template, data))
-        if asked is None:
-            found += [View(_confusion(title, table, row)) for row in matrices]
+        if asked is None and matrices:
+            found.append(View(_met(title, table, matrices)))
     return found
 
 
@@ -64,16 +65,36 @@ def _row(row: KeyRow, notes: list[str]) -> Row:
 
 
 def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
-    """Return how often each value of the key met each of the rater's."""
+    """Return how often each value of the key met each of the rater's, without the values that neither gave."""
+    given = [n for n, counts in enumerate(row.matrix) if sum(counts) or any(r[n] for r in row.matrix)]
+    columns = [(table.values[n], table.values[n]) for n in given]
+    rows = [_counts(table, row)[n] for n in given]
+    rows = [replace(one, cells=[one.cells[n] for n in given]) for one in rows]
+    heading = f"{title}: {table.key} (rows) and {row.rater} (columns)"
+    return Table(heading, columns, rows, first=table.key)
+
+
+def _met(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
+    """Return the same of all raters in one table, for files: a rater's rows are the key's values."""
     columns = [(value, value) for value in table.values]
+    rows = [
+        replace(row, question=rater.rater, who=f"{table.key}: {row.question}", first=number == 0)
+        for rater in raters
+        for number, row in enumerate(_counts(table, rater))
+    ]
+    heading = f"Answers by value of the key: {title} ({table.key})"
+    return Table(heading, columns, rows, first="Rater")
+
+
+def _counts(table: KeyTable, row: KeyRow) -> list[Row]:
+    """Return a row a value of the key, with the number of items that got each value from a rater."""
     clusters = row.figures[0].n_clusters
-    rows = []
+    found = []
     for value, counts in zip(table.values, row.matrix, strict=True):
-        cells: list[Figure | None] = [
-            Count(other, float(n)) for other, n in zip(table.values, counts, strict=True)
-        ]
-        rows.append(Row(value, "", sum(counts), clusters, cells, first=True))
-    return Table(f"{title}: {table.key} (rows) and {row.rater} (columns)", columns, rows, first=table.key)
+        met = zip(table.values, counts, strict=True)
+        cells: list[Figure | None] = [Count(other, float(n)) for other, n in met]
+        found.append(Row(value, "", sum(counts), clusters, cells, first=True))
+    return found
 
 
 def _what(table: KeyTable) -> Iterator[str]:

@@ -14,7 +14,7 @@ from calibration.reports.wording import Crowd, counted
 from calibration.statistics.compared_pairs import ACCURACY, OF_PEOPLE
 
 KEY = "compared"
-FEW = 6
+FEW = 5
 """Contenders up to which the page shows every pair; of more, each with the best, the rest folded."""
 LIKELY = 0.05
 COLUMNS = [
@@ -113,15 +113,13 @@ def _cells(pair: ComparedPair) -> list[Figure]:
 
 def _what(question: ComparedJudges, who: Crowd, *, is_cut: bool) -> Iterator[str]:
     """Yield what the tests found, what each column is, and what is not shown."""
-    for family, pairs in families(question).items():
-        tested = [pair for pair in pairs if pair.p_holm.ok]
-        differ = sum(pair.p_holm.point <= LIKELY for pair in tested)
-        if tested:
-            verb = "differs" if differ == 1 else "differ"
-            yield (
-                f"{heading(family)}: {differ} of {counted(len(tested), 'pair')} {verb} at {LIKELY} after "
-                "Holm’s correction over all pairs of this question and statistic."
-            )
+    tests = [_found(family, pairs) for family, pairs in families(question).items()]
+    if any(tests):
+        told = "; ".join(filter(None, tests))
+        yield (
+            "Pairs that differ at 0.05 after Holm’s correction over all pairs of this question and "
+            f"statistic: {told}."
+        )
     yield (
         f"First and second: agreement with {who.many} is the mean of the agreement with each of them, "
         f"ρ and r are with the {who.own} mean, all on items that both answered; dropped are those that one "
@@ -129,13 +127,25 @@ def _what(question: ComparedJudges, who: Crowd, *, is_cut: bool) -> Iterator[str
         "change places in whole dialogues, in 2,000 ways, or in all where there are fewer."
     )
     yield "A difference that is not shown is no proof that both are equally good: read its interval."
+    if any("dropped_raters" in pair.difference.flags for pair in question.pairs):
+        yield (
+            f"{who.many[:1].upper()}{who.many[1:]} with whom a value of either is undefined are left out of "
+            "the mean of both, so a judge’s value may differ from pair to pair."
+        )
     if is_cut:
-        yield "Of more than six the page shows each with the highest; the corrected p is over all pairs."
+        yield "Of more than five the page shows each with the highest; the corrected p is over all pairs."
     if question.left_out:
         yield (
             f"{counted(question.left_out, 'pair')} of metrics left out: a study that names its raters "
             "compares up to twelve with each other."
         )
+
+
+def _found(family: Family, pairs: Sequence[ComparedPair]) -> str:
+    """Return `κ 5 of 15`: how many of the pairs that could be tested differ."""
+    tested = [pair for pair in pairs if pair.p_holm.ok]
+    differ = sum(pair.p_holm.point <= LIKELY for pair in tested)
+    return f"{heading(family)} {differ} of {len(tested)}" if tested else ""
 
 
 def lines(result: Snapshot) -> Iterator[Line]:
