@@ -65,7 +65,7 @@ def _row(row: KeyRow, notes: list[str]) -> Row:
 
 
 def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
-    """Return how often each value of the key met each of the rater's, without the values that neither gave."""
+    """Return how often each value of the key met each of the rater's, but for values that neither gave."""
     given = [n for n, counts in enumerate(row.matrix) if sum(counts) or any(r[n] for r in row.matrix)]
     columns = [(table.values[n], table.values[n]) for n in given]
     rows = [_counts(table, row)[n] for n in given]
