@@ -48,11 +48,11 @@ def section_of(
     analysis: Analysis,
     cluster: str | None,
     said: Sequence[str] = (),
-    by_f: Sequence[Entry] = (),
+    more: Sequence[Block] = (),
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column that clusters came from.
 
-    ``said`` are further facts about what was read, ``by_f`` intraclass correlations with F intervals.
+    ``said`` are further facts about what was read, ``more`` the blocks that options asked for.
     """
     return Section(
         title=title,
@@ -60,7 +60,7 @@ def section_of(
         analysis=analysis,
         facts=(*_facts(ratings, cluster), *said),
         answers=answers_of(ratings, analysis),
-        blocks=(*_blocks(analysis), *_with_f_intervals(by_f)),
+        blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
     )
 
@@ -124,13 +124,6 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
             heading = f"{len(raters)} people with each other"
         blocks.append(Block(heading, entries))
     return tuple(blocks)
-
-
-def _with_f_intervals(entries: Sequence[Entry]) -> tuple[Block, ...]:
-    note = "Items are taken as independent and normal, which makes the intervals of turns too short."
-    groups = dict.fromkeys(e.raters for e in entries)
-    found = [tuple(e for e in entries if e.raters == raters) for raters in groups]
-    return tuple(Block(f"With F intervals: {raters_of(g[0])}", g, note=note) for g in found)
 
 
 def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
+from calibration.statistics.corrected_share import NAME as PREVALENCE
+from calibration.statistics.corrected_share import TITLES as PREVALENCES
 from calibration.statistics.icc_intervals import BY_F
 from calibration.statistics.table import described
 
@@ -30,6 +32,8 @@ def title_of(name: str) -> str:
         return TABLE_SEVEN[name]
     if name.removesuffix(BY_F) in STATISTICS:
         return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
+    if name.removeprefix(PREVALENCE) in PREVALENCES:
+        return PREVALENCES[name.removeprefix(PREVALENCE)]
     name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)

@@ -7,10 +7,9 @@ not: a report in a format that is not READABLE is told as one of an older format
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from calibration.errors import OlderFormat
 from calibration.reading.answered import Answered
@@ -18,7 +17,8 @@ from calibration.reading.calls import Calls
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
-from calibration.statistics import Result
+from calibration.reports.figure import Figure
+from calibration.reports.judging import ComparedJudges, KeyTable
 from calibration.statistics.cocoeval import Policy
 
 if TYPE_CHECKING:
@@ -32,35 +32,6 @@ READABLE = frozenset({3, 4, 5})
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
-
-
-@dataclass(frozen=True)
-class Figure(Result):
-    """A result with the raters it compares (all of them, or the pair) and the question they answered.
-
-    `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval; a
-    `bare` one, such as a p-value, has no interval.
-    """
-
-    raters: tuple[str, ...] = ()
-    question: str = ""
-    digits: ClassVar[int] = 3
-    end_digits: ClassVar[int] = 2
-    bare: ClassVar[bool] = False
-
-    @property
-    def point(self) -> float:
-        """The value of a figure that has one. Raises ValueError for one without: ask `ok` first."""
-        if self.value is None:
-            raise ValueError(f"{self.name} has no value: {self.reason}")
-        return self.value
-
-    @classmethod
-    def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
-        """Return a result as a report keeps it, its reason in the reader's words where these are given."""
-        kept = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-        kept["reason"] = reason or result.reason
-        return cls(**kept, raters=tuple(raters), question=question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,68 +137,21 @@ class TagTable:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedPair:
-    """Two judges or metrics on one statistic: both values, their difference, p-values.
+class PrevalenceRow:
+    """How often a judge says yes to a question, and corrected by people who answered a part of its items.
 
-    `names` are what they are called beside the others, `samples` how repeated answers were read (`first` or
-    `mean`, empty of one who answered once). `reference` is `people` or the name of a key. `n_dropped` items
-    with a reference were answered by one of the two only.
+    `figures` stand in the order of `corrected_share.FIGURES`. `n_divided` clusters hold items of both parts.
     """
-
-    raters: tuple[str, str]
-    samples: tuple[str, str]
-    names: tuple[str, str]
-    statistic: str
-    reference: str
-    first: Figure
-    second: Figure
-    difference: Figure
-    p: Figure
-    p_holm: Figure
-    n_dropped: int
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedJudges:
-    """All pairs of judges and metrics of a question; `left_out` pairs of metrics are not compared."""
 
     ref: str
     title: str
-    pairs: tuple[ComparedPair, ...]
-    left_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRow:
-    """A rater or a baseline against a key: accuracy, balanced accuracy, kappa and MCC.
-
-    `difference` is the accuracy less that of the baseline `best`, which is right as often as `best_accuracy`
-    says. `matrix` counts items by the key's value (rows) and the rater's.
-    """
-
-    rater: str
-    kind: str
-    n: int
-    missing: int
+    item_kind: str
+    judge: str
+    people: tuple[str, ...]
     figures: tuple[Figure, ...]
-    difference: Figure | None
-    best: str
-    best_accuracy: float | None
-    matrix: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyTable:
-    """The raters of a question against one of its keys; `reason` says why there is no table."""
-
-    ref: str
-    title: str
-    level: str
-    key: str
-    values: tuple[str, ...]
-    rows: tuple[KeyRow, ...]
-    baselines: tuple[KeyRow, ...]
-    reason: str
+    n_labelled: int
+    n_unlabelled: int
+    n_divided: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +192,7 @@ class Snapshot:
     uncompared: tuple[Uncompared, ...]
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
+    prevalence: tuple[PrevalenceRow, ...] = ()
     compared: tuple[ComparedJudges, ...] = ()
     keys: tuple[KeyTable, ...] = ()
 

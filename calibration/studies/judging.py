@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from calibration.reading.census import RaterInfo
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
-from calibration.reports.snapshot import ComparedJudges, ComparedPair, Figure, KeyRow, KeyTable
+from calibration.reports.figure import Figure
+from calibration.reports.judging import ComparedJudges, ComparedPair, KeyRow, KeyTable
 from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, Result, keys
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

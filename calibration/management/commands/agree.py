@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,13 +17,13 @@ from calibration.agree import csv_table, html_page, judging, latex, table_seven,
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree.more import MORE
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import SCALES, Level
-from calibration.statistics.icc_intervals import f_intervals
 from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
@@ -87,11 +88,8 @@ class Command(BaseCommand):
             default=next(iter(POLICIES)),
             help="what --table7 does with a person who never marks a behaviour",
         )
-        parser.add_argument(
-            "--icc-f",
-            action="store_true",
-            help="also intraclass correlations with F intervals, for few complete, independent items",
-        )
+        for more in MORE:
+            parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
         parser.add_argument(
             "--verify",
             action="store_true",
@@ -208,11 +206,12 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        by_f = f_intervals(ratings, analysis.panel, plan.level) if options["icc_f"] else ()
-        sections.append(section_of(title, ratings, analysis, file.cluster, said, by_f))
+        asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
         beside.add(part.question, title, readings, marked)
-        entries += [entry.as_dict() | marked for entry in (*analysis.entries, *by_f)]
+        more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
+        entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     beside.check()
     return sections, entries, beside
 

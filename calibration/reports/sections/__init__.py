@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import against_key, intraclass, judges_compared, table_seven
+from calibration.reports.sections import against_key, intraclass, judges_compared, prevalence, table_seven
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     table_seven.SECTION,
+    prevalence.SECTION,
     intraclass.SECTION,
     judges_compared.SECTION,
     against_key.SECTION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calibration.reports.snapshot import Figure
+from calibration.reports.figure import Figure
 
 
 @dataclass(frozen=True)
