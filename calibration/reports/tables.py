@@ -18,14 +18,13 @@ from calibration.reports.figures import (
     figures,
     ok,
     replaced,
-    won,
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.types import CATEGORIES
-from calibration.statistics.replacement import CORRECTED, JUDGE_TESTS
+from calibration.statistics.replacement import JUDGE_TESTS
 
 KINDS = (HUMAN, JUDGE, METRIC, "key")
 
@@ -101,8 +100,6 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
             cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
-            if (corrected := of.get(CORRECTED)) and ok(corrected):
-                who += f"; over judges {won(corrected)} of {corrected.n_raters - 1}"
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
     used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
     rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from calibration.statistics.compared_pairs import Compared
 from calibration.statistics.comparison import corrected, paired_difference, permutation_by_cluster
 from calibration.statistics.contenders import Contender, contenders_of
 from calibration.statistics.judges_compared import judges_compared
+
+from .real_data import alt_test_data
 
 PLAN = Plan(resamples=200)
 WEIGHTS = {"cohen_kappa": None, "cohen_kappa_linear": "linear", "cohen_kappa_quadratic": "quadratic"}
@@ -244,6 +247,26 @@ def test_of_many_contenders_pairs_of_metrics_are_left_out_and_counted() -> None:
     assert (
         judges_compared(ratings, metrics, statistics=["pearson"], plan=Plan(0), permutations=20).left_out == 0
     )
+
+
+@pytest.mark.shared
+def test_real_judges_beside_six_people(shared_data: Path) -> None:
+    """Four models beside six students (Calderon et al. 2025): one pair and statistic by hand."""
+    ratings = alt_test_data(shared_data, "lesion", "ordinal")
+    rows = compared(ratings, Plan(100), statistics=["cohen_kappa_quadratic"], permutations=500)
+    assert len(rows) == 6
+    row = rows["cohen_kappa_quadratic", "gemini_pro", "gpt-4o"]
+    judge = ratings.values[:, ratings.column("gpt-4o")]
+    values = []
+    for person in ratings.of_kind("human"):
+        both = ~np.isnan(ratings.values[:, person]) & ~np.isnan(judge)
+        own = ratings.values[both, person]
+        values.append(
+            cohen_kappa_score(own, judge[both], labels=list(ratings.scale or ()), weights="quadratic")
+        )
+    assert row.second.value == pytest.approx(np.mean(values), abs=1e-12)
+    assert row.difference.n_clusters == 100
+    assert all((r.p.value or 0) <= (r.p_holm.value or 0) for r in rows.values())
 
 
 def test_the_interval_of_a_difference_holds_the_truth_and_equal_judges_are_seldom_told_apart() -> None:
