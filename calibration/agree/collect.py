@@ -96,8 +96,9 @@ class RatingsFile:
         values: Sequence[str | float] | None = None,
         positive: str = "1",
         samples: Samples | None = None,
+        keep: bool = False,
     ) -> Ratings:
-        """Return a part's ratings, once: its rows are let go of.
+        """Return a part's ratings, once unless told to keep its rows: they are let go of.
 
         RatingsFileError with line and column for a value that cannot be used.
         """
@@ -105,7 +106,8 @@ class RatingsFile:
             ratings = part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
         except RatingError as error:
             raise located(self.path, error, part.lines) from None
-        part.collector = Collector()
+        if not keep:
+            part.collector = Collector()
         return ratings
 
 

@@ -102,12 +102,14 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
         for place, judge in enumerate(judges):
             entry = question.replacement(judge)
             assert entry is not None
-            cells = [noted(entry, notes), noted(question.advantage(judge), notes)]
+            of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
+            cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
-    return Table(
-        "Alternative annotator test", [(key, worded(key).heading) for key in JUDGE_TESTS], rows, notes
-    )
+    used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
+    rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]
+    columns = [(key, worded(key).heading) for key in JUDGE_TESTS]
+    return Table("Alternative annotator test", [columns[n] for n in used], rows, notes)
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:

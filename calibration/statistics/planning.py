@@ -11,20 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from calibration.statistics.contests import MIN_ITEMS, Score, contests_of, is_constant
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import estimates
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.core.samples import Sample, additive
 from calibration.statistics.core.types import Floats
-from calibration.statistics.replacement import (
-    MIN_ITEMS,
-    Score,
-    by_rejected,
-    contests_of,
-    is_constant,
-    p_values,
-)
+from calibration.statistics.replacement import by_rejected, p_values
 from calibration.statistics.table import STATISTICS
 
 GRID = (10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)

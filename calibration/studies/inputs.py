@@ -16,7 +16,7 @@ from calibration.reading import level_sources
 from calibration.reading.again import again
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
-from calibration.reading.census import census
+from calibration.reading.census import Census, census
 from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.level_sources import LevelInputs
@@ -35,6 +35,7 @@ class Inputs:
     `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
     answered, `uncompared` the questions among these that nothing is compared on, and why. `again` holds, per
     subject, what raters answered a second time; `coverage` the turns with a behaviour outside the list.
+    `dev_keys` are the answers of keys in the dev part, where the report is one of test.
     """
 
     study: Study
@@ -50,6 +51,7 @@ class Inputs:
     levels: LevelInputs | None = None
     again: tuple[tuple[Record, ...], ...] = ()
     coverage: tuple[Coverage, ...] = ()
+    dev_keys: tuple[SubjectData, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -66,6 +68,7 @@ class Inputs:
             "coverage": [_without_ids(asdict(table)) for table in self.coverage],
             "again": [sorted((r.item, r.rater, r.sample, str(r.value)) for r in rows) for rows in self.again],
             "levels": self.levels.digest if self.levels else None,
+            "dev_keys": [data.digest for data in self.dev_keys],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -112,9 +115,10 @@ def read(study: Study, part: str) -> Inputs:
         stamp,
         tuple(answered(scope, counted, clusters, only)),
         tuple(uncompared(definition, counted, [*subjects, *read_too])),
-        above,
-        tuple(again(scope, subject, counted, where, only) for subject in subjects),
-        tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
+        levels=above,
+        again=tuple(again(scope, subject, counted, where, only) for subject in subjects),
+        coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
+        dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
     )
 
 
@@ -127,6 +131,18 @@ def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
     """Return what was covered without the ids of the database: the same labels are the same inputs."""
     notes = [{name: value for name, value in note.items() if name != "dialogue"} for note in table["notes"]]
     return table | {"notes": notes}
+
+
+def dev_keys(
+    scope: Scope, loaded: Sequence[SubjectData], counted: Census, split: Split | None
+) -> tuple[SubjectData, ...]:
+    """Return what the keys of questions answer in the dev part: what can be learned without reading."""
+    keys = {info.id for data in loaded for info in data.raters if info.kind == "key"}
+    if not keys:
+        return ()
+    where = places(scope, {data.subject.question.item_kind for data in loaded}, clusters_of(split, "dev"))
+    names = frozenset(counted.raters[key].name for key in keys)
+    return tuple(load(scope, data.subject, counted, where, names) for data in loaded)
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:

@@ -25,7 +25,7 @@ from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
-RATERS = {"ann": "human", "ben": "human", "cid": "human", "gpt": "judge"}
+RATERS = {"ann": "human", "ben": "human", "cid": "human", "gpt": "judge", "llm": "judge"}
 ITEMS = 40
 
 
@@ -41,7 +41,7 @@ def scores(place: int) -> list[float]:
 
 @pytest.fixture
 def rated() -> World:
-    """A tag and a scale, answered by three people and a judge."""
+    """A tag and a scale, answered by three people and two judges."""
     built = world(dialogues=ITEMS // 2, turns=2)
     built.ask("tag", "binary", [0, 1], wording="Tag")
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from annotation.text.numbers import number, percent
 from calibration.models import Report
 from calibration.reports import caveats
+from calibration.reports.figure import Figure, Marks
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
-from calibration.reports.snapshot import Figure, Marks, snapshot_of
+from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import Cell, Table
 from calibration.reports.view import tables_of
 from calibration.reports.wording import interval

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import coverage, intraclass, levels, prevalence, raters, table_seven
+from calibration.reports.sections import (
+    against_key,
+    coverage,
+    intraclass,
+    judges_compared,
+    levels,
+    prevalence,
+    raters,
+    table_seven,
+)
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     levels.SECTION,
+    judges_compared.SECTION,
+    against_key.SECTION,
     table_seven.SECTION,
     coverage.SECTION,
     prevalence.SECTION,
-    intraclass.SECTION,
     raters.SECTION,
+    intraclass.SECTION,
 )
 
 __all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]
