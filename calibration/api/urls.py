@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from calibration.api import counts, disagreements, exports, gold_differences, golds, profiles, studies
+from calibration.api import counts, disagreements, exports, gold_differences, golds, plans, profiles, studies
 
 urlpatterns = [
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("studies/<int:pk>/", studies.study, name="api-study"),
     path("studies/<int:pk>/report/", studies.report, name="api-report"),
     path("studies/<int:pk>/items/", disagreements.disagreements, name="api-report-items"),
+    path("studies/<int:pk>/plan/", plans.plan, name="api-plan"),
     path("studies/<int:pk>/recompute/", studies.recompute, name="api-recompute"),
     path("studies/<int:pk>/open-test/", studies.open_test, name="api-open-test"),
     path("studies/<int:pk>/report.<str:form>", studies.report_file, name="api-report-file"),

@@ -33,7 +33,7 @@ AMONG = frozenset(among(who) for who in (PEOPLE, SIMULATED, MIXED))
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One figure of one series for one question; without a `value`, `reason` says why."""
+    """One figure of one series for one question; without a `value`, `reason` says why. `x`: of a curve."""
 
     question: str
     series: str
@@ -43,13 +43,19 @@ class Point:
     n_items: int
     n_clusters: int
     reason: str
+    x: float | None = None
+
+
+COMPARED = "The number at the right of a line is how many items were compared."
 
 
 @dataclass(frozen=True)
 class Chart:
     """A chart: its key in addresses, title, what the axis measures, and points in the order of reading.
 
-    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points.
+    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points. With an `x_axis` it is a
+    curve: values over numbers (logarithmic), or probabilities over probabilities where it has a `diagonal`;
+    `target` is the value aimed at.
     """
 
     key: str
@@ -57,6 +63,10 @@ class Chart:
     axis: str
     points: tuple[Point, ...]
     bars: bool = False
+    caption: str = COMPARED
+    x_axis: str = ""
+    diagonal: bool = False
+    target: float | None = None
 
     @property
     def questions(self) -> list[str]:
@@ -137,9 +147,10 @@ def as_csv(chart: Chart) -> str:
     """Return a chart's data as CSV, values unrounded."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["question", "series", "value", "low", "high", "n_items", "n_clusters", "reason"])
+    curve = ["x"] if chart.x_axis else []
+    writer.writerow(["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"])
     for p in chart.points:
-        texts = guarded(p.question), guarded(p.series)
+        texts = guarded(p.question), guarded(p.series), *([p.x] if curve else [])
         writer.writerow([*texts, p.value, p.low, p.high, p.n_items, p.n_clusters, guarded(p.reason)])
     return out.getvalue()
 

@@ -39,6 +39,7 @@ RESEARCHERS = _names(
     "gold-difference gold-difference-file api-gold-rules api-gold-difference api-gold-difference-file",
     "counts counts-file counts-test api-counts",
     "exports export-labels export-package transcripts export-transcripts export-file export-manifest",
+    "plan plan-file plan-progress api-plan",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
 from calibration.management import scope_options as places
+from calibration.management.studies import study_named
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
@@ -48,9 +49,9 @@ class Command(DatabaseCommand):
         """Compute and print; exit with one line on a mistake."""
         try:
             if options["verify"]:
-                self._verify(_study(options), options)
+                self._verify(study_named(options), options)
                 return
-            report = self._report(_study(options), options)
+            report = self._report(study_named(options), options)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         text = RENDERINGS[options["format"]].write(report)
@@ -86,17 +87,3 @@ class Command(DatabaseCommand):
     def _progress(self, done: int, total: int) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"\r{done} of {total} questions", ending="\n" if done == total else "")
-
-
-def _study(options: dict[str, Any]) -> Study:
-    if not options["name"]:
-        corpus, campaign = places.place(options["corpus"], options["campaign"])
-        return studies.automatic(corpus=corpus, campaign=campaign)
-    found = Study.objects.select_related("corpus", "campaign__corpus").filter(name=options["name"]).first()
-    if found is None:
-        known = places.there_are(Study.objects.values_list("name", flat=True))
-        raise CommandError(
-            f"no study {options['name']!r}; {known}. "
-            "Every corpus and campaign has a report of its own: --corpus NAME or --campaign NAME"
-        )
-    return found
