@@ -78,12 +78,16 @@ def _range(answer: PlanAnswer) -> str:
     """Say what the pilot leaves open, in numbers of dialogues."""
     low, high = answer.needed_low, answer.needed_high
     ends = (
-        f"from {low:,} to {high:,}" if low and high else f"from {low or 2:,} to more than {_most(answer):,}"
+        _ends(low, high) if low and high else f"from {low or 2:,} to more than {_most(answer):,}"
     )
     return (
         f"A plan from one pilot varies: over pilots like this one the number runs {ends} dialogues "
         f"({percent(RANGE)} of them)."
     )
+
+
+def _ends(low: int, high: int) -> str:
+    return f"from {low:,} to {high:,}" if low < high else f"to {low:,}"
 
 
 def _of_power(answer: PlanAnswer) -> list[str]:
@@ -114,7 +118,7 @@ def _power_range(answer: PlanAnswer) -> str:
     most = f"{_most(answer):,}"
     if low is None:
         return f"Of pilots like this one {percent(reaching)} would reach it within {most} dialogues."
-    ends = f"from {low:,} to {high:,}" if high else f"from {low:,} to more than {most}"
+    ends = _ends(low, high) if high else f"from {low:,} to more than {most}"
     return (
         f"A plan from one pilot varies, and power most of all: over pilots like this one the number runs "
         f"{ends} dialogues ({percent(RANGE)} of them); {percent(reaching)} reach it within {most}."

@@ -115,7 +115,7 @@ def clusters_for_alt_test(
     units = [np.searchsorted(used, c.units) for c in contests]
     sums = np.concatenate([additive(u, len(used), r).sums for u, r in zip(units, rows, strict=True)], axis=1)
     test = _Test(sums, len(contests), epsilon, q, min_items)
-    powers, reached = _over_pilots(test, grid, target, plan, told)
+    powers, reached = _over_pilots(test, sorted({*grid, len(used)}), target, plan, told)
     found = [n for n in reached if n is not None]
     ends = _ends(reached)
     return PowerPlan(

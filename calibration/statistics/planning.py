@@ -124,7 +124,6 @@ def clusters_for_width(
     rows = tuple(
         Width(n, width, _times(width, low), _times(width, high), share)
         for n, (width, share) in simulated.items()
-        if n != figure.n_clusters or n in grid
     )
     effect = design_effect(figure, plan)
     told(steps, steps)
