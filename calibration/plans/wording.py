@@ -77,9 +77,7 @@ def _of_width(answer: PlanAnswer) -> list[str]:
 def _range(answer: PlanAnswer) -> str:
     """Say what the pilot leaves open, in numbers of dialogues."""
     low, high = answer.needed_low, answer.needed_high
-    ends = (
-        _ends(low, high) if low and high else f"from {low or 2:,} to more than {_most(answer):,}"
-    )
+    ends = _ends(low, high) if low and high else f"from {low or 2:,} to more than {_most(answer):,}"
     return (
         f"A plan from one pilot varies: over pilots like this one the number runs {ends} dialogues "
         f"({percent(RANGE)} of them)."

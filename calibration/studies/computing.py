@@ -24,6 +24,7 @@ from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.studies.inputs import Inputs
+from calibration.studies.scores import scores
 from calibration.studies.tags import tag_sets, tags
 
 Progress = Callable[[int, int], None]
@@ -55,6 +56,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         uncompared=inputs.uncompared,
         questions=tuple(questions),
         tags=tags(inputs.subjects, inputs.definition),
+        scores=scores(inputs.subjects, inputs.learning, inputs.definition),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from annotation.corpora import splits
@@ -12,11 +13,11 @@ from calibration.errors import DefinitionError
 from calibration.models import Study
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
-from calibration.reading.census import census
+from calibration.reading.census import Census, census
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
-from calibration.reading.subjects import subjects_of
+from calibration.reading.subjects import Subject, subjects_of
 from calibration.reading.uncompared import Uncompared, uncompared
 from calibration.reports.snapshot import FORMAT
 
@@ -26,7 +27,8 @@ class Inputs:
     """A study's inputs on one part of its split: what was read, and the SHA-256 of all of it.
 
     `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
-    answered, `uncompared` the questions among these that nothing is compared on, and why.
+    answered, `uncompared` the questions among these that nothing is compared on, and why. `learning` are the
+    same subjects on dev where test is shown, for what is learned of scores; else empty.
     """
 
     study: Study
@@ -39,6 +41,7 @@ class Inputs:
     stamp: str
     answered: tuple[Answered, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
+    learning: tuple[SubjectData, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -49,6 +52,7 @@ class Inputs:
             "part": self.part,
             "split": self.split.name if self.split else None,
             "answers": [data.digest for data in self.subjects],
+            "learning": [data.digest for data in self.learning],
             "calls": [asdict(row) for row in self.calls],
             "answered": [asdict(row) for row in self.answered],
             "uncompared": [asdict(row) for row in self.uncompared],
@@ -96,7 +100,22 @@ def read(study: Study, part: str) -> Inputs:
         stamp,
         tuple(answered(scope, counted, clusters, only)),
         tuple(uncompared(definition, counted, subjects)),
+        _learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
     )
+
+
+def _learning(
+    scope: Scope,
+    subjects: Sequence[Subject],
+    loaded: Sequence[SubjectData],
+    counted: Census,
+    split: Split | None,
+    only: frozenset[str],
+) -> tuple[SubjectData, ...]:
+    """Read the dev part of the subjects that have scores: thresholds and maps are learned there alone."""
+    scored = [s for s, data in zip(subjects, loaded, strict=True) if data.off_scale]
+    where = places(scope, {s.question.item_kind for s in scored}, clusters_of(split, "dev"))
+    return tuple(load(scope, subject, counted, where, only) for subject in scored)
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:

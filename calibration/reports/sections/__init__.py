@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import table_seven
+from calibration.reports.sections import scores, table_seven
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
-SECTIONS: tuple[Section, ...] = (table_seven.SECTION,)
+SECTIONS: tuple[Section, ...] = (table_seven.SECTION, scores.SECTION)
 
 __all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]
