@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibration.reports.palette import COLOURS, FONT, INK_3, SHAPES, STRONG, WIDTH, alt, axis
+from calibration.reports.palette import COLOURS, FONT, INK, INK_3, SHAPES, STRONG, WIDTH, alt, axis
 
-HEIGHT = 300
-MANY = 1000
+HEIGHT, ACROSS = 320, WIDTH + 170
 
 
 def specification(chart: dict[str, Any]) -> dict[str, Any]:
@@ -17,7 +16,7 @@ def specification(chart: dict[str, Any]) -> dict[str, Any]:
     base = alt.Chart(alt.Data(values=points))
     layers = [*_marks(chart), *_curves(base, chart, series)]
     drawn = alt.layer(*layers).properties(
-        width=WIDTH,
+        width=ACROSS,
         height=HEIGHT,
         background="transparent",
         padding={"left": 4, "right": 12, "top": 4, "bottom": 4},
@@ -41,7 +40,9 @@ def _curves(base: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
     y = alt.Y("value:Q", title=chart["axis"], scale=_y_scale(chart), axis=axis(".2~f", titleLimit=HEIGHT))
     legend = None
     if len(series) > 1:
-        legend = alt.Legend(title=None, orient="top", labelFontSize=12, labelLimit=260, columns=3)
+        legend = alt.Legend(
+            title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3
+        )
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
     given = base.transform_filter("datum.low !== null && datum.high !== null")
@@ -50,8 +51,17 @@ def _curves(base: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
             x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour
         ),
         base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=colour),
-        base.mark_point(filled=True, opacity=1, size=50).encode(x=x, y=y, color=colour, shape=shape),
+        base.mark_point(filled=True, opacity=1).encode(
+            x=x, y=y, color=colour, shape=shape, size=_size(chart)
+        ),
     ]
+
+
+def _size(chart: dict[str, Any]) -> Any:
+    """Return the size of points: of a bin by its items, else one for all."""
+    if not chart["diagonal"]:
+        return alt.value(50)
+    return alt.Size("n_items:Q", legend=None, scale=alt.Scale(range=[30, 260], zero=True))
 
 
 def _x_scale(chart: dict[str, Any]) -> Any:

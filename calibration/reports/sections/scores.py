@@ -1,4 +1,4 @@
-"""Scores in people's terms: thresholds, probabilities with their reliability diagrams, maps to people's scale."""
+"""Scores in people's terms: thresholds, probabilities with their diagrams, maps to people's scale."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ from calibration.statistics.thresholds import RULES
 
 RULE = "rule"
 MOST_CHARTS = 6
+FEW = (
+    " Some figures rest on fewer than 30 of the rarer answer: their intervals may hold the truth less often "
+    "than they say."
+)
 HEADINGS = {
-    "balanced_accuracy": "Balanced accuracy",
+    "balanced_accuracy": "Balanced acc.",
     "mae": "MAE",
     "rmse": "RMSE",
     "mean_error": "Mean error",
@@ -44,7 +48,7 @@ Scored = TypeVar("Scored", ScoreMarks, ScoreProbabilities, ScoreMap)
 
 
 def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
-    """Return the tables that there are: thresholds by the rule asked for (in files by each), and the others."""
+    """Return the tables that there are; thresholds by the rule asked for, in files by each."""
     found = result.scores
     if found is None:
         return []
@@ -126,8 +130,8 @@ def _kept_apart(found: Scores) -> str:
     if found.held_out:
         return "Learned on dev’s labels of this study, and shown here on test: nothing was learned on test."
     return (
-        f"Cross-fitted: the dialogues are dealt into {found.folds} folds, and each item is read by what the other "
-        "folds teach, so no figure is of dialogues that were learned from."
+        f"Cross-fitted: the dialogues are dealt into {found.folds} folds, and each item is read by what the "
+        "other folds teach, so no figure is of dialogues that were learned from."
     )
 
 
@@ -144,14 +148,18 @@ def _of_marks(found: Scores, members: Sequence[ScoreMarks], result: Snapshot) ->
         f"The reference is the majority of {who}.{left}",
         f"{_kept_apart(found)} {here}.",
         "Of equally good thresholds the one counts that marks most nearly as many items as "
-        f"{who} do, then the lowest.",
+        f"{who} do, then the lowest.{FEW if _few(members) else ''}",
     )
+
+
+def _few(members: Sequence[ScoreMarks]) -> bool:
+    return any("few_events" in figure.flags for one in members for figure in one.figures)
 
 
 def _of_probabilities(found: Scores) -> tuple[str, ...]:
     return (
-        f"{_kept_apart(found)} ECE: mean distance of predicted and observed shares over ten bins of equal width; it "
-        "comes out too large on few items.",
+        f"{_kept_apart(found)} ECE: mean distance of predicted and observed shares over ten bins of equal "
+        "width; it comes out too large on few items.",
         "Brier score = reliability − resolution + uncertainty + within bins: the less of the first and the "
         "more of the second, the better; uncertainty is the question’s own.",
     )
@@ -161,8 +169,8 @@ def _of_maps(found: Scores, result: Snapshot) -> tuple[str, ...]:
     who = crowd(figures(result)).own
     return (
         f"Errors against the {who} mean, in units of their scale. {_kept_apart(found)}",
-        f"A map is worth something where its error is below that of the {who} mean for all, which reads nothing "
-        "of the score.",
+        f"A map is worth something where its error is below that of the {who} mean for all, which reads "
+        "nothing of the score.",
     )
 
 
@@ -194,7 +202,8 @@ def _diagram(place: int, members: Sequence[ScoreProbabilities], found: Scores, m
         f"Reliability of {members[0].rater} on {members[0].title}",
         "Share that people affirm",
         points,
-        caption=f"{errors}. Each point is a bin of items, {how}; on the dashed line probabilities are right.{more}",
+        caption=f"{errors}. Each point is a bin of items (the larger, the more), {how}; on the dashed line probabilities are right."
+        f"{more}",
         x_axis="Probability read from the score",
         diagonal=True,
     )
