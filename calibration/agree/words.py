@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
+from calibration.statistics.score_calibration import METHODS
+from calibration.statistics.scores import ERRORS, MAPS, MARKS
 from calibration.statistics.table import described
+from calibration.statistics.thresholds import RULES
 
+NAMES = {
+    "balanced_accuracy": "Balanced accuracy",
+    "mae": "Mean absolute error",
+    "rmse": "Root mean squared error",
+    "mean_error": "Mean error",
+}
 SIDES = (
     ("people_", "people with people"),
     ("judge_", "judge with people"),
@@ -18,6 +27,26 @@ TABLE_SEVEN = {
     "table7_judge_kappa": "Cohen's kappa, judge with people",
     "table7_people_kappa": "Cohen's kappa, people with people",
 }
+SCORED = {
+    **{
+        f"threshold_{rule.key}_{key}": f"{NAMES.get(key) or described()[key].title} of marks"
+        for rule in RULES.values()
+        for key in MARKS
+    },
+    **{
+        f"{method}_{key}": f"{name}, {method}"
+        for method in METHODS
+        for key, name in {
+            "expected_calibration_error": "Expected calibration error",
+            "brier": "Brier score",
+            "reliability": "Brier's reliability part",
+            "resolution": "Brier's resolution part",
+            "uncertainty": "Brier's uncertainty part",
+            "within": "Brier's part within bins",
+        }.items()
+    },
+    **{f"map_{key}_{error}": f"{NAMES[error]}, {text}" for key, text in MAPS.items() for error in ERRORS},
+}
 JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and others
 
 
@@ -27,6 +56,8 @@ def title_of(name: str) -> str:
         return described()[name].title
     if name in TABLE_SEVEN:
         return TABLE_SEVEN[name]
+    if (told := SCORED.get(name)) is not None:
+        return told
     name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)

@@ -10,9 +10,9 @@ from annotation.corpora import splits
 from calibration.models import Study
 from calibration.plans.answer import PlanAnswer, PlanRow
 from calibration.plans.pilot import Asked, Choices
-from calibration.plans.query import PEOPLE, PlanQuery
+from calibration.plans.query import PEOPLE, POWER, PlanQuery
 from calibration.reports.wording import crowd_of
-from calibration.statistics import Ratings
+from calibration.statistics import Plan, Ratings
 from calibration.statistics.planned_figures import people_of, planned
 from calibration.statistics.planned_power import PowerPlan, clusters_for_alt_test
 from calibration.statistics.planning import Told, WidthPlan, clusters_for_width, silent, width_of
@@ -57,10 +57,15 @@ def compute(
         seed=definition.plan.seed,
         epsilon=definition.epsilon,
     )
+    return plan_for(answer, ratings, definition.plan, told)
+
+
+def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told = silent) -> PlanAnswer:
+    """Return an answer that says what is asked, with the plan filled in, or the reason why there is none."""
     try:
-        if query.goal == "power":
-            return _with_power(answer, ratings, choices, told)
-        return _with_width(answer, ratings, choices, told)
+        if answer.goal == "power":
+            return _with_power(answer, ratings, plan, told)
+        return _with_width(answer, ratings, plan, told)
     except ValueError as error:
         return replace(answer, reason=str(error))
 
@@ -84,14 +89,13 @@ def _statistic(rater: str, ratings: Ratings) -> str:
     return KAPPAS.get(ratings.level, "spearman") if on_scale and known else "spearman"
 
 
-def _with_width(answer: PlanAnswer, ratings: Ratings, choices: Choices, told: Told) -> PlanAnswer:
+def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) -> PlanAnswer:
     statistic = answer.statistic or _statistic(answer.rater, ratings)
     answer = replace(answer, statistic=statistic)
     figure = planned(ratings, statistic, "" if answer.rater == PEOPLE else answer.rater)
-    plan = choices.definition.plan
     answer = replace(answer, raters=figure.raters, n_pilot=figure.n_clusters, n_items=figure.n_items)
     try:
-        target = answer.target or half_of(width_of(figure, plan))
+        target = answer.target if answer.target is not None else half_of(width_of(figure, plan))
         answer = replace(answer, target=target)
         found = clusters_for_width(figure, target, plan=plan, told=told)
     except ValueError as error:
@@ -120,8 +124,7 @@ def _told_width(answer: PlanAnswer, found: WidthPlan) -> PlanAnswer:
     )
 
 
-def _with_power(answer: PlanAnswer, ratings: Ratings, choices: Choices, told: Told) -> PlanAnswer:
-    definition = choices.definition
+def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) -> PlanAnswer:
     people = [ratings.raters[c] for c in people_of(ratings) if ratings.identified[c]]
     if answer.rater == PEOPLE or answer.rater not in ratings.raters:
         known = ", ".join(ratings.raters[c] for c in ratings.of_kind("judge")) or "none"
@@ -132,9 +135,9 @@ def _with_power(answer: PlanAnswer, ratings: Ratings, choices: Choices, told: To
         ratings,
         answer.rater,
         people,
-        target=answer.target or 0.8,
-        epsilon=definition.epsilon,
-        plan=definition.plan,
+        target=POWER if answer.target is None else answer.target,
+        epsilon=answer.epsilon,
+        plan=plan,
         told=told,
     )
     return _told_power(answer, found)

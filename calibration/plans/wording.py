@@ -127,7 +127,7 @@ def _pilot(answer: PlanAnswer) -> str:
     part = f", {answer.part} part" if answer.part != "all" else ""
     value = "" if answer.value is None else f"; the figure is {number(answer.value, 3)} there"
     dialogues = counted(answer.n_pilot, "dialogue")
-    items = units(answer.item_kind, answer.n_items, pooled=answer.pooled)
+    items = _items(answer)
     what = dialogues if items == dialogues else f"{items} in {dialogues}"
     return f"The pilot: {what} of {answer.corpus}{part}{value}."
 
@@ -168,11 +168,17 @@ def _effect(answer: PlanAnswer) -> str:
             "independent items."
         )
     worth = max(1, round(answer.n_items / effect))
-    items = units(answer.item_kind, answer.n_items)
+    items = _items(answer)
     return (
         f"Items of one dialogue are alike: the design effect is {number(effect, 1)}, so these {items} are "
         f"worth {worth:,} independent ones. More dialogues help; more of the same dialogues help much less."
     )
+
+
+def _items(answer: PlanAnswer) -> str:
+    if not answer.item_kind:
+        return counted(answer.n_items, "item")
+    return units(answer.item_kind, answer.n_items, pooled=answer.pooled)
 
 
 def _between(row: PlanRow) -> str:

@@ -108,7 +108,8 @@ def calibration_of(
     The expected calibration error is the mean distance of predicted and observed shares over bins, weighted
     by their items; it depends on the bins (which the method states), and is biased upwards on few items. The
     parts are Murphy's (1973). ``bins`` None takes each distinct probability as a bin. ValueError for what is
-    no probability or no truth, and without items.
+    no probability or no truth, and without items. Chance alone makes distances of bins larger, and
+    resampling once more: their intervals are moved back by what the resamples are larger on average.
     """
     plan = plan or Plan()
     p, y = _checked(probabilities, truth)
@@ -133,6 +134,8 @@ def calibration_of(
 
 
 PARTS = ("reliability", "resolution", "uncertainty", "within")
+UPWARD = ("expected_calibration_error", "reliability", "resolution")
+"""Distances of bins: chance makes them larger, and resampling does so once more."""
 
 
 class _Binned:
@@ -154,10 +157,14 @@ class _Binned:
     def _finished(
         self, name: str, compute: Callable[[Floats], Floats], how: str, items: npt.NDArray[np.bool_]
     ) -> Result:
+        point = float(compute(self.whole)[0])
         drawn = compute(self.drawn) if len(self.drawn) else np.empty(0)
+        if name in UPWARD and len(drawn):
+            drawn = np.maximum(drawn - (np.nanmean(drawn) - point), 0.0)
+            how = f"{how}, interval moved by as much as resampling moves the figure"
         return finished(
             name,
-            float(compute(self.whole)[0]),
+            point,
             drawn,
             self.plan,
             n_items=int(items.sum()),

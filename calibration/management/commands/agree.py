@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from calibration.agree import csv_table, html_page, latex, table_seven, text
+from calibration.agree import csv_table, extras, html_page, latex, table_seven, text
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
@@ -85,6 +85,7 @@ class Command(BaseCommand):
             default=next(iter(POLICIES)),
             help="what --table7 does with a person who never marks a behaviour",
         )
+        extras.add_arguments(parser)
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -98,18 +99,20 @@ class Command(BaseCommand):
             file = read_ratings(options["ratings"], _reading(options), _progress)
             sections, entries = _analysed(file, plan, options)
             tables = _table_seven(file, sections, plan, options)
+            more = extras.computed(sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         name = file.path.name
         if options["json"]:
             whole = {"input": _understood(file, sections), "statistics": entries}
             seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
-            shown = json.dumps(whole | seven, allow_nan=False)
+            shown = json.dumps(whole | seven | more.as_json(), allow_nan=False)
         elif options["csv"]:
             tagged = [e.as_dict() for t in tables for row in t.rows for e in table_seven.entries(row, t)]
-            shown = csv_table.written([*entries, *tagged])
+            shown = csv_table.written([*entries, *tagged, *more.entries()])
         else:
             sections += [table_seven.section(table, sections[0].ratings) for table in tables]
+            sections += more.sections
             writer = html_page if options["html"] else latex if options["latex"] else text
             shown = writer.written(name, sections)
         self.stdout.write(shown)

@@ -202,7 +202,8 @@ def _diagram(place: int, members: Sequence[ScoreProbabilities], found: Scores, m
         f"Reliability of {members[0].rater} on {members[0].title}",
         "Share that people affirm",
         points,
-        caption=f"{errors}. Each point is a bin of items (the larger, the more), {how}; on the dashed line probabilities are right."
+        caption=f"{errors}. Each point is a bin of items (the larger, the more), {how}; on the dashed line "
+        "probabilities are right."
         f"{more}",
         x_axis="Probability read from the score",
         diagonal=True,
