@@ -23,6 +23,8 @@ SPECIAL = {
     "τ": r"$\tau$",
     "ω": r"$\omega$",
     "−": "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
     "’": "'",
     "–": "--",
     **{character: f"\\{character}" for character in "&%$#_{}"},
