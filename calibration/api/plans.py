@@ -20,6 +20,8 @@ from calibration.plans.query import GOALS, PLANNED, read
 from jobs.models import Job
 
 Plain = serializers.Serializer[Any]
+LEAST, MOST = 1e-6, 1e6
+"""Widths that may be asked for."""
 
 
 class PlanQuerySerializer(Plain):
@@ -29,12 +31,14 @@ class PlanQuerySerializer(Plain):
     question = serializers.CharField(required=False, help_text="scheme@version/key")
     rater = serializers.CharField(required=False, help_text="people, a judge or a metric")
     statistic = serializers.ChoiceField(required=False, choices=PLANNED)
-    width = serializers.CharField(
-        required=False, max_length=20, help_text="high less low of the interval wanted: a number above 0"
+    width = serializers.FloatField(
+        required=False, min_value=LEAST, max_value=MOST, help_text="high less low of the interval wanted"
     )
-    half_width = serializers.CharField(required=False, max_length=20, help_text="half of it")
-    power = serializers.CharField(
-        required=False, max_length=20, help_text="share of studies that are to pass, between 0 and 1"
+    half_width = serializers.FloatField(
+        required=False, min_value=LEAST, max_value=MOST, help_text="half of it"
+    )
+    power = serializers.FloatField(
+        required=False, min_value=0.01, max_value=0.99, help_text="share of studies that are to pass"
     )
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
 
