@@ -8,6 +8,7 @@ from typing import Any
 
 from calibration.errors import StudyError
 from calibration.models import Report
+from calibration.reports.sections import SECTIONS
 from calibration.reports.snapshot import snapshot_of, written
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
@@ -37,7 +38,7 @@ def verify(report: Report, progress: Progress | None = None) -> Verified:
         )
     now = result_of(read, progress)
     figures = sum(len(question.figures) for question in kept.questions)
-    figures += sum(2 + len(row.judge) + len(row.people) for table in kept.tags for row in table.rows)
+    figures += sum(1 for section in SECTIONS for _ in section.lines(kept))
     return Verified(figures, tuple(_different("", report.result, written(now))))
 
 

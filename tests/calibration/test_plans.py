@@ -31,7 +31,7 @@ DIALOGUES, TURNS = 24, 4
 FAST = {"resamples": 200}
 
 
-def _rated(dialogues: int = DIALOGUES, *, people: int = 3, hit: float = 0.85) -> World:
+def rated_world(dialogues: int = DIALOGUES, *, people: int = 3, hit: float = 0.85) -> World:
     """People and a judge mark turns; a metric scores them."""
     built = world(dialogues=dialogues, turns=TURNS)
     rng = np.random.default_rng(0)
@@ -52,7 +52,7 @@ def _study(built: World, **definition: object) -> Study:
 @pytest.fixture
 def rated() -> World:
     """The corpus that most tests read."""
-    return _rated()
+    return rated_world()
 
 
 @pytest.fixture
@@ -114,12 +114,12 @@ def test_power_is_planned_for_a_judge_with_its_range(study: Study) -> None:
 
 @pytest.mark.django_db
 def test_what_has_no_plan_says_why() -> None:
-    assert "pilot of 3 dialogues" in _plan(_study(_rated(3))).reason
+    assert "pilot of 3 dialogues" in _plan(_study(rated_world(3))).reason
 
 
 @pytest.mark.django_db
 def test_two_people_have_no_test_to_plan(client: Client) -> None:
-    study = _study(_rated(people=2))
+    study = _study(rated_world(people=2))
     assert "three identified people, not 2" in _plan(study, goal="power").reason
     client.force_login(user(researcher=True))
     page = client.get(reverse("plan", args=[study.pk]), {"goal": "power"})
@@ -277,7 +277,7 @@ def test_a_study_without_labels_says_what_to_do_first(client: Client) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_large_plan_is_computed_beside_the_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "FEW_LABELS", 0)
-    study = _study(_rated())
+    study = _study(rated_world())
     client.force_login(user(researcher=True))
     address = reverse("plan", args=[study.pk])
     assert "Computing the plan" in client.get(address, {"half_width": "0.1"}).content.decode()
@@ -309,7 +309,7 @@ def test_new_labels_are_a_new_plan(rated: World, study: Study, monkeypatch: pyte
 
 @pytest.mark.django_db
 def test_hostile_names_stay_text(client: Client) -> None:
-    built = _rated()
+    built = rated_world()
     name = "<script>alert(1)</script>"
     built.say(name, "polite", [float(n % 2) for n in range(DIALOGUES * TURNS)], kind="judge")
     study = _study(built)
