@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+import numpy as np
 from django.contrib.auth.models import User
 
 from annotation.corpora import splits
@@ -13,11 +15,14 @@ from calibration.plans.pilot import Asked, Choices
 from calibration.plans.query import PEOPLE, POWER, PlanQuery
 from calibration.reports.wording import crowd_of
 from calibration.statistics import Plan, Ratings
+from calibration.statistics.analysis import mean_of
+from calibration.statistics.core.samples import MAX_TABLE
 from calibration.statistics.planned_figures import people_of, planned
 from calibration.statistics.planned_power import PowerPlan, clusters_for_alt_test
 from calibration.statistics.planning import Told, WidthPlan, clusters_for_width, silent, width_of
 from calibration.studies.inputs import split_of
 
+RANKED = frozenset({"spearman", "kendall_tau_b"})
 KAPPAS = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
 
 
@@ -87,6 +92,18 @@ def _statistic(rater: str, ratings: Ratings) -> str:
     known = [column for column in people_of(ratings) if ratings.identified[column]]
     on_scale = ratings.on_scale[ratings.column(rater)]
     return KAPPAS.get(ratings.level, "spearman") if on_scale and known else "spearman"
+
+
+def ranks_items(query: PlanQuery, ratings: Ratings) -> bool:
+    """Whether a plan ranks the items of every resample: of scores with too many values for a table."""
+    rater = query.rater or _rater(query, ratings)
+    if query.goal == "power" or (query.statistic or _statistic(rater, ratings)) not in RANKED:
+        return False
+    people = list(people_of(ratings))
+    sides = [mean_of(ratings.values[:, people]) if people else np.empty(0)]
+    if rater in ratings.raters:
+        sides.append(ratings.values[:, ratings.column(rater)])
+    return math.prod(len(np.unique(side[~np.isnan(side)])) for side in sides) > MAX_TABLE
 
 
 def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) -> PlanAnswer:

@@ -13,9 +13,10 @@ from django.contrib.auth.models import User
 from calibration.errors import CalibrationError
 from calibration.models import Study
 from calibration.plans.answer import PlanAnswer, answer_of
-from calibration.plans.computing import compute, pilot_of
+from calibration.plans.computing import compute, pilot_of, ranks_items
 from calibration.plans.pilot import Choices
 from calibration.plans.query import PlanQuery
+from calibration.statistics import Ratings
 from jobs import actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
@@ -26,7 +27,9 @@ KIND = "plan"
 FEW_LABELS = 15_000
 """A pilot of at most this many labels is read while the page waits,"""
 FEW_CLUSTERS = {"width": 250, "power": 130}
-"""and a plan computed from at most so many dialogues: about a second."""
+"""and a plan computed from at most so many dialogues: about a second;"""
+FEW_RANKED = 150
+"""where each resample ranks its items anew, from at most so many items."""
 
 
 def plan_or_job(*, study: Study, query: PlanQuery, by: User | None) -> PlanAnswer | Job:
@@ -41,9 +44,16 @@ def plan_or_job(*, study: Study, query: PlanQuery, by: User | None) -> PlanAnswe
     if choices.n_labels(choices.question(query.question)) > FEW_LABELS:
         return start(study=study, query=query, by=by)
     asked, ratings = pilot_of(study=study, query=query, choices=choices, by=by)
-    if ratings.n_clusters > FEW_CLUSTERS[query.goal]:
+    if not is_quick(query, ratings):
         return start(study=study, query=query, by=by)
     return compute(study=study, query=query, choices=choices, asked=asked, ratings=ratings)
+
+
+def is_quick(query: PlanQuery, ratings: Ratings) -> bool:
+    """Whether a plan is computed while the page waits."""
+    if ratings.n_clusters > FEW_CLUSTERS[query.goal]:
+        return False
+    return ratings.n_items <= FEW_RANKED or not ranks_items(query, ratings)
 
 
 def _kept(study: Study, query: PlanQuery) -> Job | None:

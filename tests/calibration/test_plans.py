@@ -18,7 +18,8 @@ from calibration.errors import PlanRefused
 from calibration.models import Study
 from calibration.plans import job as jobs
 from calibration.plans.answer import PlanAnswer, answer_of
-from calibration.plans.query import read
+from calibration.plans.query import PlanQuery, read
+from calibration.statistics import Ratings
 from calibration.studies import actions as studies
 from config.models import Event
 from jobs.models import Job
@@ -295,6 +296,19 @@ def test_a_large_plan_is_computed_beside_the_page(client: Client, monkeypatch: p
     monkeypatch.setattr(jobs, "FEW_LABELS", 10**6)
     Job.objects.all().delete()
     assert answer_of(job.result["plan"]) == _plan(study, half_width="0.1")
+
+
+def test_what_takes_long_is_no_work_for_a_page() -> None:
+    def made(n: int, digits: int) -> Ratings:
+        scores = np.random.default_rng(0).random((n, 3)).round(digits)
+        kinds, clusters = ("human", "human", "metric"), np.arange(n) % 100
+        return Ratings.from_matrix(scores, level="interval", kinds=kinds, clusters=clusters)
+
+    ranked, tabled = PlanQuery("all", rater="r3"), PlanQuery("all", rater="r3", statistic="pearson")
+    assert not jobs.is_quick(ranked, made(400, 3))
+    assert jobs.is_quick(ranked, made(400, 1))
+    assert jobs.is_quick(ranked, made(120, 3))
+    assert jobs.is_quick(tabled, made(400, 3))
 
 
 @pytest.mark.django_db
