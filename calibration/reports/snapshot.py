@@ -22,6 +22,7 @@ from calibration.reports.figure import Figure
 from calibration.reports.judging import ComparedJudges, KeyTable
 from calibration.reports.levels import LevelTable
 from calibration.reports.raters import QuestionRaters
+from calibration.reports.scores import Scores
 from calibration.statistics.cocoeval import Policy
 
 if TYPE_CHECKING:
@@ -201,6 +202,7 @@ class Snapshot:
     coverage: tuple[CoverageTable, ...] = ()
     compared: tuple[ComparedJudges, ...] = ()
     keys: tuple[KeyTable, ...] = ()
+    scores: Scores | None = None
 
 
 @cache

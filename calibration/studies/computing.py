@@ -30,6 +30,7 @@ from calibration.studies.judging import against_keys, compared
 from calibration.studies.levels import level_tables
 from calibration.studies.prevalence import prevalence
 from calibration.studies.raters import raters_of
+from calibration.studies.scores import scores
 from calibration.studies.tags import tag_sets, tags
 
 Progress = Callable[[int, int], None]
@@ -67,6 +68,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         prevalence=prevalence(inputs.subjects, inputs.definition),
         compared=compared(todo, inputs.definition),
         keys=against_keys(todo, [*inputs.dev_keys, *pooled(inputs.dev_keys)], inputs.definition),
+        scores=scores(inputs.subjects, inputs.learning, inputs.definition),
     )
 
 

@@ -35,7 +35,8 @@ class Inputs:
     `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
     answered, `uncompared` the questions among these that nothing is compared on, and why. `again` holds, per
     subject, what raters answered a second time; `coverage` the turns with a behaviour outside the list.
-    `dev_keys` are the answers of keys in the dev part, where the report is one of test.
+    Where the report is one of test, `dev_keys` are the answers of keys in dev, and `learning` the subjects
+    that have scores in dev: what is learned there.
     """
 
     study: Study
@@ -52,6 +53,7 @@ class Inputs:
     again: tuple[tuple[Record, ...], ...] = ()
     coverage: tuple[Coverage, ...] = ()
     dev_keys: tuple[SubjectData, ...] = ()
+    learning: tuple[SubjectData, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -62,6 +64,7 @@ class Inputs:
             "part": self.part,
             "split": self.split.name if self.split else None,
             "answers": [data.digest for data in self.subjects],
+            "learning": [data.digest for data in self.learning],
             "calls": [asdict(row) for row in self.calls],
             "answered": [asdict(row) for row in self.answered],
             "uncompared": [asdict(row) for row in self.uncompared],
@@ -119,6 +122,7 @@ def read(study: Study, part: str) -> Inputs:
         again=tuple(again(scope, subject, counted, where, only) for subject in subjects),
         coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
         dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
+        learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
     )
 
 
@@ -143,6 +147,20 @@ def dev_keys(
     where = places(scope, {data.subject.question.item_kind for data in loaded}, clusters_of(split, "dev"))
     names = frozenset(counted.raters[key].name for key in keys)
     return tuple(load(scope, data.subject, counted, where, names) for data in loaded)
+
+
+def _learning(
+    scope: Scope,
+    subjects: Sequence[Subject],
+    loaded: Sequence[SubjectData],
+    counted: Census,
+    split: Split | None,
+    only: frozenset[str],
+) -> tuple[SubjectData, ...]:
+    """Read the dev part of the subjects that have scores: thresholds and maps are learned there alone."""
+    scored = [s for s, data in zip(subjects, loaded, strict=True) if data.off_scale]
+    where = places(scope, {s.question.item_kind for s in scored}, clusters_of(split, "dev"))
+    return tuple(load(scope, subject, counted, where, only) for subject in scored)
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:

@@ -1,4 +1,4 @@
-"""Repeats, table 7, comparisons, levels and planning."""
+"""Repeats, table 7, comparisons, levels and descriptions of raters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from calibration.statistics.cocoeval import table
 from calibration.statistics.comparison import corrected, permutation_by_cluster, williams
 from calibration.statistics.p_values import clustered_correlation_test, correlation_test
 from calibration.statistics.pairwise import with_weights
-from calibration.statistics.planning import clusters_for_alt_test, clusters_for_width, design_effect
 from calibration.statistics.repeats import pass_at_k, pass_hat_k, self_consistency
 from calibration.statistics.replacement import alternative_annotator_test
 
@@ -155,33 +154,6 @@ def test_turns_of_one_dialogue_do_not_make_evidence() -> None:
     x, y = x + rng.normal(size=240) / 9, y + rng.normal(size=240) / 9
     assert correlation_test(x, y).p < 0.05
     assert clustered_correlation_test(x, y, dialogues, permutations=500).p > 0.05
-
-
-def test_more_dialogues_give_narrower_intervals_and_the_plan_names_the_least() -> None:
-    plan = clusters_for_width(_panel(), "cohen_kappa", ("r1", "r2"), 0.2, plan=Plan(300))
-    widths = [w.width for w in plan.widths]
-    assert widths == sorted(widths, reverse=True)
-    assert plan.needed == next(w.n_clusters for w in plan.widths if w.width <= 0.2)
-    assert plan.n_pilot == 50
-    assert 0.5 < plan.design_effect < 2
-
-
-def test_clustered_errors_have_a_design_effect_above_one() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 400)
-    wrong = np.repeat(rng.random(40) < 0.3, 10)
-    block = np.column_stack([truth, np.where(wrong, 1 - truth, truth)])
-    ratings = Ratings.from_matrix(block, level="binary", clusters=np.arange(400) // 10)
-    assert design_effect(ratings, "percent_agreement", ("r1", "r2"), Plan(300)) > 4
-
-
-def test_the_power_of_the_alternative_annotator_test_grows_with_dialogues() -> None:
-    plan = clusters_for_alt_test(
-        _panel(hit=0.85), "r1", ("r2", "r3", "r4"), plan=Plan(200), grid=(10, 50, 400)
-    )
-    powers = [p.power for p in plan.powers]
-    assert powers == sorted(powers)
-    assert powers[-1] > 0.9
 
 
 def test_a_judge_like_the_people_passes_and_a_guessing_one_does_not() -> None:

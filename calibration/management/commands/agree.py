@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from calibration.agree import csv_table, html_page, judging, latex, table_seven, text
+from calibration.agree import csv_table, extras, html_page, judging, latex, table_seven, text
 from calibration.agree.by_level import computed as by_level
 from calibration.agree.by_level import options as level_options
 from calibration.agree.cells import Declared
@@ -93,6 +93,7 @@ class Command(BaseCommand):
         )
         for more in MORE:
             parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
+        extras.add_arguments(parser)
         parser.add_argument(
             "--verify",
             action="store_true",
@@ -124,19 +125,20 @@ class Command(BaseCommand):
             with second_opinions() if options["verify"] else nullcontext():
                 sections, entries, beside = _analysed(file, plan, options)
             tables = _table_seven(file, sections, plan, options)
+            more = extras.computed(sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         name = file.path.name
         if options["json"]:
             whole = {"input": _understood(file, sections), "statistics": entries}
             seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
-            shown = json.dumps(whole | seven | beside.json, allow_nan=False)
+            shown = json.dumps(whole | seven | beside.json | more.as_json(), allow_nan=False)
         elif options["csv"]:
             tagged = [e.as_dict() for t in tables for row in t.rows for e in table_seven.entries(row, t)]
-            shown = csv_table.written([*entries, *tagged, *beside.entries])
+            shown = csv_table.written([*entries, *tagged, *beside.entries, *more.entries()])
         else:
             sections += [table_seven.section(table, sections[0].ratings) for table in tables]
-            sections += beside.sections
+            sections += [*beside.sections, *more.sections]
             writer = html_page if options["html"] else latex if options["latex"] else text
             shown = writer.written(name, sections)
         self.stdout.write(shown)

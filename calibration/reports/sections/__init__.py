@@ -10,6 +10,7 @@ from calibration.reports.sections import (
     levels,
     prevalence,
     raters,
+    scores,
     table_seven,
 )
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
@@ -21,6 +22,7 @@ SECTIONS: tuple[Section, ...] = (
     table_seven.SECTION,
     coverage.SECTION,
     prevalence.SECTION,
+    scores.SECTION,
     raters.SECTION,
     intraclass.SECTION,
 )
