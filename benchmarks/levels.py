@@ -79,46 +79,47 @@ def covered(
 ) -> dict[str, Any]:
     """Return how often intervals hold the model's own correlation, by level and coefficient."""
     started = time.perf_counter()
-    one = partial(_held, dialogues=dialogues, resamples=resamples, wanted=tuple(wanted), levels=tuple(levels))
-    held: dict[tuple[str, str], list[bool]] = {}
+    one = partial(held, dialogues=dialogues, resamples=resamples, wanted=tuple(wanted), levels=tuple(levels))
+    holding: dict[tuple[str, str], list[bool]] = {}
     flags: set[str] = set()
     for found, flagged in pool.map(one, range(studies)):
         flags |= flagged
         for key, holds in found.items():
-            held.setdefault(key, []).append(holds)
+            holding.setdefault(key, []).append(holds)
     return {
         "dialogues": dialogues,
         "systems": SYSTEMS,
         "studies": studies,
         "resamples": resamples,
         "flags": sorted(flags),
-        "coverage": {f"{level} {name}": round(float(np.mean(h)), 3) for (level, name), h in held.items()},
+        "coverage": {f"{level} {name}": round(float(np.mean(h)), 3) for (level, name), h in holding.items()},
         "seconds": round(time.perf_counter() - started, 1),
     }
 
 
-def _held(
+def held(
     seed: int, dialogues: int, resamples: int, wanted: tuple[str, ...], levels: tuple[str, ...]
 ) -> tuple[dict[tuple[str, str], bool], set[str]]:
+    """Return which intervals of one study hold the truth, by level and coefficient, and all flags."""
     truth = true_correlations(Planted(), dialogues)
     scored = study(seed, SYSTEMS, dialogues, Planted())
     table = level_table(
         scored, levels, coefficients=wanted, options=Options(permutations=0), plan=Plan(resamples, seed)
     )
     entries = table.rows[0].entries
-    held = {}
+    holds = {}
     for entry in entries:
         low, high = entry.result.low, entry.result.high
         key = entry.level, entry.coefficient
-        held[key] = low is not None and high is not None and low <= truth[key] <= high
-    return held, {flag for entry in entries for flag in entry.result.flags}
+        holds[key] = low is not None and high is not None and low <= truth[key] <= high
+    return holds, {flag for entry in entries for flag in entry.result.flags}
 
 
 def rejected(pool: ProcessPoolExecutor, said: str, planted: Planted, studies: int) -> dict[str, Any]:
     """Return the share of studies of 15 dialogues in which each test's p is below 0.05."""
     started = time.perf_counter()
     counts: dict[str, int] = {}
-    for found in pool.map(partial(_below, planted=planted), range(studies)):
+    for found in pool.map(partial(below, planted=planted), range(studies)):
         for key, is_below in found.items():
             counts[key] = counts.get(key, 0) + is_below
     return {
@@ -129,7 +130,8 @@ def rejected(pool: ProcessPoolExecutor, said: str, planted: Planted, studies: in
     }
 
 
-def _below(seed: int, planted: Planted) -> dict[str, bool]:
+def below(seed: int, planted: Planted) -> dict[str, bool]:
+    """Return which p-values of one study are below 0.05, by test, level and coefficient."""
     scored = study(seed, SYSTEMS, 15, planted)
     found = {}
     for test in ("clustered", "item"):
