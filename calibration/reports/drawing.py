@@ -195,8 +195,8 @@ def scatter(chart: dict[str, Any]) -> dict[str, Any]:
     """Return the Vega-Lite specification of a scatter: a point a system, with its interval on both axes."""
     dots = [dot for dot in chart["dots"] if dot["x"] is not None and dot["y"] is not None]
     base = alt.Chart(alt.Data(values=dots)).encode(
-        x=alt.X("x:Q", title=chart["axis"], scale=_span(dots, "x"), axis=axis(".1f")),
-        y=alt.Y("y:Q", title=chart["up"], scale=_span(dots, "y"), axis=axis(".1f")),
+        x=alt.X("x:Q", title=chart["axis"], scale=_span(dots, "x"), axis=axis(".3~g")),
+        y=alt.Y("y:Q", title=chart["up"], scale=_span(dots, "y"), axis=axis(".3~g")),
     )
     across = base.mark_rule(strokeWidth=1, opacity=0.35, color=COLOURS[0]).encode(
         x=alt.X("x_low:Q"), x2="x_high:Q"

@@ -28,7 +28,7 @@ def tables(
     plan: Plan,
     ratings_of: Callable[[Part], Ratings],
     progress: Callable[[Table], Iterable[tuple[int, Row]]],
-    by: str | None,
+    column: str | None,
 ) -> list[Shown]:
     """Return a table for each stratum of the file. ValueError and RatingsFileError say what is amiss."""
     places = read_places(file.path, file.cluster, asked.best_of, progress)
@@ -39,7 +39,7 @@ def tables(
     for stratum, questions in strata.items():
         found = assembled(questions, places, asked)
         table = level_table(found.scored, asked.levels, options=asked.options, plan=plan)
-        out.append(Shown(f"{by} {stratum}" if by else "", table, found, stratum))
+        out.append(Shown(f"{column} {stratum}" if column else "", table, found, stratum))
     return out
 
 

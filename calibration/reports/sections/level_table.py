@@ -141,7 +141,8 @@ def _without_interval(table: LevelTable) -> list[str]:
     """Return why some figures have no interval, in a sentence for each reason."""
     results = [cell.result for row in table.rows for cell in row.cells]
     reasons = [result.reason for result in results if result.ok and result.low is None and result.reason]
-    return [f"No interval: {reason}." for reason in dict.fromkeys(reasons)]
+    told = (reason.removeprefix("no interval: ") for reason in dict.fromkeys(reasons))
+    return [f"No interval: {reason}." for reason in told]
 
 
 def _untested(table: LevelTable) -> list[str]:
