@@ -7,6 +7,7 @@ CalibrationError
 ├── OlderFormat      a report was kept by a version too old to be read
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be made like this
+├── LevelsRefused    turns and whole continuations cannot be put side by side
 ├── GoldRuleError    gold labels cannot be made like this
 ├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus is not for download like this
@@ -41,6 +42,10 @@ class ItemsRefused(CalibrationError):
 
 class CountsRefused(CalibrationError):
     """Why there is no table of counts."""
+
+
+class LevelsRefused(CalibrationError):
+    """Why labels of turns and of whole continuations cannot be compared."""
 
 
 class GoldRuleError(CalibrationError):

@@ -12,6 +12,7 @@ from calibration.pages import (
     reports,
     studies,
     transcripts,
+    turns_and_whole,
 )
 
 urlpatterns = [
@@ -23,6 +24,12 @@ urlpatterns = [
     path("corpora/<int:pk>/counts/", counts.counts, name="counts"),
     path("corpora/<int:pk>/counts/test/", counts.counts_test, name="counts-test"),
     path("corpora/<int:pk>/counts.<str:form>", counts.counts_file, name="counts-file"),
+    path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="turns-and-whole"),
+    path(
+        "corpora/<int:pk>/turns-and-whole.<str:form>",
+        turns_and_whole.turns_and_whole_file,
+        name="turns-and-whole-file",
+    ),
     path("profile/<int:pk>/", profiles.profile_continuation, name="profile-continuation"),
     path("studies/", studies.index, name="studies"),
     path("studies/new/", studies.new, name="new-study"),

@@ -18,6 +18,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
+from calibration.reports.levels import SystemDot
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import label
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd
@@ -49,7 +50,8 @@ class Point:
 class Chart:
     """A chart: its key in addresses, title, what the axis measures, and points in the order of reading.
 
-    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points.
+    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points. `dots` make it a scatter
+    of two scores instead, whose axes are `axis` and `up`. A `folded` chart is drawn by its section alone.
     """
 
     key: str
@@ -57,6 +59,9 @@ class Chart:
     axis: str
     points: tuple[Point, ...]
     bars: bool = False
+    dots: tuple[SystemDot, ...] = ()
+    up: str = ""
+    folded: bool = False
 
     @property
     def questions(self) -> list[str]:
@@ -137,6 +142,11 @@ def as_csv(chart: Chart) -> str:
     """Return a chart's data as CSV, values unrounded."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
+    if chart.dots:
+        writer.writerow(["system", "x", "x_low", "x_high", "y", "y_low", "y_high"])
+        for d in chart.dots:
+            writer.writerow([guarded(d.system), d.x, d.x_low, d.x_high, d.y, d.y_low, d.y_high])
+        return out.getvalue()
     writer.writerow(["question", "series", "value", "low", "high", "n_items", "n_clusters", "reason"])
     for p in chart.points:
         texts = guarded(p.question), guarded(p.series)

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from calibration.statistics import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a table sets a figure off: by a sign, bold, underlined. `told` says in words what these mean."""
+
+    sign: Literal["", "*", "†"] = ""
+    bold: bool = False
+    underlined: bool = False
+    told: str = ""
 
 
 @dataclass(frozen=True)
 class Figure(Result):
     """A result with the raters it compares (all of them, or the pair) and the question they answered.
 
-    `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval; a
-    `bare` one, such as a p-value, has no interval.
+    `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
+    `percent`: it is shown in percent. `bare`: it has no interval by its nature. `marks` is how its table sets
+    it off, None in tables that mark nothing.
     """
 
     raters: tuple[str, ...] = ()
     question: str = ""
     digits: ClassVar[int] = 3
     end_digits: ClassVar[int] = 2
+    percent: ClassVar[bool] = False
     bare: ClassVar[bool] = False
+    marks: ClassVar[Marks | None] = None
 
     @property
     def point(self) -> float:

@@ -19,6 +19,7 @@ from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
 from calibration.reports.figure import Figure
 from calibration.reports.judging import ComparedJudges, KeyTable
+from calibration.reports.levels import LevelTable
 from calibration.statistics.cocoeval import Policy
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ class Snapshot:
     uncompared: tuple[Uncompared, ...]
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
+    levels: tuple[LevelTable, ...] = ()
     prevalence: tuple[PrevalenceRow, ...] = ()
     compared: tuple[ComparedJudges, ...] = ()
     keys: tuple[KeyTable, ...] = ()

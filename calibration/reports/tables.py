@@ -40,7 +40,8 @@ class Cell(Figure):
 class Row:
     """One line: a question, who is compared with whom, what from, and an entry or None per column.
 
-    `items` are the parameters that lead to the items behind it, empty where only judges are compared.
+    `items` are the parameters that lead to the items behind it, empty where only judges are compared. Rows of
+    one `heading` stand together under it.
     """
 
     question: str
@@ -51,13 +52,15 @@ class Row:
     first: bool = False
     pooled: bool = False
     items: str = ""
+    heading: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
     """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1.
 
-    `first` heads the rows' first column. Where no row says who is compared, there is no column for it.
+    `first` heads the rows' first column. Where no row says who is compared, there is no column for it. `over`
+    are headings above the columns, each with how many it spans; `said` are sentences under the table.
     """
 
     title: str
@@ -65,6 +68,8 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first: str = "Question"
+    over: list[tuple[str, int]] = field(default_factory=list)
+    said: tuple[str, ...] = ()
 
     @property
     def compares(self) -> bool:

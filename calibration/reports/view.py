@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q
@@ -27,8 +28,12 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    by_section = [view.table for _, views in sections(result) for view in views if view.table.rows]
-    return [*tables.agreement(result), *by_section, *means.means(result)]
+    leading: list[tables.Table] = []
+    others: list[tables.Table] = []
+    for section, views in sections(result):
+        shown = [replace(view.table, said=view.what) for view in views if view.table.rows]
+        (leading if section.leads else others).extend(shown)
+    return [*leading, *tables.agreement(result), *others, *means.means(result)]
 
 
 def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:
@@ -50,7 +55,7 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
         "answers": lede.lede(result),
         "caveats": caveats.caveats(result),
-        "charts": [(chart, _trusted(chart)) for chart in charts_of(result)],
+        "charts": [(chart, _trusted(chart)) for chart in charts_of(result) if not chart.folded],
         "agreement": tables.agreement(result),
         "sections": sections(result, asked),
         "means": means.means(result),

@@ -26,6 +26,7 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.inputs import Inputs
 from calibration.studies.judging import against_keys, compared
+from calibration.studies.levels import level_tables
 from calibration.studies.prevalence import prevalence
 from calibration.studies.tags import tag_sets, tags
 
@@ -58,6 +59,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         uncompared=inputs.uncompared,
         questions=tuple(questions),
         tags=tags(inputs.subjects, inputs.definition),
+        levels=level_tables(inputs),
         prevalence=prevalence(inputs.subjects, inputs.definition),
         compared=compared(todo, inputs.definition),
         keys=against_keys(todo, [*inputs.dev_keys, *pooled(inputs.dev_keys)], inputs.definition),

@@ -39,6 +39,7 @@ RESEARCHERS = _names(
     "golds new-gold gold gold-file gold-provenance",
     "gold-difference gold-difference-file api-gold-rules api-gold-difference api-gold-difference-file",
     "counts counts-file counts-test api-counts",
+    "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-labels export-package transcripts export-transcripts export-file export-manifest",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",

@@ -14,17 +14,20 @@ from typing import Any, cast
 from django.core.management.base import BaseCommand, CommandError
 
 from calibration.agree import csv_table, html_page, judging, latex, table_seven, text
+from calibration.agree.by_level import computed as by_level
+from calibration.agree.by_level import options as level_options
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.agree.more import MORE
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
+from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import POLICIES
+from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import SCALES, Level
-from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
 
@@ -101,6 +104,7 @@ class Command(BaseCommand):
             help="also compare all pairs of judges and metrics against the same reference",
         )
         parser.add_argument("--key", help="the rater that is the answer key (those of kind key, where named)")
+        level_options.add_to(parser)
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -111,6 +115,11 @@ class Command(BaseCommand):
         """Read, analyse and print; a mistake in the file or the options is one line on stderr."""
         try:
             plan = _plan(options)
+            if options["levels"]:
+                self.stdout.write(_by_level(plan, options))
+                return
+            if options["reference_question"]:
+                raise ValueError("--reference-question goes with --levels turn,dialogue,system")
             file = read_ratings(options["ratings"], _reading(options), _progress)
             with second_opinions() if options["verify"] else nullcontext():
                 sections, entries, beside = _analysed(file, plan, options)
@@ -131,6 +140,20 @@ class Command(BaseCommand):
             writer = html_page if options["html"] else latex if options["latex"] else text
             shown = writer.written(name, sections)
         self.stdout.write(shown)
+
+
+def _by_level(plan: Plan, options: dict[str, Any]) -> str:
+    """Return the tables of `--levels` in the form that is asked for."""
+    asked = level_options.asked_of(options)
+    reading = _reading(options)
+    if reading.questions and asked.reference_question:
+        reading = replace(reading, questions=[*reading.questions, asked.reference_question])
+    file = read_ratings(options["ratings"], reading, _progress)
+    shown = by_level.tables(
+        file, asked, plan, lambda part: _ratings(file, part, options), _progress, options["by"]
+    )
+    form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
+    return by_level.written(file, shown, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -185,14 +208,9 @@ def _analysed(
     sections, entries = [], []
     beside = judging.Beside(plan, options)
     for part in file.parts:
-        level, values = _scale(file, part, options)
+        level, _ = _scale(file, part, options)
         said = [*_samples(part, level, options), *file.unread()]
-        how = {
-            "level": cast(Level, level),
-            "values": values,
-            "positive": options["positive"],
-            "samples": options["samples"],
-        }
+        how = _how(file, part, options)
         ratings = judging.with_key(file.ratings(part, **how, keep=True), options["key"])
         readings = judging.readings(file, part, ratings, how)
         part.collector = Collector()
@@ -214,6 +232,18 @@ def _analysed(
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     beside.check()
     return sections, entries, beside
+
+
+def _ratings(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings:
+    """Return a part's ratings as the options say, once: its rows are let go of."""
+    return file.ratings(part, **_how(file, part, options))
+
+
+def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
+    """Return how a part's values are read, as the options say."""
+    level, values = _scale(file, part, options)
+    positive, samples = options["positive"], options["samples"]
+    return {"level": cast(Level, level), "values": values, "positive": positive, "samples": samples}
 
 
 def _table_seven(

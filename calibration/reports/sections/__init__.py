@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import against_key, intraclass, judges_compared, prevalence, table_seven
+from calibration.reports.sections import (
+    against_key,
+    intraclass,
+    judges_compared,
+    levels,
+    prevalence,
+    table_seven,
+)
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
+    levels.SECTION,
     table_seven.SECTION,
     prevalence.SECTION,
     intraclass.SECTION,
