@@ -11,6 +11,8 @@ from calibration.statistics.by_level import LEVELS, Level, Options
 
 ALONE = {
     "table7": "--table7",
+    "compare": "--compare",
+    "key": "--key",
     "aggregate": "--aggregate",
     "more": "options that add blocks to a question's report",
     "verify": "--verify",
