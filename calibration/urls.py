@@ -13,6 +13,7 @@ from calibration.pages import (
     reports,
     studies,
     transcripts,
+    turns_and_whole,
 )
 
 urlpatterns = [
@@ -24,11 +25,18 @@ urlpatterns = [
     path("corpora/<int:pk>/counts/", counts.counts, name="counts"),
     path("corpora/<int:pk>/counts/test/", counts.counts_test, name="counts-test"),
     path("corpora/<int:pk>/counts.<str:form>", counts.counts_file, name="counts-file"),
+    path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="turns-and-whole"),
+    path(
+        "corpora/<int:pk>/turns-and-whole.<str:form>",
+        turns_and_whole.turns_and_whole_file,
+        name="turns-and-whole-file",
+    ),
     path("profile/<int:pk>/", profiles.profile_continuation, name="profile-continuation"),
     path("studies/", studies.index, name="studies"),
     path("studies/new/", studies.new, name="new-study"),
     path("studies/<int:pk>/", studies.show, name="study"),
     path("studies/<int:pk>/report/", reports.report, name="report"),
+    path("studies/<int:pk>/pairs/", reports.report_pairs, name="report-pairs"),
     path("studies/<int:pk>/items/", disagreements.disagreements, name="report-items"),
     path("studies/<int:pk>/plan/", plans.plan, name="plan"),
     path("studies/<int:pk>/plan.<str:form>", plans.plan_file, name="plan-file"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.text.csv_cells import guarded
@@ -28,14 +28,14 @@ COLUMNS = [
 ]
 
 
-def written(entries: Iterable[Mapping[str, Any]]) -> str:
+def written(entries: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
     """Return the table; a text that a spreadsheet would evaluate gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(columns)
     for entry in entries:
         flat = {**entry, "raters": ";".join(entry["raters"]), "flags": ";".join(entry["flags"])}
-        writer.writerow([_cell(flat.get(column)) for column in COLUMNS])
+        writer.writerow([_cell(flat.get(column)) for column in columns])
     return out.getvalue()
 
 

@@ -35,11 +35,15 @@ def escape(text: str) -> str:
 
 def written(name: str, sections: Sequence[Section]) -> str:
     """Return the page."""
-    body = "".join(_section(section) for section in sections)
+    return page(f"Agreement: {name}", "".join(_section(section) for section in sections))
+
+
+def page(title: str, body: str, style: str = "") -> str:
+    """Return a page with this title, not yet escaped, and this body, which is HTML."""
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Agreement: {escape(name)}</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}</style></head>'
-        f"<body><h1>Agreement: {escape(name)}</h1>{body}</body></html>\n"
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<style>{STYLE}{style}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
     )
 
 

@@ -43,11 +43,16 @@ class Section:
 
 
 def section_of(
-    title: str, ratings: Ratings, analysis: Analysis, cluster: str | None, said: Sequence[str] = ()
+    title: str,
+    ratings: Ratings,
+    analysis: Analysis,
+    cluster: str | None,
+    said: Sequence[str] = (),
+    more: Sequence[Block] = (),
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column that clusters came from.
 
-    ``said`` are further facts about what was read.
+    ``said`` are further facts about what was read, ``more`` the blocks that options asked for.
     """
     return Section(
         title=title,
@@ -55,7 +60,7 @@ def section_of(
         analysis=analysis,
         facts=(*_facts(ratings, cluster), *said),
         answers=answers_of(ratings, analysis),
-        blocks=_blocks(analysis),
+        blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
     )
 

@@ -54,13 +54,14 @@ def _block(block: Block) -> list[str]:
             + [str(result.n_items), str(result.n_clusters)]
         )
     table = [[cell for i, cell in enumerate(row) if i or not panel] for row in rows]
-    body = _columns(table, right={"value", "interval", "items", "clusters"})
+    body = columns(table, right={"value", "interval", "items", "clusters"})
     said = [line for note, n in notes.items() for line in textwrap.wrap(plain(f"[{n}] {note}"), WIDTH)]
     note = textwrap.wrap(block.note, WIDTH)
     return [plain(block.heading), *note, *body, *said]
 
 
-def _columns(rows: list[list[str]], right: set[str]) -> list[str]:
+def columns(rows: list[list[str]], right: set[str]) -> list[str]:
+    """Return rows, the first of them the header, in columns; those named in ``right`` to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for number_of, row in enumerate(rows):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from annotation.text import numbers
 from calibration.statistics import STATISTICS, Entry, Result
+from calibration.statistics.corrected_share import NAME as PREVALENCE
+from calibration.statistics.corrected_share import TITLES as PREVALENCES
+from calibration.statistics.icc_intervals import BY_F
 from calibration.statistics.score_calibration import METHODS
 from calibration.statistics.scores import ERRORS, MAPS, MARKS
 from calibration.statistics.table import described
@@ -58,6 +61,10 @@ def title_of(name: str) -> str:
         return TABLE_SEVEN[name]
     if (told := SCORED.get(name)) is not None:
         return told
+    if name.removesuffix(BY_F) in STATISTICS:
+        return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
+    if name.removeprefix(PREVALENCE) in PREVALENCES:
+        return PREVALENCES[name.removeprefix(PREVALENCE)]
     name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)

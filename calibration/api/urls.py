@@ -2,11 +2,22 @@
 
 from django.urls import path
 
-from calibration.api import counts, disagreements, exports, gold_differences, golds, plans, profiles, studies
+from calibration.api import (
+    counts,
+    disagreements,
+    exports,
+    gold_differences,
+    golds,
+    plans,
+    profiles,
+    studies,
+    turns_and_whole,
+)
 
 urlpatterns = [
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
+    path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="api-turns-and-whole"),
     path("studies/", studies.studies, name="api-studies"),
     path("studies/<int:pk>/", studies.study, name="api-study"),
     path("studies/<int:pk>/report/", studies.report, name="api-report"),

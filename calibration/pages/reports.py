@@ -21,7 +21,7 @@ from calibration.pages.refusals import refusal_shown
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable, snapshot_of
-from calibration.reports.view import charts_of, view_of
+from calibration.reports.view import charts_of, pairs_of, view_of
 from calibration.studies import actions as studies
 from calibration.studies import job as jobs
 from calibration.studies.inputs import split_of
@@ -66,11 +66,15 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _shown_as(request: HttpRequest, found: Report) -> dict[str, Any]:
     """Return what the page shows of a report, by the switches of its tables."""
-    switches = {key: request.GET[key] for key in ("part", "snapshot") if key in request.GET}
     return view_of(found, request.GET.dict()) | {
         "forms": RENDERINGS.values(),
-        "switches": urlencode(switches),
+        "switches": _switches(request),
     }
+
+
+def _switches(request: HttpRequest) -> dict[str, str]:
+    """Return what of the address says which report is shown, whatever its tables are switched to."""
+    return {key: request.GET[key] for key in ("part", "snapshot") if key in request.GET}
 
 
 def _part(request: HttpRequest, study: Study) -> str:
@@ -86,6 +90,17 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
     if newest is None or not is_readable(newest) or (studies.is_stale(newest) and jobs.is_quick(study)):
         return jobs.report_or_job(study=study, part=part, by=_user(request))
     return jobs.under_way(study, part) or newest
+
+
+@require_GET
+@researcher_only
+@refusal_shown
+def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
+    """The matrix of pairs on another question or by another statistic, in the place of the one shown."""
+    found = _shown(request, pk)
+    chosen = {"pairs": pairs_of(snapshot_of(found), request.GET.dict())}
+    context = {"study": found.study, "report": found, "switches": _switches(request)}
+    return render(request, "calibration/_pairs.html", context | chosen)
 
 
 @require_POST

@@ -19,6 +19,7 @@ from calibration.models import Study
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.study_form import StudyForm
 from calibration.reading.census import offered
+from calibration.reading.continuations import condition_keys
 from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
 from calibration.studies import actions as studies
@@ -54,7 +55,8 @@ def new(request: HttpRequest) -> HttpResponse:
         return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
     counted = offered(scope_of(corpus, campaign))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
-    form = StudyForm(request.POST or None, counted=counted, initial=link)
+    conditions = condition_keys(corpus)
+    form = StudyForm(request.POST or None, counted=counted, conditions=conditions, initial=link)
     if request.method == "POST" and form.is_valid() and (study := _made(request, form, corpus, campaign)):
         return redirect("report", study.pk)
     context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted}

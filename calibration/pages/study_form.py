@@ -8,6 +8,7 @@ from typing import Any, get_args
 from django import forms
 
 from calibration.errors import MapError
+from calibration.pages.level_fields import LevelFields
 from calibration.reading.census import Census
 from calibration.reading.definitions import DEFAULT_STATISTICS, EPSILON
 from calibration.reading.scale_maps import ScaleMap
@@ -25,7 +26,7 @@ def _families() -> list[tuple[str, list[tuple[str, str]]]]:
     return list(groups.items())
 
 
-class StudyForm(forms.Form):
+class StudyForm(LevelFields):
     """Name, questions, raters, a map between two questions, statistics, and how intervals are made."""
 
     name = forms.CharField(
@@ -42,7 +43,8 @@ class StudyForm(forms.Form):
     answering = forms.ChoiceField(
         required=False,
         label="This question of other raters",
-        help_text="For a judge that answered another question, or on another scale.",
+        help_text="For a judge that answered another question, or on another scale; at levels dialogue and "
+        "system also for labels of turns beside labels of whole dialogues.",
     )
     answered = forms.ChoiceField(required=False, label="answers this one")
     map = forms.ChoiceField(choices=MAPS, label="and their scales meet by", initial="rank")
@@ -66,7 +68,7 @@ class StudyForm(forms.Form):
     interval = forms.ChoiceField(choices=[("percentile", "percentile"), ("bca", "BCa")])
     resamples = forms.IntegerField(min_value=0, max_value=20_000, initial=2000)
     seed = forms.IntegerField(min_value=0, max_value=2**32 - 1, initial=0)
-    level = forms.FloatField(min_value=0.5, max_value=0.999, initial=0.95, label="Confidence level")
+    confidence = forms.FloatField(min_value=0.5, max_value=0.999, initial=0.95, label="Confidence level")
     epsilon = forms.FloatField(
         min_value=0,
         max_value=1,
@@ -77,8 +79,9 @@ class StudyForm(forms.Form):
         "people, 0.1 beside a crowd.",
     )
 
-    def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.offer([rater.name for rater in counted.raters.values()], conditions)
         questions = [
             (q.ref, f"{q.title} ({q.scheme_title})") for q in counted.questions.values() if q.level != "text"
         ]
@@ -130,7 +133,8 @@ class StudyForm(forms.Form):
                 written[key] = data[key]
         if data["epsilon"] is not None:
             written["epsilon"] = data["epsilon"]
-        return written | {key: data[key] for key in ("resamples", "seed", "level", "interval")}
+        rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
+        return written | rest | self.levels_written()
 
     def _questions(self) -> list[dict[str, Any]]:
         data = self.cleaned_data
@@ -140,7 +144,8 @@ class StudyForm(forms.Form):
         link = (
             {"question": data["answering"], "map": self._map(data).as_dict()} if data["answering"] else None
         )
+        missing = {"missing": data["missing"]} if data["levels"] and data["missing"] else {}
         return [
-            {"question": ref, "answered_by": [link] if link and ref == data["answered"] else []}
+            {"question": ref, "answered_by": [link] if link and ref == data["answered"] else []} | missing
             for ref in refs
         ]

@@ -4,10 +4,12 @@
                     "answered_by": [{"question": "fed_gpt4@1/ovr",
                                      "map": {"kind": "linear", "from": [1, 5], "to": [0, 4]}}]}],
      "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
-     "resamples": 2000, "seed": 0, "level": 0.95, "interval": "percentile", "epsilon": 0.15, "split": "main"}
+     "resamples": 2000, "seed": 0, "confidence": 0.95, "interval": "percentile", "epsilon": 0.15,
+     "split": "main"}
 
 Everything may be left out. Without `questions` the study is automatic: every question with two raters
-or more.
+or more. `level` with its keys makes it a study at levels (`calibration.reading.levels`); a number there is
+the confidence level, as definitions of before wrote it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from calibration.errors import DefinitionError, MapError
+from calibration.reading import levels
+from calibration.reading.levels import Levels, Missing
 from calibration.reading.scale_maps import ScaleMap
 from calibration.statistics import Plan
 from calibration.statistics.replacement import JUDGE_TESTS
@@ -32,12 +36,11 @@ DEFAULT_STATISTICS = (
     *JUDGE_TESTS,
 )
 IDENTITY = ScaleMap()
-KEYS = {"questions", "raters", "samples", "statistics", "epsilon", "split"} | {
-    "resamples",
-    "seed",
-    "level",
-    "interval",
-}
+KEYS = (
+    {"questions", "raters", "samples", "statistics", "epsilon", "split"}
+    | {"resamples", "seed", "confidence", "interval"}
+    | {"level", *levels.KEYS}
+)
 EPSILON = 0.15
 SamplesPolicy = Literal["mean", "first", "separate"]
 
@@ -51,24 +54,32 @@ class AnsweredBy:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the link as definitions write it."""
-        return {"question": self.question, "map": self.map.as_dict()}
+        return {"question": self.question, "map": self.map.as_dict(), "aggregate": "mean"}
 
 
 @dataclass(frozen=True, slots=True)
 class StudyQuestion:
-    """One question of a study, and which other questions answer it too."""
+    """One question of a study, and which other questions answer it too.
+
+    `missing` says what a turn without an answer does to means of turns, in a study at levels.
+    """
 
     question: str
     answered_by: tuple[AnsweredBy, ...] = ()
+    missing: Missing = "skip"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the question as definitions write it."""
-        return {"question": self.question, "answered_by": [link.as_dict() for link in self.answered_by]}
+        answered_by = [link.as_dict() for link in self.answered_by]
+        return {"question": self.question, "missing": self.missing, "answered_by": answered_by}
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A study's definition with its defaults filled in. No `questions` means automatic."""
+    """A study's definition with its defaults filled in. No `questions` means automatic.
+
+    `levels` is None in a study of items alone.
+    """
 
     questions: tuple[StudyQuestion, ...] = ()
     raters: tuple[str, ...] = ()
@@ -77,17 +88,20 @@ class Definition:
     plan: Plan = field(default_factory=Plan)
     epsilon: float = EPSILON
     split: str = ""
+    levels: Levels | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole definition, ready for JSON: what a report records."""
-        return {
+        several = self.levels.samples if self.levels else ()
+        above = self.levels.as_dict() if self.levels else {}
+        return above | {
             "questions": [asked.as_dict() for asked in self.questions],
             "raters": list(self.raters),
-            "samples": self.samples,
+            "samples": list(several) or self.samples,
             "statistics": list(self.statistics),
             "resamples": self.plan.resamples,
             "seed": self.plan.seed,
-            "level": self.plan.level,
+            "confidence": self.plan.level,
             "interval": self.plan.interval,
             "epsilon": self.epsilon,
             "split": self.split,
@@ -100,14 +114,16 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         raise DefinitionError(
             f"unknown key {sorted(unknown)[0]!r}; a definition has {', '.join(sorted(KEYS))}"
         )
+    above = levels.parse(raw)
     return Definition(
         questions=tuple(_asked(entry, n) for n, entry in enumerate(_listed(raw, "questions"), 1)),
         raters=tuple(str(name) for name in _listed(raw, "raters")),
-        samples=_samples(raw.get("samples")),
+        samples=_samples(raw.get("samples"), above),
         statistics=_statistics(_listed(raw, "statistics")),
         plan=_plan(raw),
         epsilon=_epsilon(raw.get("epsilon", EPSILON)),
         split=str(raw.get("split") or ""),
+        levels=above,
     )
 
 
@@ -125,21 +141,28 @@ def _asked(entry: Any, number: int) -> StudyQuestion:
         return StudyQuestion(entry)
     if not isinstance(entry, Mapping) or not isinstance(entry.get("question"), str):
         raise DefinitionError(f"question {number}: name it as scheme@version/key")
-    links = []
-    for link in _listed(entry, "answered_by"):
-        if not isinstance(link, Mapping) or not isinstance(link.get("question"), str):
-            raise DefinitionError(
-                f"question {number}: each answered_by names a question as scheme@version/key"
-            )
-        try:
-            links.append(AnsweredBy(link["question"], ScaleMap.parse(link.get("map"))))
-        except MapError as error:
-            raise DefinitionError(f"question {number}, answered by {link['question']}: {error}") from error
-    return StudyQuestion(entry["question"], tuple(links))
+    links = _listed(entry, "answered_by")
+    answered_by = tuple(_link(link, number) for link in links)
+    missing = levels.missing_of(entry, links, f"question {number}: ")
+    return StudyQuestion(entry["question"], answered_by, missing)
 
 
-def _samples(value: Any) -> SamplesPolicy | None:
-    if value in (None, ""):
+def _link(link: Any, number: int) -> AnsweredBy:
+    if not isinstance(link, Mapping) or not isinstance(link.get("question"), str):
+        raise DefinitionError(f"question {number}: each answered_by names a question as scheme@version/key")
+    try:
+        return AnsweredBy(link["question"], ScaleMap.parse(link.get("map")))
+    except MapError as error:
+        raise DefinitionError(f"question {number}, answered by {link['question']}: {error}") from error
+
+
+def _samples(value: Any, above: Levels | None) -> SamplesPolicy | None:
+    """Return how repeated answers about an item are read: of several policies, by levels, the first."""
+    if isinstance(value, list | tuple) and value:
+        if above is None:
+            raise DefinitionError("several samples policies are rows of a study at levels: name level")
+        value = value[0]
+    if value in (None, "", [], ()):
         return None
     if value not in ("mean", "first", "separate"):
         raise DefinitionError(f"samples is mean, first or separate, not {value!r}")
@@ -164,9 +187,16 @@ def _plan(raw: Mapping[str, Any]) -> Plan:
     for name, value, most in (("resamples", resamples, 20_000), ("seed", seed, 2**32 - 1)):
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
             raise DefinitionError(f"{name} must be a whole number from 0 to {most:,}")
-    level, interval = raw.get("level", 0.95), raw.get("interval", "percentile")
-    if not isinstance(level, int | float) or not 0.5 <= level < 1:
-        raise DefinitionError("level must lie from 0.5 up to, but not at, 1")
+    level, interval = _confidence(raw), raw.get("interval", "percentile")
     if interval not in ("percentile", "bca"):
         raise DefinitionError(f"interval is percentile or bca, not {interval!r}")
     return Plan(resamples=resamples, seed=seed, level=float(level), interval=interval)
+
+
+def _confidence(raw: Mapping[str, Any]) -> float:
+    """Return the confidence level; definitions of before call it `level`."""
+    before = raw.get("level")
+    level = raw.get("confidence", before if isinstance(before, int | float) else 0.95)
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
+        raise DefinitionError("confidence, the level of intervals, must lie from 0.5 up to, but not at, 1")
+    return float(level)

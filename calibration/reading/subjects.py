@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from calibration.errors import DefinitionError
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.counterparts import counterpart
-from calibration.reading.definitions import Definition, StudyQuestion
+from calibration.reading.definitions import AnsweredBy, Definition, StudyQuestion
+from calibration.reading.levels import TURN, Levels, Missing
 from calibration.reading.scale_maps import ScaleMap
 
 TEXT = "text"
@@ -25,10 +26,16 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A question, and those that answer it too."""
+    """A question, and those that answer it too.
+
+    `links` are about the same kind of item; `across` about the other kind: they answer it above turns alone.
+    `missing` says what a turn without an answer does to a mean of the question's own answers.
+    """
 
     question: QuestionInfo
     links: tuple[Link, ...] = ()
+    across: tuple[Link, ...] = ()
+    missing: Missing = "skip"
 
     @property
     def question_ids(self) -> list[int]:
@@ -40,7 +47,7 @@ def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
     """Return what a definition compares. Raises DefinitionError where it names what no label answers."""
     counted = _limited(counted, definition.raters)
     if definition.questions:
-        return [_declared(asked, counted) for asked in definition.questions]
+        return [_declared(asked, counted, definition.levels) for asked in definition.questions]
     return automatic(counted)
 
 
@@ -77,25 +84,58 @@ def _limited(counted: Census, names: Sequence[str]) -> Census:
     return replace(counted, counts={pair: n for pair, n in counted.counts.items() if pair[1] in keep})
 
 
-def _declared(asked: StudyQuestion, counted: Census) -> Subject:
+def _declared(asked: StudyQuestion, counted: Census, levels: Levels | None) -> Subject:
     question = _found(asked.question, counted)
     if question.level == TEXT:
         raise DefinitionError(f"{asked.question} is answered in free text, which has no agreement statistics")
-    links = tuple(Link(_found(link.question, counted), link.map) for link in asked.answered_by)
-    for link in links:
-        if link.question.item_kind != question.item_kind:
+    links = [_link(link, counted) for link in asked.answered_by]
+    across = [link for link in links if link.question.item_kind != question.item_kind]
+    _check_levels(question, across, levels)
+    links = [link for link in links if link not in across]
+    if levels is not None:
+        named = {link.question.id for link in (*links, *across)}
+        links += [link for link in known_links(question, counted) if link.question.id not in named]
+    return Subject(question, tuple(links), tuple(across), asked.missing)
+
+
+def _link(link: AnsweredBy, counted: Census) -> Link:
+    return Link(_found(link.question, counted), link.map)
+
+
+def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels | None) -> None:
+    """Refuse what cannot meet: items of two kinds, except as means at the levels above turns."""
+    if levels is not None and levels.levels == (TURN,) and question.item_kind != TURN:
+        raise DefinitionError(f"{question.ref} is about whole dialogues, which have no turn level")
+    for link in across:
+        if levels is None:
             raise DefinitionError(
-                f"{link.question.ref} is about {link.question.item_kind} items, {question.ref} is not"
+                f"{link.question.ref} is about {link.question.item_kind} items, {question.ref} is not: "
+                "they meet in a study with level dialogue or system"
             )
-    return Subject(question, links)
+        if TURN in levels.levels:
+            raise DefinitionError(
+                f"{link.question.ref} is about {link.question.item_kind} items, {question.ref} is not: they "
+                "cannot meet at turn level, only at level dialogue and system"
+            )
 
 
 def _found(ref: str, counted: Census) -> QuestionInfo:
-    question = counted.by_ref(ref)
+    question = counted.by_ref(ref) or _only_version(ref, counted)
     if question is None:
         known = ", ".join(q.ref for q in counted.questions.values()) or "none"
         raise DefinitionError(f"no labels answer {ref!r} here; questions with labels: {known}")
     return question
+
+
+def _only_version(ref: str, counted: Census) -> QuestionInfo | None:
+    """Return the question that `scheme/key` names without a version, where labels are of one alone."""
+    named = [q for q in counted.questions.values() if f"{q.scheme.rsplit('@', 1)[0]}/{q.key}" == ref]
+    return named[0] if len(named) == 1 else None
+
+
+def known_links(question: QuestionInfo, counted: Census) -> tuple[Link, ...]:
+    """Return the questions that are known to ask the same: other versions, counterparts, and metrics."""
+    return _known_links(question, [q for q in counted.questions.values() if q.level != TEXT], counted)
 
 
 def _known_links(question: QuestionInfo, others: Sequence[QuestionInfo], counted: Census) -> tuple[Link, ...]:

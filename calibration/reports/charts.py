@@ -18,6 +18,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
+from calibration.reports.levels import SystemDot
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import label
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd
@@ -53,9 +54,10 @@ COMPARED = "The number at the right of a line is how many items were compared."
 class Chart:
     """A chart: its key in addresses, title, what the axis measures, and points in the order of reading.
 
-    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points. With an `x_axis` it is a
-    curve: values over numbers (logarithmic), or probabilities over probabilities where it has a `diagonal`;
-    `target` is the value aimed at.
+    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points. `dots` make it a scatter
+    of two scores instead, whose axes are `axis` and `up`. With an `x_axis` it is a curve: values over numbers
+    (logarithmic), or probabilities over probabilities where it has a `diagonal`; `target` is the value aimed
+    at. A `folded` chart is drawn by its section alone.
     """
 
     key: str
@@ -67,6 +69,9 @@ class Chart:
     x_axis: str = ""
     diagonal: bool = False
     target: float | None = None
+    dots: tuple[SystemDot, ...] = ()
+    up: str = ""
+    folded: bool = False
 
     @property
     def questions(self) -> list[str]:
@@ -147,6 +152,11 @@ def as_csv(chart: Chart) -> str:
     """Return a chart's data as CSV, values unrounded."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
+    if chart.dots:
+        writer.writerow(["system", "x", "x_low", "x_high", "y", "y_low", "y_high"])
+        for d in chart.dots:
+            writer.writerow([guarded(d.system), d.x, d.x_low, d.x_high, d.y, d.y_low, d.y_high])
+        return out.getvalue()
     curve = ["x"] if chart.x_axis else []
     writer.writerow(["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"])
     for p in chart.points:

@@ -33,6 +33,9 @@ from calibration.reports.palette import (
 
 ROW, LABELS = 14, 190
 
+SIDE, BESIDE, NAMED = 360, 330, 15
+"""The sides of a scatter, the room beside it, and up to how many systems have their names in it."""
+
 __all__ = [
     "COLOURS",
     "FONT",
@@ -106,6 +109,8 @@ def specification(chart: dict[str, Any]) -> dict[str, Any]:
     """Return the Vega-Lite specification: per question a band, per series a point with its interval."""
     if chart["x_axis"]:
         return curves.specification(chart)
+    if chart["dots"]:
+        return scatter(chart)
     points = chart["points"]
     questions = list(dict.fromkeys(point["question"] for point in points))
     series = list(dict.fromkeys(point["series"] for point in points))
@@ -180,3 +185,38 @@ def _domain(points: list[dict[str, Any]]) -> list[float]:
     ends = [point[end] for point in points for end in ("low", "value", "high") if point[end] is not None]
     low, high = min([0.0, *ends]), max([0.1, *ends])
     return [low, high]
+
+
+def scatter(chart: dict[str, Any]) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a scatter: a point a system, with its interval on both axes."""
+    dots = [dot for dot in chart["dots"] if dot["x"] is not None and dot["y"] is not None]
+    base = alt.Chart(alt.Data(values=dots)).encode(
+        x=alt.X("x:Q", title=chart["axis"], scale=_span(dots, "x"), axis=axis(".1f")),
+        y=alt.Y("y:Q", title=chart["up"], scale=_span(dots, "y"), axis=axis(".1f")),
+    )
+    across = base.mark_rule(strokeWidth=1, opacity=0.35, color=COLOURS[0]).encode(
+        x=alt.X("x_low:Q"), x2="x_high:Q"
+    )
+    up = base.mark_rule(strokeWidth=1, opacity=0.35, color=COLOURS[0]).encode(
+        y=alt.Y("y_low:Q"), y2="y_high:Q"
+    )
+    points = base.mark_point(filled=True, opacity=0.9, size=36, color=COLOURS[0])
+    layers = [across, up, points]
+    if len(dots) <= NAMED:
+        text = base.mark_text(align="left", dx=6, dy=-6, fontSize=11, color=INK_2, limit=150)
+        layers.append(text.encode(text="system:N"))
+    drawn = alt.layer(*layers).properties(
+        width=SIDE,
+        height=SIDE,
+        background="transparent",
+        padding={"left": 4, "right": BESIDE, "top": 4, "bottom": 4},
+    )
+    return dict(drawn.configure(font=FONT).configure_view(stroke=None).to_dict())
+
+
+def _span(dots: list[dict[str, Any]], side: str) -> Any:
+    """Return the scale of an axis of a scatter: all intervals, with no nought unless it lies there."""
+    ends = [dot[end] for dot in dots for end in (side, f"{side}_low", f"{side}_high") if dot[end] is not None]
+    if not ends or min(ends) == max(ends):
+        return alt.Scale(zero=False, nice=True)
+    return alt.Scale(domain=[min(ends), max(ends)], nice=True, zero=False)

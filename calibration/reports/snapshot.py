@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from calibration.errors import OlderFormat
 from calibration.reading.answered import Answered
@@ -18,6 +18,7 @@ from calibration.reading.calls import Calls
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
+from calibration.reports.levels import LevelTable
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import Policy
 
@@ -34,17 +35,32 @@ READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a table sets a figure off: by a sign, bold, underlined. `told` says in words what these mean."""
+
+    sign: Literal["", "*", "†"] = ""
+    bold: bool = False
+    underlined: bool = False
+    told: str = ""
+
+
 @dataclass(frozen=True)
 class Figure(Result):
     """A result with the raters it compares (all of them, or the pair) and the question they answered.
 
     `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
+    `percent`: it is shown in percent. `bare`: it has no interval by its nature. `marks` is how its table sets
+    it off, None in tables that mark nothing.
     """
 
     raters: tuple[str, ...] = ()
     question: str = ""
     digits: ClassVar[int] = 3
     end_digits: ClassVar[int] = 2
+    percent: ClassVar[bool] = False
+    bare: ClassVar[bool] = False
+    marks: ClassVar[Marks | None] = None
 
     @property
     def point(self) -> float:
@@ -99,7 +115,7 @@ class Question:
     """All that was computed on one question; `problem` says why nothing was, where that is so.
 
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
-    said in another campaign.
+    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals.
     """
 
     ref: str
@@ -123,6 +139,7 @@ class Question:
     pairs: tuple[Figure, ...] = ()
     replacement: tuple[Figure, ...] = ()
     gaps: tuple[Figure, ...] = ()
+    f_intervals: tuple[Figure, ...] = ()
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -160,6 +177,24 @@ class TagTable:
     n_dropped: int
     rows: tuple[TagRow, ...]
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrevalenceRow:
+    """How often a judge says yes to a question, and corrected by people who answered a part of its items.
+
+    `figures` stand in the order of `corrected_share.FIGURES`. `n_divided` clusters hold items of both parts.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    judge: str
+    people: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    n_labelled: int
+    n_unlabelled: int
+    n_divided: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +314,8 @@ class Snapshot:
     questions: tuple[Question, ...]
     tags: tuple[TagTable, ...] = ()
     scores: Scores | None = None
+    levels: tuple[LevelTable, ...] = ()
+    prevalence: tuple[PrevalenceRow, ...] = ()
 
 
 @cache

@@ -23,7 +23,6 @@ from calibration.reports.figures import (
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
-from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.types import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
 
@@ -41,7 +40,8 @@ class Cell(Figure):
 class Row:
     """One line: a question, who is compared with whom, what from, and an entry or None per column.
 
-    `items` are the parameters that lead to the items behind it, empty where only judges are compared.
+    `items` are the parameters that lead to the items behind it, empty where only judges are compared. Rows of
+    one `heading` stand together under it.
     """
 
     question: str
@@ -52,13 +52,15 @@ class Row:
     first: bool = False
     pooled: bool = False
     items: str = ""
+    heading: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
     """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1.
 
-    `first` heads the rows' first column. Where no row says who is compared, there is no column for it.
+    `first` heads the rows' first column. Where no row says who is compared, there is no column for it. `over`
+    are headings above the columns, each with how many it spans; `said` are sentences under the table.
     """
 
     title: str
@@ -66,21 +68,13 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first: str = "Question"
+    over: list[tuple[str, int]] = field(default_factory=list)
+    said: tuple[str, ...] = ()
 
     @property
     def compares(self) -> bool:
         """Whether rows say who is compared."""
         return any(row.who for row in self.rows)
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A question's figures of one statistic between identified raters, the upper triangle filled."""
-
-    question: str
-    statistic: str
-    names: list[str]
-    rows: list[tuple[str, list[tuple[Figure | None, str]]]]
 
 
 def agreement(result: Snapshot) -> list[Table]:
@@ -192,36 +186,6 @@ def metrics(result: Snapshot) -> list[tuple[str, str, Figure, str]]:
             if entry is not None:
                 found.append((title, name, entry, behind(question, name, PEOPLE)))
     return found
-
-
-def matrices(result: Snapshot) -> list[Matrix]:
-    """Return, per question, its headline statistic between all identified people and judges."""
-    found = []
-    for title, question in label(figures(result)):
-        names = [*question.names(HUMAN, identified_only=True), *question.names(JUDGE)]
-        if len(names) > 2:
-            found.append(_matrix(title, question, names))
-    return found
-
-
-def _matrix(title: str, question: QuestionFigures, names: list[str]) -> Matrix:
-    statistic = question.headline
-    entries = {
-        frozenset(e.raters): e
-        for e in question.data.pairs
-        if e.name == statistic and MEAN_OF_PEOPLE not in e.raters
-    }
-    rows = [
-        (
-            a,
-            [
-                (entries.get(frozenset((a, b))) if j > i else None, behind(question, a, b))
-                for j, b in enumerate(names)
-            ],
-        )
-        for i, a in enumerate(names)
-    ]
-    return Matrix(title, worded(statistic).name, names, rows[:-1])
 
 
 def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q
@@ -13,7 +14,7 @@ from annotation.models import TestLook
 from calibration.models import Report
 from calibration.reading import changes
 from calibration.reading.scope import scope_of
-from calibration.reports import caveats, charts, drawing, lede, means, tables
+from calibration.reports import caveats, charts, drawing, lede, means, pairs, tables
 from calibration.reports.figures import crowd, figures
 from calibration.reports.sections import SECTIONS, Asked, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
@@ -27,8 +28,12 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
     """Return the tables that every written form of a report prints, in the order of its page."""
-    by_section = [view.table for _, views in sections(result) for view in views if view.table.rows]
-    return [*tables.agreement(result), *by_section, *means.means(result)]
+    leading: list[tables.Table] = []
+    others: list[tables.Table] = []
+    for section, views in sections(result):
+        shown = [replace(view.table, said=view.what) for view in views if view.table.rows]
+        (leading if section.leads else others).extend(shown)
+    return [*leading, *tables.agreement(result), *others, *means.means(result)]
 
 
 def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:
@@ -50,12 +55,13 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
         "answers": lede.lede(result),
         "caveats": caveats.caveats(result),
-        "charts": [(chart, _trusted(chart)) for chart in charts_of(result)],
+        "charts": [(chart, _trusted(chart)) for chart in charts_of(result) if not chart.folded],
         "agreement": tables.agreement(result),
         "sections": sections(result, asked),
         "means": means.means(result),
         "metrics": tables.metrics(result),
-        "matrices": tables.matrices(result),
+        "pairs": pairs_of(result, asked) if asked is not None else None,
+        "matrices": pairs.matrices(result) if asked is None else [],
         "raters": tables.raters(result),
         "crowd": crowd(questions),
         "unidentified": any(question.unidentified for question in questions),
@@ -66,6 +72,11 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "links": links(result),
         "query": f"?snapshot={report.pk}",
     }
+
+
+def pairs_of(result: Snapshot, asked: Asked) -> pairs.Pairs | None:
+    """Return the matrix of pairs that the switches of a page ask for."""
+    return pairs.pairs(result, asked.get("pairs", ""), asked.get("statistic", ""))
 
 
 def _changes(report: Report) -> changes.Changes:

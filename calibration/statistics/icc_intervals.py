@@ -6,11 +6,13 @@ Source: McGraw and Wong (1996), tables 4 and 7. They assume normal effects and n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 from scipy import special
 
+from calibration.statistics.analysis import Entry
 from calibration.statistics.core.base import Statistic
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import estimates, result_of
@@ -46,6 +48,27 @@ def f_interval(ratings: Ratings, form: Form, average: bool = False, level: float
         )
         return replace(plain, method=method, reason=reason)
     return replace(plain, low=low, high=high, method=method, reason="")
+
+
+BY_F = "_f"
+"""What the name of an intraclass correlation with its F interval ends in."""
+
+
+def f_intervals(ratings: Ratings, panel: Iterable[Entry], level: float = 0.95) -> tuple[Entry, ...]:
+    """Return each intraclass correlation of a panel once more, with its F interval and `_f` after its name.
+
+    ``panel`` are the entries of ``analyse`` over these ratings; those of other statistics are passed over.
+    """
+    found = []
+    for entry in panel:
+        family, *rest = entry.result.name.split("_")
+        if family != "icc":
+            continue
+        form: Form = int(rest[0])  # type: ignore[assignment]
+        chosen = ratings.take([ratings.column(rater) for rater in entry.raters])
+        result = f_interval(chosen, form, rest[1] == "k", level)
+        found.append(replace(entry, result=replace(result, name=result.name + BY_F)))
+    return tuple(found)
 
 
 def _bounds(block: Floats, form: Form, average: bool, tail: float) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,7 @@ from scipy import stats
 
 from calibration.statistics.comparison import Test
 from calibration.statistics.core.sums import Labels, cluster_codes
-
-Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
+from calibration.statistics.permutation import Correlation, Orders, permuted
 
 
 def correlation_test(x: npt.ArrayLike, y: npt.ArrayLike, correlation: Correlation = "spearman") -> Test:
@@ -54,18 +53,8 @@ def clustered_correlation_test(
     one = np.bincount(local.ravel(), weights=a[use]) / sizes
     other = np.bincount(local.ravel(), weights=b[use]) / sizes
     observed = correlation_test(one, other, correlation).statistic
-    rng = np.random.default_rng(seed)
-    ranked = (one, other) if correlation == "pearson" else (stats.rankdata(one), stats.rankdata(other))
-    extreme = 0
-    for _ in range(permutations):
-        shuffled = rng.permutation(ranked[1])
-        if correlation == "kendall_tau_b":
-            value = float(stats.kendalltau(ranked[0], shuffled)[0])
-        else:
-            value = float(np.corrcoef(ranked[0], shuffled)[0, 1])
-        extreme += abs(value) >= abs(observed) - 1e-12
-    method = f"{correlation} of cluster means, {permutations} permutations, seed {seed}"
-    return Test(observed, (extreme + 1) / (permutations + 1), method)
+    found = permuted(one[:, None], other[:, None], correlation, Orders.of(len(one), permutations, seed))
+    return Test(observed, found.p, f"{correlation} of cluster means, {found.said}, seed {seed}")
 
 
 def _complete(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -25,6 +25,8 @@ from calibration.statistics.core.base import (
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import CATEGORIES, Floats
+from calibration.statistics.second_opinions import kappa as by_library
+from calibration.statistics.second_opinions import mcc as mcc_by_library
 
 Weights = Literal["unweighted", "linear", "quadratic"]
 
@@ -69,6 +71,7 @@ def _kappa(weights: Weights) -> Statistic:
         levels=frozenset({"binary", "nominal", "ordinal", "interval", "ratio"}) if not suffix else _ORDERED,
         checks=(no_variation, constant_flag, prevalence, few_of_either),
         source="Cohen (1960)" if not suffix else "Cohen (1968)",
+        second_opinion=lambda sample: by_library(sample, None if weights == "unweighted" else weights),
         in_reports=InReports(
             "Cohen’s kappa" if not suffix else f"Cohen’s kappa, {weights} weights",
             "κ" if not suffix else f"κ, {weights}",
@@ -175,6 +178,7 @@ PAIRWISE: tuple[Statistic, ...] = (
         levels=CATEGORIES,
         checks=(constant_undefined, prevalence, few_of_either),
         source="Matthews (1975), Gorodkin (2004)",
+        second_opinion=mcc_by_library,
         in_reports=InReports("MCC", "MCC", "MCC"),
     ),
 )

@@ -7,11 +7,14 @@ serves all resamples at once), in O(items x log values) per resample.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from calibration.statistics.core.features import Draw
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.unit_pairs import kendall_by_unit, pays
 
 ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in cache
 
@@ -23,80 +26,105 @@ def spearman_by_item(draw: Draw) -> Floats:
 
 def kendall_by_item(draw: Draw) -> Floats:
     """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
-    return _by_rows(draw, _kendall_rows)
+    return kendall_by_unit(draw) if pays(draw) else _by_rows(draw, _kendall_rows)
 
 
 class Order:
-    """A sample sorted by x: group starts of x, rank codes of y, and where y's groups lie."""
+    """A sample sorted by x and by y: units of the items, where groups of equal values start, rank codes."""
 
     def __init__(self, sample: Sample) -> None:
-        self.by_x = np.lexsort((-sample.y, sample.x))
-        x, y = sample.x[self.by_x], sample.y[self.by_x]
-        self.units = sample.units[self.by_x]
+        by_x = np.lexsort((-sample.y, sample.x))
+        x, y = sample.x[by_x], sample.y[by_x]
+        self.units = sample.units[by_x]
         self.x_starts = _starts(x)
         self.y_codes: Ints = np.unique(y, return_inverse=True)[1].ravel()
-        self.by_y = np.argsort(self.y_codes, kind="stable")
-        self.y_starts = _starts(self.y_codes[self.by_y].astype(np.float64))
+        by_y = np.argsort(self.y_codes, kind="stable")
+        self.units_by_y = self.units[by_y]
+        self.y_starts = _starts(self.y_codes[by_y].astype(np.float64))
+        self.x_codes_by_y: Ints = np.unique(x, return_inverse=True)[1].ravel()[by_y]
         self.pair_starts = _pair_starts(x, y)
 
 
-def _by_rows(draw: Draw, compute: object) -> Floats:
-    order = draw.sample.__dict__.setdefault("_order", Order(draw.sample))
-    assert callable(compute)
+def _by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
+    """Return compute's values; it reads weights of units x resamples, so that items are rows in memory."""
+    order = draw.sample.once(Order)
     step = max(1, ROWS // max(1, draw.sample.n_items))
     parts = [
-        compute(order, draw.weights[start : start + step][:, order.units])
+        compute(order, np.ascontiguousarray(draw.weights[start : start + step].T))
         for start in range(0, len(draw.weights), step)
     ]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
 def _spearman_rows(order: Order, weights: Floats) -> Floats:
-    n = weights.sum(axis=1)
-    x_group, x_rank = _group_ranks(weights, order.x_starts)
-    in_y = weights[:, order.by_y]
-    y_group, y_rank = _group_ranks(in_y, order.y_starts)
-    # Deviations from the mean rank (n + 1) / 2, so that nothing large cancels.
-    x_dev, y_dev = x_rank - n[:, None] / 2, y_rank - n[:, None] / 2
-    x_spread, y_spread = (x_group * x_dev**2).sum(axis=1), (y_group * y_dev**2).sum(axis=1)
-    x_of_item = _spread_out(x_dev, order.x_starts, weights.shape[1])
-    y_sums = np.add.reduceat((weights * x_of_item)[:, order.by_y], order.y_starts, axis=1)
-    covariance = (y_sums * y_dev).sum(axis=1)
+    by_y = weights[order.units_by_y]
+    x_group, x_dev = _group_ranks(weights[order.units], order.x_starts)
+    y_group, y_dev = _group_ranks(by_y, order.y_starts)
+    weighted = by_y * x_dev[order.x_codes_by_y]
+    covariance = _dot(_grouped(weighted, order.y_starts), y_dev)
+    x_spread, y_spread = _dot(x_group * x_dev, x_dev), _dot(y_group * y_dev, y_dev)
     return _correlation(covariance, x_spread, y_spread, _one_group(x_group), _one_group(y_group))
 
 
 def _kendall_rows(order: Order, weights: Floats) -> Floats:
-    n = weights.sum(axis=1)
+    by_x = weights[order.units]
+    n = by_x.sum(axis=0)
     pairs = n * (n - 1) / 2
-    x_group = np.add.reduceat(weights, order.x_starts, axis=1)
-    y_group = np.add.reduceat(weights[:, order.by_y], order.y_starts, axis=1)
-    both = np.add.reduceat(weights, order.pair_starts, axis=1)
-    x_ties, y_ties, both_ties = (_tied(group) for group in (x_group, y_group, both))
-    concordant = _concordant(order.y_codes, weights)
+    x_group, y_group = _grouped(by_x, order.x_starts), _grouped(weights[order.units_by_y], order.y_starts)
+    x_ties, y_ties = _tied(x_group), _tied(y_group)
+    both_ties = _tied(_grouped(by_x, order.pair_starts))
+    concordant = _concordant(order.y_codes, by_x)
     difference = 2 * concordant - (pairs - x_ties - y_ties + both_ties)
     return _correlation(difference, pairs - x_ties, pairs - y_ties, _one_group(x_group), _one_group(y_group))
 
 
+def concordance(x: Floats, y: Floats) -> int:
+    """Return concordant less discordant pairs: the numerator of every tau (Knight 1966)."""
+    order = np.lexsort((-y, x))
+    x, y = x[order], y[order]
+    codes: Ints = np.unique(y, return_inverse=True)[1].ravel()
+    n = len(x)
+    tied = [
+        float(_tied(np.diff(np.append(starts, n)).astype(np.float64)[:, None])[0])
+        for starts in (_starts(x), _starts(np.sort(y)), _pair_starts(x, y))
+    ]
+    untied = n * (n - 1) / 2 - tied[0] - tied[1] + tied[2]
+    return round(2 * float(_concordant(codes, np.ones((n, 1)))[0]) - untied)
+
+
 def _concordant(codes: Ints, weights: Floats) -> Floats:
     """Weight of pairs that rise in both; items are sorted by x, and by falling y where x is tied."""
-    total = np.zeros(len(weights))
+    total = np.zeros(weights.shape[1])
     for bit in range(int(codes.max()).bit_length() if codes.size else 0):
         order = np.argsort(codes >> (bit + 1), kind="stable")
         block = codes[order] >> (bit + 1)
-        upper = (codes[order] >> bit) & 1
-        here = weights[:, order]
-        lower_before = np.cumsum(here * (1 - upper), axis=1)
+        upper = ((codes[order] >> bit) & 1).astype(np.float64)[:, None]
+        here = weights[order]
+        lower_before = np.cumsum(here * (1 - upper), axis=0)
         starts = _starts(block.astype(np.float64))
-        before_block = np.where(starts > 0, lower_before[:, starts - 1], 0.0)
-        inside = lower_before - _spread_out(before_block, starts, len(codes))
-        total += (here * upper * inside).sum(axis=1)
+        before_block = np.where((starts > 0)[:, None], lower_before[starts - 1], 0.0)
+        here *= upper
+        total += _dot(here, lower_before) - _dot(_grouped(here, starts), before_block)
     return total
 
 
 def _group_ranks(weights: Floats, starts: Ints) -> tuple[Floats, Floats]:
-    """Return each group's weight, and its mid-rank less one half."""
-    group = np.add.reduceat(weights, starts, axis=1)
-    return group, np.cumsum(group, axis=1) - group / 2
+    """Return each group's weight, and its mid-rank less the mean rank, so that nothing large cancels."""
+    group = _grouped(weights, starts)
+    ranks = np.cumsum(group, axis=0)
+    half = ranks[-1] / 2 if len(ranks) else np.zeros(weights.shape[1])
+    ranks -= group / 2
+    ranks -= half
+    return group, ranks
+
+
+def _grouped(weights: Floats, starts: Ints) -> Floats:
+    """Sum the rows of each group of items."""
+    return weights if len(starts) == len(weights) else np.add.reduceat(weights, starts, axis=0)
+
+
+def _dot(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.einsum("ir,ir->r", one, other))
 
 
 def _correlation(top: Floats, x_spread: Floats, y_spread: Floats, x_one: Floats, y_one: Floats) -> Floats:
@@ -106,11 +134,11 @@ def _correlation(top: Floats, x_spread: Floats, y_spread: Floats, x_one: Floats,
 
 
 def _one_group(group: Floats) -> Floats:
-    return ((group > 0).sum(axis=1) <= 1).astype(np.float64)
+    return ((group > 0).sum(axis=0) <= 1).astype(np.float64)
 
 
 def _tied(group: Floats) -> Floats:
-    return (group * (group - 1)).sum(axis=1) / 2
+    return _dot(group, group - 1) / 2
 
 
 def _starts(values: Floats) -> Ints:
@@ -120,11 +148,3 @@ def _starts(values: Floats) -> Ints:
 def _pair_starts(x: Floats, y: Floats) -> Ints:
     changed = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
     return np.flatnonzero(np.concatenate([[True], changed]))
-
-
-def _spread_out(per_group: Floats, starts: Ints, n: int) -> Floats:
-    """Return group values per item."""
-    if len(starts) == n:
-        return per_group
-    lengths = np.diff(np.append(starts, n))
-    return np.repeat(per_group, lengths, axis=1)

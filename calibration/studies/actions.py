@@ -13,6 +13,7 @@ from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, TestLook
 from calibration.errors import DefinitionError, StudyError
 from calibration.models import Report, Study
+from calibration.reading import level_sources
 from calibration.reading.census import offered
 from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
@@ -39,7 +40,10 @@ def create(
         raise StudyError("a study needs a name")
     if Study.objects.filter(name=name.strip()).exists():
         raise StudyError(f"there is a study called {name.strip()!r} already")
-    subjects_of(parse(definition), offered(scope_of(corpus, campaign)))
+    scope, asked = scope_of(corpus, campaign), parse(definition)
+    counted = offered(scope)
+    subjects_of(asked, counted)
+    level_sources.check(scope, asked, counted)
     study = Study(
         name=name.strip(), corpus=corpus, campaign=campaign, definition=dict(definition), created_by=by
     )

@@ -23,7 +23,10 @@ from calibration.reports.snapshot import (
 from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
+from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.inputs import Inputs
+from calibration.studies.levels import level_tables
+from calibration.studies.prevalence import prevalence
 from calibration.studies.scores import scores
 from calibration.studies.tags import tag_sets, tags
 
@@ -57,6 +60,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         questions=tuple(questions),
         tags=tags(inputs.subjects, inputs.definition),
         scores=scores(inputs.subjects, inputs.learning, inputs.definition),
+        levels=level_tables(inputs),
+        prevalence=prevalence(inputs.subjects, inputs.definition),
     )
 
 
@@ -126,6 +131,7 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
         pairs=_figures(pairs, who),
         replacement=_figures(compared.replacement, who),
         gaps=_figures(compared.gaps, who),
+        f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), who),
     )
 
 

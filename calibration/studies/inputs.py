@@ -11,10 +11,12 @@ from annotation.corpora import splits
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
+from calibration.reading import level_sources
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
 from calibration.reading.census import Census, census
 from calibration.reading.definitions import Definition, parse
+from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject, subjects_of
@@ -42,6 +44,7 @@ class Inputs:
     answered: tuple[Answered, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
     learning: tuple[SubjectData, ...] = ()
+    levels: LevelInputs | None = None
 
     @property
     def hash(self) -> str:
@@ -56,6 +59,7 @@ class Inputs:
             "calls": [asdict(row) for row in self.calls],
             "answered": [asdict(row) for row in self.answered],
             "uncompared": [asdict(row) for row in self.uncompared],
+            "levels": self.levels.digest if self.levels else None,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -87,6 +91,8 @@ def read(study: Study, part: str) -> Inputs:
     where = places(scope, {s.question.item_kind for s in subjects}, clusters)
     only = frozenset(definition.raters)
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
+    above = level_sources.read(scope, definition, counted, loaded, clusters)
+    read_too = [source.data.subject for source in above.sources] if above else []
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
     return Inputs(
@@ -99,8 +105,9 @@ def read(study: Study, part: str) -> Inputs:
         calls(scope, judges) + doubtful(scope, metrics),
         stamp,
         tuple(answered(scope, counted, clusters, only)),
-        tuple(uncompared(definition, counted, subjects)),
+        tuple(uncompared(definition, counted, [*subjects, *read_too])),
         _learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
+        above,
     )
 
 

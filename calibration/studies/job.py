@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
 from calibration.reading.census import offered
+from calibration.reading.definitions import parse
 from calibration.reading.scope import scope_of
 from calibration.studies import actions as studies
 from jobs import actions
@@ -24,6 +25,8 @@ from jobs.queue.progress import Progress
 KIND = "report"
 SMALL = 30_000
 """Studies over at most this many labels are computed while the page waits, in a second or two,"""
+SMALL_AT_LEVELS = 6_000
+"""(of studies at levels, which resample systems and dialogues both, over at most this many),"""
 FEW_PAIRS = 400
 """if they compare at most this many pairs of raters over all questions."""
 
@@ -40,7 +43,8 @@ def is_quick(study: Study) -> bool:
     counted = offered(scope_of(study.corpus, study.campaign))
     raters = Counter(question for question, _ in counted.counts)
     pairs = sum(n * (n - 1) // 2 for n in raters.values())
-    return counted.n_labels <= SMALL and pairs <= FEW_PAIRS
+    most = SMALL_AT_LEVELS if parse(study.definition).levels else SMALL
+    return counted.n_labels <= most and pairs <= FEW_PAIRS
 
 
 def start(*, study: Study, part: str, by: User | None) -> Job:

@@ -75,6 +75,23 @@ def test_the_turns_behind_a_figure_fit_a_phone(page_of, rea, rated: World) -> No
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_another_statistic_of_the_pairs_is_chosen_without_leaving_the_place(
+    page_of, rea, rated: World
+) -> None:
+    page = page_of(rea)
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    table = page.get_by_role("region", name="Pairs on Quality")
+    before = table.inner_text()
+    page.get_by_label("Statistic").focus()
+    page.get_by_label("Statistic").select_option("spearman")
+    expect(table).not_to_have_text(before)
+    expect(page.get_by_label("Statistic")).to_be_focused()
+    expect(page.get_by_label("Statistic")).to_have_value("spearman")
+    assert page.evaluate("scrollY") > 0
+    page.get_by_role("link", name="items on which ann and ben differ").click()
+    expect(page.get_by_role("heading", name="Quality: where ann and ben differ")).to_be_visible()
+
+
 def test_a_report_is_walked_by_keyboard_with_the_focus_in_sight(page_of, rea, rated: World) -> None:
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")

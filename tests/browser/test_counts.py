@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from annotation.corpora import splits
 from tests import factories
 from tests.browser.conftest import PHONE
-from tests.calibration.test_counts import Made, planted
+from tests.calibration.counts.built import Made, planted
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -54,3 +54,21 @@ def test_what_agree_prints_compiles(compiled: Compiled, tmp_path: Path) -> None:
     given = ["--scale", "binary", "--values", "0,1", "--resamples", "20", "--table7", "--latex"]
     call_command("agree", str(file), *given, stdout=out)
     compiled(out.getvalue(), packages="booktabs,longtable")
+
+
+def test_tables_by_level_compile(compiled: Compiled, tmp_path: Path) -> None:
+    lines = ["item,dialogue,continuation,system,turn,rater,kind,question,value"]
+    for n in range(120):
+        place = f"d{n // 4 % 5},c{n // 20},s{n // 20} {HOSTILE},{n % 4}"
+        for rater, kind, value in (
+            ("ann", "human", n % 5),
+            ("bo & co_2", "metric", n % 7),
+            ("x", "judge", 1),
+        ):
+            lines.append(f"i{n},{place},{rater},{kind},{HOSTILE},{value}")
+    file = tmp_path / "ratings.csv"
+    file.write_text("\n".join(lines) + "\n")
+    out = io.StringIO()
+    given = ["--scale", "interval", "--levels", "turn,dialogue,system", "--resamples", "20", "--latex"]
+    call_command("agree", str(file), *given, "--best-of", "kind", stdout=out)
+    compiled(out.getvalue(), packages="booktabs,graphicx")

@@ -170,7 +170,7 @@ def test_a_study_is_made_by_form(researcher: Client, rated: World) -> None:
     address = reverse("new-study") + f"?corpus={rated.corpus.pk}"
     assert "quality" in researcher.get(address).content.decode().lower()
     form = {"name": "Ann and gpt", "raters": ["ann", "gpt"], "statistics": ["cohen_kappa"], "map": "rank"}
-    rest = {"interval": "percentile", "resamples": 200, "seed": 1, "level": 0.9}
+    rest = {"interval": "percentile", "resamples": 200, "seed": 1, "confidence": 0.9}
     page = researcher.post(address, form | rest, follow=True).content.decode()
     assert "Ann and gpt" in page
     made = Study.objects.get(name="Ann and gpt")
@@ -181,7 +181,7 @@ def test_a_study_is_made_by_form(researcher: Client, rated: World) -> None:
 def test_half_a_link_between_questions_is_refused(researcher: Client, rated: World) -> None:
     address = reverse("new-study") + f"?corpus={rated.corpus.pk}"
     form = {"name": "x", "answering": "quality@1/quality", "map": "linear", "ranges": "1 to 5"}
-    rest = {"interval": "percentile", "resamples": 200, "seed": 1, "level": 0.9}
+    rest = {"interval": "percentile", "resamples": 200, "seed": 1, "confidence": 0.9}
     answer = researcher.post(address, form | rest)
     assert answer.status_code == 422
     assert "Choose both questions of the link" in answer.content.decode()

@@ -101,7 +101,7 @@ def test_following_the_link_compares_them(built: World, researcher: Client) -> N
     built.say("gpt", "grade", VALUES, kind="judge")
     (left,) = [left for left in snapshot_of(_report(built)).uncompared if left.maps_to]
     form = {"name": "mapped", "answering": left.ref, "answered": left.maps_to, "map": left.map}
-    rest = {"interval": "percentile", "resamples": 200, "seed": 1, "level": 0.9}
+    rest = {"interval": "percentile", "resamples": 200, "seed": 1, "confidence": 0.9}
     researcher.post(reverse("new-study") + f"?corpus={built.corpus.pk}", form | rest, follow=True)
     result = snapshot_of(Study.objects.get(name="mapped").reports.get())
     assert result.uncompared == ()

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from calibration.statistics import Plan, Ratings
+from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import table
 from calibration.statistics.comparison import corrected, permutation_by_cluster, williams
 from calibration.statistics.describe import (
@@ -18,7 +19,6 @@ from calibration.statistics.describe import (
     profiles,
     with_the_rest,
 )
-from calibration.statistics.levels import aggregate, system_level
 from calibration.statistics.p_values import clustered_correlation_test, correlation_test
 from calibration.statistics.pairwise import with_weights
 from calibration.statistics.ranking import ranking_accuracy
@@ -176,15 +176,6 @@ def test_a_systems_score_is_the_mean_of_all_its_turns() -> None:
     assert systems.values[3, 0] == pytest.approx(ratings.values[ratings.systems == 3, 0].mean())
     with pytest.raises(ValueError, match="do not name the continuation"):
         aggregate(ratings, "continuation")
-
-
-def test_system_level_correlation_is_that_of_the_means() -> None:
-    ratings = _by_system()
-    systems = aggregate(ratings, "system").values
-    found = system_level(ratings, "r1", "r2", statistic="spearman", plan=PLAN)
-    assert found.value == pytest.approx(stats.spearmanr(*systems.T)[0])
-    assert found.n_items == 12
-    assert found.low < found.value
 
 
 def test_p_values_are_scipys_for_independent_items() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.statistics import STATISTICS, Plan, Ratings, Record, analyse, ratings_from_records
-from calibration.statistics.core.engine import Disagreement
+from calibration.statistics.core.engine import Disagreement, second_opinions
 
 
 def _ratings(level: str = "ordinal") -> Ratings:
@@ -48,3 +48,25 @@ def test_where_the_library_would_need_too_much_memory_the_value_is_ours(
     monkeypatch.setattr(krippendorff, "alpha", lambda **_: pytest.fail("asked the library"))
     entry = analyse(_ratings(), statistics=["krippendorff_alpha"], plan=Plan(resamples=0)).panel[0]
     assert entry.result.value == pytest.approx(expected.result.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_scikit_learn_is_asked_for_every_kappa_and_mcc_of_two_raters_and_says_the_same(level: str) -> None:
+    ratings = _ratings(level)
+    names = ["cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "mcc"]
+    plain = analyse(ratings, statistics=names, plan=Plan(resamples=0))
+    with second_opinions() as found:
+        asked = analyse(ratings, statistics=names, plan=Plan(resamples=0))
+    assert asked == plain, "the values stay ours"
+    assert found.asked == len(plain.pairs) == 6 * (2 if level == "nominal" else 3)
+
+
+def test_a_kappa_that_scikit_learn_computes_differently_is_an_error_where_it_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kappa = STATISTICS["cohen_kappa"]
+    off = replace(kappa, second_opinion=lambda sample: kappa.second_opinion(sample) - 2e-9)
+    monkeypatch.setitem(STATISTICS, "cohen_kappa", off)
+    analyse(_ratings(), statistics=["cohen_kappa"], plan=Plan(resamples=0))
+    with second_opinions(), pytest.raises(Disagreement, match="cohen_kappa of"):
+        analyse(_ratings(), statistics=["cohen_kappa"], plan=Plan(resamples=0))

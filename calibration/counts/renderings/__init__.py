@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 from calibration.counts import charts
 from calibration.counts.computing import Counts
 from calibration.counts.renderings import as_csv, as_json, as_latex, as_markdown
+from calibration.rendering import Rendering
 
-
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """One form: its key in commands and addresses, its name, its file suffix and type, and its writer."""
-
-    key: str
-    name: str
-    suffix: str
-    media_type: str
-    write: Callable[[Counts], str | bytes]
-
-
-RENDERINGS: dict[str, Rendering] = {
+RENDERINGS: dict[str, Rendering[Counts, Any]] = {
     form.key: form
     for form in (
         Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv.write),

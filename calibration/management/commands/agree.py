@@ -6,22 +6,28 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
 from calibration.agree import csv_table, extras, html_page, latex, table_seven, text
+from calibration.agree.by_level import computed as by_level
+from calibration.agree.by_level import options as level_options
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
+from calibration.agree.more import MORE
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
+from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.records import default_samples
 from calibration.statistics.core.types import SCALES, Level
-from calibration.statistics.levels import aggregate
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
 
@@ -86,6 +92,14 @@ class Command(BaseCommand):
             help="what --table7 does with a person who never marks a behaviour",
         )
         extras.add_arguments(parser)
+        for more in MORE:
+            parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="compute kappa and MCC of two raters by scikit-learn as well; a difference is an error",
+        )
+        level_options.add_to(parser)
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -96,8 +110,14 @@ class Command(BaseCommand):
         """Read, analyse and print; a mistake in the file or the options is one line on stderr."""
         try:
             plan = _plan(options)
+            if options["levels"]:
+                self.stdout.write(_by_level(plan, options))
+                return
+            if options["reference_question"]:
+                raise ValueError("--reference-question goes with --levels turn,dialogue,system")
             file = read_ratings(options["ratings"], _reading(options), _progress)
-            sections, entries = _analysed(file, plan, options)
+            with second_opinions() if options["verify"] else nullcontext():
+                sections, entries = _analysed(file, plan, options)
             tables = _table_seven(file, sections, plan, options)
             more = extras.computed(sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
@@ -116,6 +136,20 @@ class Command(BaseCommand):
             writer = html_page if options["html"] else latex if options["latex"] else text
             shown = writer.written(name, sections)
         self.stdout.write(shown)
+
+
+def _by_level(plan: Plan, options: dict[str, Any]) -> str:
+    """Return the tables of `--levels` in the form that is asked for."""
+    asked = level_options.asked_of(options)
+    reading = _reading(options)
+    if reading.questions and asked.reference_question:
+        reading = replace(reading, questions=[*reading.questions, asked.reference_question])
+    file = read_ratings(options["ratings"], reading, _progress)
+    shown = by_level.tables(
+        file, asked, plan, lambda part: _ratings(file, part, options), _progress, options["by"]
+    )
+    form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
+    return by_level.written(file, shown, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -169,15 +203,9 @@ def _analysed(
 ) -> tuple[list[Section], list[dict[str, Any]]]:
     sections, entries = [], []
     for part in file.parts:
-        level, values = _scale(file, part, options)
+        level, _ = _scale(file, part, options)
         said = [*_samples(part, level, options), *file.unread()]
-        ratings: Ratings = file.ratings(
-            part,
-            level=cast(Level, level),
-            values=values,
-            positive=options["positive"],
-            samples=options["samples"],
-        )
+        ratings = _ratings(file, part, options)
         against = options["against"]
         if against is not None and against not in ratings.raters:
             raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
@@ -188,10 +216,19 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        sections.append(section_of(title, ratings, analysis, file.cluster, said))
+        asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
-        entries += [entry.as_dict() | marked for entry in analysis.entries]
+        more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
+        entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     return sections, entries
+
+
+def _ratings(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings:
+    """Return a part's ratings as the options say, once: its rows are let go of."""
+    level, values = _scale(file, part, options)
+    positive, samples = options["positive"], options["samples"]
+    return file.ratings(part, level=cast(Level, level), values=values, positive=positive, samples=samples)
 
 
 def _table_seven(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -14,6 +15,7 @@ from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
 from calibration.studies.verifying import verify
+from config import request_json
 from config.commands import DatabaseCommand
 
 MOST = 20
@@ -24,7 +26,8 @@ class Command(DatabaseCommand):
 
     help = (
         "Print the report of a study: by its NAME, or the automatic one of a corpus (--corpus) or campaign "
-        "(--campaign). Shows dev where the corpus is split; test needs --purpose, which is logged."
+        "(--campaign). --definition FILE makes the study first. Shows dev where the corpus is split; test "
+        "needs --purpose, which is logged."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,6 +37,11 @@ class Command(DatabaseCommand):
             "--format", choices=list(RENDERINGS), default="md", help="form of the report (md)"
         )
         places.add_arguments(parser)
+        parser.add_argument(
+            "--definition",
+            metavar="FILE",
+            help="make the study NAME of --corpus or --campaign first, as this JSON file defines it",
+        )
         parser.add_argument("--part", choices=["dev", "test"], help="part of the split (dev)")
         parser.add_argument(
             "--purpose", default="", help="for what test is opened: logged and printed on the report"
@@ -41,17 +49,19 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="compute the newest report again from its labels and say whether all digits are the same",
+            help="compute the newest report again from its labels and say whether all digits are the same; "
+            "scikit-learn computes kappa and MCC of two raters as well",
         )
         parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
         try:
+            study = _made(options) if options["definition"] else study_named(options)
             if options["verify"]:
-                self._verify(study_named(options), options)
+                self._verify(study, options)
                 return
-            report = self._report(study_named(options), options)
+            report = self._report(study, options)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         text = RENDERINGS[options["format"]].write(report)
@@ -82,8 +92,29 @@ class Command(DatabaseCommand):
         if found.different:
             first = "\n  ".join(found.different[:MOST])
             raise CommandError(f"{name} differs in {len(found.different):,} places:\n  {first}")
-        self.stdout.write(f"{name[0].upper()}{name[1:]}: {found.figures:,} figures, all digits the same.")
+        said = f"{name[0].upper()}{name[1:]}: {found.figures:,} figures, all digits the same."
+        if found.second_opinions:
+            said += f" scikit-learn gives the same {found.second_opinions:,} values of kappa and MCC."
+        self.stdout.write(said)
 
     def _progress(self, done: int, total: int) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"\r{done} of {total} questions", ending="\n" if done == total else "")
+
+
+def _made(options: dict[str, Any]) -> Study:
+    """Make the study that a file defines. Raises CommandError where it cannot be read."""
+    path = options["definition"]
+    if not options["name"]:
+        raise CommandError('--definition makes a study: give it a name, as in: study "table 4"')
+    try:
+        definition = request_json.parse(Path(path).read_bytes())
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except request_json.BadJSON as error:
+        raise CommandError(f"{path}: {error}".replace("The request", "the file")) from error
+    if not isinstance(definition, dict):
+        raise CommandError(f"{path}: a definition is a JSON object")
+    corpus, campaign = places.place(options["corpus"], options["campaign"])
+    name = options["name"]
+    return studies.create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=None)

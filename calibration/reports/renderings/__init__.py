@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from calibration.models import Report
+from calibration.rendering import Rendering
 from calibration.reports.renderings import as_csv, as_html, as_json, as_latex, as_markdown
 
-
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """One form: its key in commands and addresses, its name, its file suffix and type, and its writer."""
-
-    key: str
-    name: str
-    suffix: str
-    media_type: str
-    write: Callable[[Report], str]
-
-
-RENDERINGS: dict[str, Rendering] = {
+RENDERINGS: dict[str, Rendering[Report, str]] = {
     form.key: form
     for form in (
         Rendering("json", "JSON", "json", "application/json", as_json.write),

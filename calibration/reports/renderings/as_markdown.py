@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from calibration.models import Report
 from calibration.reports import caveats, lede, tables
 from calibration.reports.figures import crowd, figures
-from calibration.reports.renderings.common import cell, look_lines, part_line, summary
-from calibration.reports.snapshot import snapshot_of
+from calibration.reports.renderings.common import cell, headings, look_lines, part_line, summary, value
+from calibration.reports.snapshot import Figure, snapshot_of
+from calibration.reports.tables import Table
 from calibration.reports.view import links, tables_of
-from calibration.reports.wording import listed
+from calibration.reports.wording import interval, listed
 
 
 def write(report: Report) -> str:
@@ -23,13 +24,15 @@ def write(report: Report) -> str:
     lines += [""] + [f"> {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
     for table in tables_of(result):
         head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
-        head += [text for _, text in table.columns]
+        head += headings(table)
         rows = [
             [row.question, *([row.who] if table.compares else []), f"{row.n_items:,}", f"{row.n_clusters:,}"]
-            + [cell(c) for c in row.cells]
+            + [_cell(c) for c in row.cells]
             for row in table.rows
         ]
+        rows = _under_headings(table, rows)
         lines += [f"## {table.title}", "", *_table(head, rows, None if table.compares else len(head) - 1), ""]
+        lines += [f"{_plain(' '.join(table.said))}", ""] if table.said else []
     if found := tables.metrics(result):
         rows = [[question, metric, f"{e.n_items:,}", cell(e)] for question, metric, e, _ in found]
         lines += [
@@ -50,6 +53,32 @@ def write(report: Report) -> str:
     return "\n".join([*lines, "", f"Inputs: `{report.inputs_hash}`", ""])
 
 
+class Ready(str):
+    """Markdown as it is to stand in a cell."""
+
+
+def _cell(entry: Figure | None) -> str:
+    """Return a figure, set off as its table marks it: bold, or underlined."""
+    if entry is None or entry.marks is None or not entry.ok:
+        return cell(entry)
+    plain = _plain(value(entry))
+    plain = f"<u>{plain}</u>" if entry.marks.underlined else plain
+    plain = f"**{plain}**" if entry.marks.bold else plain
+    return Ready(f"{plain} ({interval(entry)})")
+
+
+def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:
+    """Return the rows with a line of its own wherever another heading begins."""
+    found: list[list[str]] = []
+    heading = ""
+    for row, cells in zip(table.rows, rows, strict=True):
+        if row.heading != heading:
+            heading = row.heading
+            found.append([Ready(f"*{_plain(heading)}*"), *("" for _ in cells[1:])])
+        found.append(cells)
+    return found
+
+
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int | None = None) -> list[str]:
     """Return a table whose last columns hold numbers: all but two, or as many as are said."""
     right = len(head) - 2 if numbers is None else numbers
@@ -63,5 +92,7 @@ def _line(cells: Sequence[str]) -> str:
 
 def _plain(text: str) -> str:
     """Return text that Markdown shows as it is, on one line."""
+    if isinstance(text, Ready):
+        return text
     escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
     return " ".join(escaped.split())

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from annotation.text.numbers import number
+from annotation.text.numbers import number, percent
 from calibration.models import Report
 from calibration.reports.snapshot import Figure, snapshot_of
+from calibration.reports.tables import Table
 from calibration.reports.view import looks
 from calibration.reports.wording import counted, interval
 
 
 def cell(entry: Figure | None) -> str:
-    """Return `0.432 (0.21 to 0.60)`, the reason why there is no value, or nothing."""
+    """Return `0.432 (0.21 to 0.60)`, `2.1%`, the reason why there is no value, or nothing."""
     if entry is None:
         return ""
     if not entry.ok:
         return entry.reason
-    return f"{number(entry.value, entry.digits)} ({interval(entry)})"
+    if entry.bare:
+        return value(entry)
+    return f"{value(entry)} ({interval(entry)})"
+
+
+def value(entry: Figure) -> str:
+    """Return the value of a figure that has one, with the sign that its table gives it."""
+    if entry.percent:
+        return percent(entry.value, 1)
+    return f"{number(entry.value, entry.digits)}{entry.marks.sign if entry.marks else ''}"
 
 
 def summary(report: Report) -> str:
@@ -41,3 +51,9 @@ def part_line(report: Report) -> str:
 def look_lines(report: Report) -> list[str]:
     """Return a line per look at test."""
     return [f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}" for look in looks(report)]
+
+
+def headings(table: Table) -> list[str]:
+    """Return what heads each column in one line: what stands above it, and its own heading."""
+    above = [text for text, columns in table.over for _ in range(columns)] or [""] * len(table.columns)
+    return [f"{text} {own}".strip() for text, (_, own) in zip(above, table.columns, strict=True)]

@@ -51,10 +51,13 @@ class Section:
     """Tables on one matter. `key` is its anchor on the page.
 
     `views` is asked with the switches of the page, or with None for files, which show every way there is.
-    `lines` are all its figures, unrounded. The JSON holds the field of the snapshot, so it needs no function.
+    `lines` are all its figures, unrounded. A section that `leads` stands before the charts and tables of
+    agreement: it is what its study was made for. The JSON holds the field of the snapshot, so it needs no
+    function.
     """
 
     key: str
     views: Callable[[Snapshot, Asked | None], Sequence[View]]
     lines: Callable[[Snapshot], Iterable[Line]]
     charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
+    leads: bool = False

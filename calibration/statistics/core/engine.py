@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,17 +63,50 @@ def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resam
     return out
 
 
+@dataclass
+class SecondOpinions:
+    """How many values a library was asked for once more."""
+
+    asked: int = 0
+
+
+_OPINIONS: ContextVar[SecondOpinions | None] = ContextVar("second opinions", default=None)
+
+
+@contextmanager
+def second_opinions() -> Iterator[SecondOpinions]:
+    """Compute each value that has a `second_opinion` by its library too; the values stay ours.
+
+    Raises Disagreement, from within, where one differs.
+    """
+    counted = SecondOpinions()
+    token = _OPINIONS.set(counted)
+    try:
+        yield counted
+    finally:
+        _OPINIONS.reset(token)
+
+
 def _checked(statistic: Statistic, sample: Sample, point: float) -> float:
     """Return a library's value, where a statistic has one. Raises Disagreement where ours is another."""
-    theirs = statistic.library(sample) if statistic.library is not None and np.isfinite(point) else None
+    if not np.isfinite(point):
+        return point
+    if (opinions := _OPINIONS.get()) is not None and statistic.second_opinion is not None:
+        opinions.asked += 1
+        _compare(statistic, sample, point, statistic.second_opinion(sample))
+    theirs = statistic.library(sample) if statistic.library is not None else None
     if theirs is None:
         return point
+    _compare(statistic, sample, point, theirs)
+    return theirs
+
+
+def _compare(statistic: Statistic, sample: Sample, point: float, theirs: float) -> None:
     if not abs(theirs - point) <= SAME:
         raise Disagreement(
             f"{statistic.key} of {sample.n_items} items is {point!r} here and {theirs!r} by the library: "
             "a defect of one of them, please report it with the ratings"
         )
-    return theirs
 
 
 def _values(sample: Sample, statistics: Sequence[Statistic], chunks: object) -> dict[str, Floats]:

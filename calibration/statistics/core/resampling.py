@@ -91,13 +91,9 @@ class Resampling:
     def _draw(self, rng: np.random.Generator, rows: int) -> Floats:
         if self.axes is None:
             return drawn_counts(rng, self.n_units, rows)
-        out = np.empty((rows, self.n_units))
         n_clusters, n_systems = (int(axis.max()) + 1 for axis in self.axes)
-        for row in range(rows):  # one row at a time, so that the digits do not depend on the chunk size
-            by_cluster = drawn_counts(rng, n_clusters, 1)[0]
-            by_system = drawn_counts(rng, n_systems, 1)[0]
-            out[row] = by_cluster[self.axes[0]] * by_system[self.axes[1]]
-        return out
+        by_cluster, by_system = crossed_counts(rng, n_clusters, n_systems, rows)
+        return by_cluster[:, self.axes[0]] * by_system[:, self.axes[1]]
 
     def n_drawn(self, units: Ints) -> int:
         """Return how many clusters, items or systems stand behind these units; the fewer where crossed."""
@@ -125,6 +121,20 @@ def drawn_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:
     draws = rng.integers(0, n, size=(rows, n))
     draws += np.arange(rows)[:, None] * n
     return np.bincount(draws.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def crossed_counts(
+    rng: np.random.Generator, n_clusters: int, n_systems: int, rows: int
+) -> tuple[Floats, Floats]:
+    """Return how often clusters and systems are drawn, rows of each, drawn independently of one another.
+
+    One row at a time, so that the digits do not depend on how many rows are asked for at once.
+    """
+    by_cluster, by_system = np.empty((rows, n_clusters)), np.empty((rows, n_systems))
+    for row in range(rows):
+        by_cluster[row] = drawn_counts(rng, n_clusters, 1)[0]
+        by_system[row] = drawn_counts(rng, n_systems, 1)[0]
+    return by_cluster, by_system
 
 
 def resampling_of(ratings: Ratings, plan: Plan) -> Resampling:

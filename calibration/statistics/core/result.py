@@ -43,6 +43,7 @@ FLAGS = {
     "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
     "single_cluster_stratum": "a stratum has a single cluster, which adds no spread: the interval runs short",
     "clusters_span_strata": "a cluster lies in several strata, whose parts are drawn as if independent",
+    "ignores_clusters": "p takes items as independent: too small where they lie together in dialogues",
     "unequal_n": "rests on fewer continuations than other rows",
     "errors_measured_elsewhere": "sensitivity and specificity are those of all rated, not of the cell alone",
 }

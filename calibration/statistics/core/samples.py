@@ -6,9 +6,10 @@ the per-unit sums. Totals are computed once per resample and shared by all stati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Resampling
 from calibration.statistics.core.types import Floats, Ints
 
+Made = TypeVar("Made")
 MAX_TABLE = 2500  # cells of a joint table; above, ranks are kept per item
 
 
@@ -73,6 +75,13 @@ class Sample:
         self.clusters = ratings.clusters[self.used]
         self.n_clusters = len(np.unique(self.clusters))
         self.features: dict[str, Additive] = {}
+        self._made: dict[Callable[..., Any], Any] = {}
+
+    def once(self, make: Callable[[Sample], Made]) -> Made:
+        """Return what `make` makes of the sample, made once however many resamples ask for it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(Made, self._made[make])
 
     @property
     def n_raters(self) -> int:

@@ -62,11 +62,13 @@ def finished(
     flags: tuple[str, ...] = (),
     undefined: str = "not defined on these ratings",
     leave_one_out: Floats | None = None,
+    n_drawn: int | None = None,
 ) -> Result:
     """Return the result of a value with its resampled values, interval and cluster flag.
 
-    The interval is percentile where there are no values with one unit left out, whatever the plan asks for;
-    the method says which it is.
+    ``n_drawn`` is how many clusters, or systems, are drawn from: the fewer where both are. The interval is
+    percentile where there are no values with one unit left out, whatever the plan asks for; the method says
+    which it is.
     """
     used = plan if leave_one_out is not None else replace(plan, interval="percentile")
     said = f"{method}; {used.method}" if method else used.method
@@ -78,8 +80,9 @@ def finished(
     }
     if not np.isfinite(point):
         return Result(name, status="undefined", reason=undefined, method=said, flags=flags, **counts)
-    bounds = interval_of(point, replicates, n_clusters, used, leave_one_out)
-    flags += bounds.flags + cluster_flags(n_clusters)
+    drawn = n_clusters if n_drawn is None else n_drawn
+    bounds = interval_of(point, replicates, drawn, used, leave_one_out)
+    flags += bounds.flags + cluster_flags(drawn)
     return Result(
         name, point, bounds.low, bounds.high, method=said, reason=bounds.reason, flags=flags, **counts
     )

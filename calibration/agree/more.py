@@ -1,0 +1,57 @@
+"""What `agree` computes of a question only where it is asked to: an option, and the blocks it adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from calibration.agree.report import Block
+from calibration.agree.words import raters_of
+from calibration.statistics import Analysis, Entry, Plan, Ratings
+from calibration.statistics.corrected_share import corrected_shares
+from calibration.statistics.icc_intervals import f_intervals
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """An option of `agree`, what its help says, and the blocks that it adds to a question's report."""
+
+    option: str
+    help: str
+    blocks: Callable[[Ratings, Analysis, Plan], Sequence[Block]]
+
+
+def _with_f_intervals(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
+    note = "Items are taken as independent and normal, which makes the intervals of turns too short."
+    found: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in f_intervals(ratings, analysis.panel, plan.level):
+        found.setdefault(entry.raters, []).append(entry)
+    return [Block(f"With F intervals: {raters_of(g[0])}", tuple(g), note=note) for g in found.values()]
+
+
+def _corrected(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
+    found = []
+    for one in corrected_shares(ratings, plan):
+        raters = (one.judge, *one.people)
+        note = (
+            f"People answered {one.n_labelled:,} of the items, {one.judge} these and {one.n_unlabelled:,} "
+            "more. The prediction-powered share holds with any judge if these were drawn at random."
+        )
+        entries = tuple(Entry(result, raters) for result in one.figures.values())
+        found.append(Block(f"How often it occurs, by {one.judge} and corrected", entries, note=note))
+    return found
+
+
+MORE = (
+    More(
+        "--icc-f",
+        "also intraclass correlations with F intervals, for few complete, independent items",
+        _with_f_intervals,
+    ),
+    More(
+        "--prevalence",
+        "also how often a binary question is answered yes, corrected for a judge's errors where it answered "
+        "more items than people did",
+        _corrected,
+    ),
+)

@@ -1,0 +1,290 @@
+"""Correlations by level are those that pandas and SciPy give, computed apart; what cannot be is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from calibration.statistics import Plan
+from calibration.statistics.by_level import (
+    LEVELS,
+    Frame,
+    LevelTable,
+    Options,
+    Scored,
+    Scores,
+    Units,
+    level_table,
+    on_shared_dialogues,
+    systems_apart,
+    unit_means,
+)
+
+SYSTEMS, DIALOGUES, TURNS, PEOPLE = 99, 15, 7, 6
+POINT = Plan(resamples=0)
+SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}
+SCORES = ("all_turns", "mean_of_dialogues")
+
+
+def _units(systems: int, dialogues: int) -> Units:
+    return Units(
+        np.tile(np.arange(dialogues), systems),
+        np.tile(np.arange(dialogues), systems),
+        np.repeat(np.arange(systems), dialogues),
+        tuple(f"d{n}" for n in range(dialogues)),
+        tuple(f"s{n}" for n in range(systems)),
+    )
+
+
+def _frames(units: Units, turns: int) -> tuple[Frame, Frame]:
+    n = len(units)
+    of_turns = Frame("turn", np.repeat(np.arange(n), turns), np.tile(np.arange(turns), n))
+    return of_turns, Frame("dialogue", np.arange(n), np.zeros(n, np.int64))
+
+
+def _corpus(systems: int = SYSTEMS, dialogues: int = DIALOGUES, seed: int = 0) -> tuple[Scored, Scores]:
+    """People's turn labels against a metric, a judge and a judge of wholes; with people's dialogue labels."""
+    rng = np.random.default_rng(seed)
+    units = _units(systems, dialogues)
+    turns, wholes = _frames(units, TURNS)
+    by_unit = rng.normal(scale=0.5, size=systems)[units.systems]
+    by_unit = by_unit + rng.normal(scale=0.3, size=dialogues)[units.dialogues]
+    quality = by_unit[turns.units] + rng.normal(scale=0.7, size=len(turns))
+
+    def rated(of: np.ndarray, n: int) -> np.ndarray:
+        seen = np.clip(np.round(3 + of[:, None] + rng.normal(size=(len(of), n))), 1, 5)
+        return np.where(rng.random(seen.shape) < 0.1, np.nan, seen)
+
+    people = rated(quality, PEOPLE)
+    people[rng.random(len(turns)) < 0.01] = np.nan
+    metric = np.where(rng.random(len(turns)) < 0.03, np.nan, quality + rng.normal(size=len(turns)))
+    rows = (
+        Scores("metric", "turn", metric, "metric"),
+        Scores("judge", "turn", rated(quality, 1)[:, 0], "judge", "m1"),
+        Scores("judge of wholes", "dialogue", rated(by_unit, 1)[:, 0], "judge", "m1"),
+    )
+    scored = Scored(units, Scores.of_people("people", "turn", people), rows, turns, wholes)
+    return scored, Scores.of_people("people (wholes)", "dialogue", rated(by_unit, PEOPLE))
+
+
+def _apart(scored: Scored, row: Scores, level: str, missing: str, score: str) -> pd.DataFrame:
+    """Return x and y at a level as pandas has them."""
+    units = pd.DataFrame({"system": scored.units.systems, "dialogue": scored.units.dialogues})
+    sides = []
+    for side in (scored.reference, row):
+        table = pd.DataFrame({"unit": scored.frame(side.frame).units, "value": side.values})
+        sides.append(table)
+    if scored.reference.frame == row.frame:
+        lost = sides[0].value.isna() | sides[1].value.isna()
+        for table in sides:
+            table.loc[lost, "value"] = np.nan
+    if missing == "whole":
+        dropped: set[int] = set()
+        for table, side in zip(sides, (scored.reference, row), strict=True):
+            if side.frame == "turn":
+                dropped |= set(table.unit[table.value.isna()])
+        for table in sides:
+            table.loc[table.unit.isin(dropped), "value"] = np.nan
+    columns = []
+    for table in sides:
+        table["system"] = units.system.reindex(table.unit).to_numpy()
+        by_unit = table.groupby("unit").value.mean()
+        if level == "turn":
+            columns.append(table.value)
+        elif level == "dialogue":
+            columns.append(by_unit)
+        elif score == "all_turns":
+            columns.append(table.groupby("system").value.mean())
+        else:
+            columns.append(by_unit.groupby(units.system).mean())
+    return pd.concat(columns, axis=1, keys=["x", "y"]).dropna()
+
+
+@pytest.mark.parametrize("reference", ["turn labels", "dialogue labels"])
+@pytest.mark.parametrize("missing", ["skip", "whole"])
+def test_every_point_is_that_of_pandas_and_scipy(reference: str, missing: str) -> None:
+    scored, wholes = _corpus()
+    if reference == "dialogue labels":
+        people = replace(scored.reference, name="people (turn labels)")
+        scored = replace(scored, reference=wholes, rows=(people, *scored.rows))
+    compared = 0
+    for score in SCORES:
+        options = Options(missing, score, p="item")  # type: ignore[arg-type]
+        table = level_table(scored, LEVELS, options=options, plan=POINT)
+        for row, found in zip(scored.rows, table.rows, strict=True):
+            for entry in found.entries:
+                if entry.level == "turn" and "dialogue" in (row.frame, scored.reference.frame):
+                    assert "cannot meet at turn level" in entry.result.reason
+                    continue
+                apart = _apart(scored, row, entry.level, missing, score)
+                ranked = apart if entry.coefficient == "pearson" else apart.round(10)
+                value, p = SCIPY[entry.coefficient](ranked.x, ranked.y)
+                assert entry.result.value == pytest.approx(value, abs=1e-12)
+                assert entry.p == pytest.approx(p, abs=1e-9)
+                assert entry.result.n_items == len(apart)
+                compared += 1
+    assert compared == (2 * 3 * (2 * 3 + 2) if reference == "turn labels" else 2 * 3 * 4 * 2)
+
+
+def test_what_is_left_out_is_counted() -> None:
+    scored, _ = _corpus()
+    metric = scored.rows[0]
+    both = ~np.isnan(scored.reference.values) & ~np.isnan(metric.values)
+    whole = both.reshape(-1, TURNS).all(axis=1)
+    for missing, turns, units in (
+        ("skip", (~both).sum(), 0),
+        ("whole", len(both) - TURNS * whole.sum(), (~whole).sum()),
+    ):
+        table = level_table(scored, ("dialogue",), options=Options(missing, p="item"), plan=POINT)  # type: ignore[arg-type]
+        left = table.rows[0].left_out
+        assert (left.turns, left.of_turns) == (turns, SYSTEMS * DIALOGUES * TURNS)
+        assert (left.units, left.of_units) == (units, SYSTEMS * DIALOGUES)
+        assert left.share_of_turns == turns / (SYSTEMS * DIALOGUES * TURNS)
+
+
+def test_a_systems_score_is_the_mean_of_all_its_turns_unless_told() -> None:
+    units = Units(np.array([0, 1]), np.array([0, 1]), np.array([0, 0]), ("a", "b"), ("s",))
+    turns = Frame("turn", np.array([0] * 7 + [1]), np.array([*range(7), 0]))
+    values = np.array([3.0] * 7 + [5.0])
+    scored = Scored(units, Scores("people", "turn", values), (Scores("m", "turn", values),), turns)
+    shown = {
+        score: level_table(scored, ("system",), options=Options(system_score=score), plan=POINT, points=True)  # type: ignore[arg-type]
+        for score in SCORES
+    }
+    assert [shown[score].rows[0].points[0].x.value for score in SCORES] == [3.25, 4.0]
+    assert list(unit_means(scored, scored.reference)) == [3.0, 5.0]
+
+
+def test_fewer_than_three_systems_and_raters_without_variation_have_reasons() -> None:
+    scored, _ = _corpus(systems=2, dialogues=12)
+    constant = Scores("always 3", "turn", np.full(len(scored.reference.values), 3.0))
+    table = level_table(replace(scored, rows=(scored.rows[0], constant)), LEVELS, plan=Plan(resamples=50))
+    two = table.rows[0].entry("system", "spearman")
+    assert (two.result.status, two.result.reason) == (
+        "insufficient",
+        "correlation of systems needs three, there are 2",
+    )
+    assert (two.p, two.starred) == (None, False)
+    alike = table.rows[1].entry("turn", "pearson").result
+    assert alike.status == "undefined"
+    assert "always 3 gave one value throughout" in alike.reason
+    assert alike.flags == ("constant_rater",)
+
+
+def test_a_constant_rater_of_many_systems_is_undefined_at_system_level() -> None:
+    scored, _ = _corpus(systems=5, dialogues=12)
+    constant = Scores("always 3", "turn", np.full(len(scored.reference.values), 3.0))
+    (row,) = level_table(replace(scored, rows=(constant,)), ("system",), plan=POINT).rows
+    assert {entry.result.reason for entry in row.entries} == {"always 3 scores all systems alike"}
+
+
+def _without(scored: Scored, system: int, dialogues: set[int]) -> Scored:
+    lost = (scored.units.systems == system) & np.isin(scored.units.dialogues, list(dialogues))
+    return scored.take(~lost)
+
+
+def test_a_system_on_other_dialogues_is_named_and_shared_dialogues_can_be_asked_for() -> None:
+    scored = _without(_corpus(systems=12)[0], 3, {0, 1, 2})
+    assert systems_apart(scored.units) == ("s3",)
+    table = level_table(scored, ("turn", "system"), plan=Plan(resamples=50), options=Options(permutations=99))
+    assert table.warnings == (
+        "1 system answered other dialogues than most did (s3): system scores rest on different dialogues.",
+    )
+    entry = table.rows[0].entries[0]
+    assert "on the 12 dialogues that all 12 answered" in entry.p_method
+    assert entry.result.n_clusters == DIALOGUES
+    shared = level_table(scored, ("turn",), plan=POINT, options=Options(shared=True, p="item"))
+    chosen = on_shared_dialogues(scored)
+    assert shared.rows[0].entries[0].result.n_clusters == 12
+    assert (
+        shared.rows[0].entries
+        == level_table(chosen, ("turn",), plan=POINT, options=Options(p="item")).rows[0].entries
+    )
+    assert "only those that all answered count" in shared.warnings[0]
+
+
+def test_systems_that_share_no_dialogue_cannot_be_permuted() -> None:
+    scored = _without(_without(_corpus(systems=12)[0], 3, set(range(8))), 4, set(range(8, 15)))
+    entry = level_table(scored, ("turn",), plan=POINT).rows[0].entries[0]
+    assert entry.result.value is not None
+    assert (entry.p, entry.starred) == (None, False)
+    assert entry.p_reason == "no dialogue was answered by all 12 systems, so that they cannot be permuted"
+    with pytest.raises(ValueError, match="no dialogue was answered by all systems"):
+        level_table(scored, ("turn",), plan=POINT, options=Options(shared=True))
+
+
+def test_with_few_systems_whole_clusters_are_permuted_and_drawn() -> None:
+    scored, _ = _corpus(systems=5)
+    table = level_table(scored, LEVELS, plan=Plan(resamples=50))
+    turn, system = table.rows[0].entry("turn", "spearman"), table.rows[0].entry("system", "spearman")
+    assert turn.p_method.startswith("means of 15 whole clusters permuted")
+    assert turn.result.method.startswith("cluster bootstrap")
+    assert system.p_method == "systems permuted, all 120 permutations"
+    many = level_table(_corpus(systems=10)[0], LEVELS, plan=Plan(resamples=50)).rows[0].entries[0]
+    assert many.p_method.startswith("systems permuted")
+    assert many.result.method.startswith("cluster x system bootstrap")
+
+
+def test_the_test_over_items_is_flagged_below_system_level() -> None:
+    table = level_table(_corpus(systems=12)[0], LEVELS, plan=POINT, options=Options(p="item"))
+    flagged = {entry.level for entry in table.rows[0].entries if "ignores_clusters" in entry.result.flags}
+    assert flagged == {"turn", "dialogue"}
+
+
+def _column(table: LevelTable, attribute: str) -> list[bool]:
+    return [getattr(row.entry("dialogue", "pearson"), attribute) for row in table.rows]
+
+
+def test_the_best_of_a_column_and_of_each_group_are_marked_but_people_are_not() -> None:
+    scored, wholes = _corpus()
+    people = replace(scored.reference, name="people (turn labels)")
+    weak = replace(
+        scored.rows[0], name="weak", values=np.random.default_rng(1).permutation(scored.rows[0].values)
+    )
+    scored = replace(scored, reference=wholes, rows=(people, *scored.rows, replace(weak, group="m2")))
+    table = level_table(scored, ("dialogue",), plan=POINT, options=Options(p="item"))
+    values = [row.entry("dialogue", "pearson").result.value or 0 for row in table.rows]
+    assert _column(table, "best") == [value == max(values[1:]) for value in values]
+    assert max(values) == values[0]
+    assert _column(table, "best_of_group") == [
+        False,
+        False,
+        values[2] > values[3],
+        values[3] > values[2],
+        True,
+    ]
+    assert _column(table, "starred") == [False, False, False, False, True]
+
+
+def test_answers_of_one_system_to_one_dialogue_can_be_joined() -> None:
+    # As in FED: two continuations hold the rated turns of a dialogue, a third the label of the whole.
+    units = Units(
+        np.repeat(np.arange(30), 3), np.repeat(np.arange(30), 3), np.repeat(np.arange(30) % 3, 3),
+        tuple(f"d{n}" for n in range(30)), ("a", "b", "c"),
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    turns = Frame("turn", np.flatnonzero(np.arange(90) % 3 < 2), np.full(60, 4))
+    wholes = Frame("dialogue", np.arange(2, 90, 3), np.zeros(30, np.int64))
+    labels, whole = rng.integers(1, 6, 60).astype(float), rng.integers(1, 6, 30).astype(float)
+    scored = Scored(
+        units, Scores("people", "dialogue", whole), (Scores("turns", "turn", labels),), turns, wholes
+    )
+    apart = level_table(scored, ("dialogue",), plan=POINT)
+    assert apart.rows[0].entries[0].result.status == "insufficient"
+    joined = level_table(scored, ("dialogue",), plan=POINT, options=Options(unit="dialogue_system", p="item"))
+    expected = stats.pearsonr(whole, labels.reshape(-1, 2).mean(axis=1))[0]
+    assert joined.rows[0].entries[0].result.value == pytest.approx(expected, abs=1e-12)
+    assert list(scored.joined().turns.positions[:4]) == [0, 1, 0, 1]
+
+
+def test_rows_share_their_resamples_and_the_same_seed_gives_the_same_digits() -> None:
+    scored, _ = _corpus(systems=12)
+    plan, options = Plan(resamples=200, seed=3), Options(permutations=99)
+    once = level_table(scored, LEVELS, plan=plan, options=options)
+    assert once == level_table(scored, LEVELS, plan=plan, options=options)
+    alone = level_table(replace(scored, rows=scored.rows[1:2]), LEVELS, plan=plan, options=options)
+    assert [entry.result for entry in alone.rows[0].entries] == [e.result for e in once.rows[1].entries]
