@@ -8,6 +8,7 @@ CalibrationError
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be made like this
 ├── LevelsRefused    turns and whole continuations cannot be put side by side
+├── PlanRefused      a study cannot be planned like this
 ├── GoldRuleError    gold labels cannot be made like this
 ├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus is not for download like this
@@ -46,6 +47,10 @@ class CountsRefused(CalibrationError):
 
 class LevelsRefused(CalibrationError):
     """Why labels of turns and of whole continuations cannot be compared."""
+
+
+class PlanRefused(CalibrationError):
+    """Why there is no plan."""
 
 
 class GoldRuleError(CalibrationError):

@@ -22,6 +22,7 @@ JOBS, CALLS, METRICS = "jobs", "calls", "metrics"
 
 KINDS: dict[str, str] = {
     "report": "calibration.studies.job",
+    "plan": "calibration.plans.job",
     "deletion": "annotation.deletion.job",
     "import": "annotation.importing.job",
     "opening": "annotation.campaigns.job",

@@ -8,6 +8,7 @@ from calibration.agree.words import interval, number, raters_of, title_of
 from calibration.statistics import Analysis, Entry, Ratings, Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.one_more import verdict
+from calibration.statistics.replacement import CORRECTED
 
 MOST_PAIRS = 8
 OF_CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
@@ -153,7 +154,17 @@ def _test_sentence(entry: Entry, analysis: Analysis) -> str:
     )
     if result.low is not None and result.high is not None and (result.low >= 0.5) != (result.high >= 0.5):
         text += f", so another sample of dialogues might say {'no' if passed else 'yes'}"
-    return f"{text}{also}.{_untested(people - tested, people)}"
+    over = _over_judges(entry, analysis)
+    return f"{text}{also}.{over}{_untested(people - tested, people)}"
+
+
+def _over_judges(entry: Entry, analysis: Analysis) -> str:
+    """Say what is left of the test where the judge is one of several to choose from."""
+    found = analysis.find(CORRECTED, entry.raters)
+    if found is None or not found.result.ok:
+        return ""
+    passed = "passes" if (found.result.value or 0) >= 0.5 else "does not pass"
+    return f" Corrected over the judges tested it {passed}: winning rate {_said(found.result)}."
 
 
 def _untested(left: int, people: int) -> str:

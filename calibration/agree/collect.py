@@ -72,6 +72,22 @@ class RatingsFile:
             said.append("There is a column dialogue: --cluster dialogue takes it as the cluster.")
         return said
 
+    def samples(
+        self,
+        part: Part,
+        *,
+        level: Level,
+        values: Sequence[str | float] | None = None,
+        positive: str = "1",
+    ) -> Ratings | None:
+        """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
+        if not part.collector.repeated:
+            return None
+        try:
+            return part.collector.ratings(level=level, values=values, positive=positive, samples="separate")
+        except RatingError as error:
+            raise located(self.path, error, part.lines) from None
+
     def ratings(
         self,
         part: Part,
@@ -80,8 +96,9 @@ class RatingsFile:
         values: Sequence[str | float] | None = None,
         positive: str = "1",
         samples: Samples | None = None,
+        keep: bool = False,
     ) -> Ratings:
-        """Return a part's ratings, once: its rows are let go of.
+        """Return a part's ratings, once unless told to keep its rows: they are let go of.
 
         RatingsFileError with line and column for a value that cannot be used.
         """
@@ -89,7 +106,8 @@ class RatingsFile:
             ratings = part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
         except RatingError as error:
             raise located(self.path, error, part.lines) from None
-        part.collector = Collector()
+        if not keep:
+            part.collector = Collector()
         return ratings
 
 

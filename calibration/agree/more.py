@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from calibration.agree import raters
 from calibration.agree.report import Block
 from calibration.agree.words import raters_of
 from calibration.statistics import Analysis, Entry, Plan, Ratings
@@ -14,11 +15,15 @@ from calibration.statistics.icc_intervals import f_intervals
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """An option of `agree`, what its help says, and the blocks that it adds to a question's report."""
+    """An option of `agree`, what its help says, and the blocks that it adds to a question's report.
+
+    `repeats` adds those on repeated answers, given the ratings with each sample as a rater as well.
+    """
 
     option: str
     help: str
     blocks: Callable[[Ratings, Analysis, Plan], Sequence[Block]]
+    repeats: Callable[[Ratings, Ratings, Plan], Sequence[Block]] | None = None
 
 
 def _with_f_intervals(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
@@ -53,5 +58,11 @@ MORE = (
         "also how often a binary question is answered yes, corrected for a judge's errors where it answered "
         "more items than people did",
         _corrected,
+    ),
+    More(
+        "--raters",
+        "also each rater beside the rest: severity, spread, agreement, and how alike it answers again",
+        raters.raters,
+        raters.repeats,
     ),
 )

@@ -12,17 +12,18 @@ from calibration.statistics import FLAGS, Analysis, Entry, Ratings
 
 @dataclass(frozen=True)
 class Block:
-    """A table of results with a heading."""
+    """A table of results with a heading. `each`: a row is one rater, and named even where it is alone."""
 
     heading: str
     entries: tuple[Entry, ...]
     first_only: bool = False
     note: str = ""
+    each: bool = False
 
     @property
     def one_group(self) -> bool:
         """Whether all entries are of the same raters, so that naming them in each row says nothing."""
-        return len({e.raters for e in self.entries}) == 1
+        return not self.each and len({e.raters for e in self.entries}) == 1
 
     def label(self, entry: Entry) -> str:
         """Return how a row names its raters: the judge alone where the others are the same people."""

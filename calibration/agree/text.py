@@ -29,12 +29,9 @@ def _section(name: str, section: Section) -> list[str]:
         for limit in section.limits:
             lines += textwrap.wrap(plain(limit), WIDTH, initial_indent="  * ", subsequent_indent="    ")
         lines.append("")
-    lines += textwrap.wrap(f"Intervals: {_method(section)}.", WIDTH)
+    if section.analysis.entries:
+        lines += textwrap.wrap(f"Intervals: {section.analysis.entries[0].result.method}.", WIDTH)
     return [*lines, ""]
-
-
-def _method(section: Section) -> str:
-    return next((e.result.method for e in section.analysis.entries), "none")
 
 
 def _block(block: Block) -> list[str]:

@@ -7,8 +7,18 @@ from calibration.statistics import STATISTICS, Entry, Result
 from calibration.statistics.corrected_share import NAME as PREVALENCE
 from calibration.statistics.corrected_share import TITLES as PREVALENCES
 from calibration.statistics.icc_intervals import BY_F
+from calibration.statistics.rater_panel import figure_title
+from calibration.statistics.score_calibration import METHODS
+from calibration.statistics.scores import ERRORS, MAPS, MARKS
 from calibration.statistics.table import described
+from calibration.statistics.thresholds import RULES
 
+NAMES = {
+    "balanced_accuracy": "Balanced accuracy",
+    "mae": "Mean absolute error",
+    "rmse": "Root mean squared error",
+    "mean_error": "Mean error",
+}
 SIDES = (
     ("people_", "people with people"),
     ("judge_", "judge with people"),
@@ -20,6 +30,26 @@ TABLE_SEVEN = {
     "table7_detected_by_judge": "Marked turns, judge",
     "table7_judge_kappa": "Cohen's kappa, judge with people",
     "table7_people_kappa": "Cohen's kappa, people with people",
+}
+SCORED = {
+    **{
+        f"threshold_{rule.key}_{key}": f"{NAMES.get(key) or described()[key].title} of marks"
+        for rule in RULES.values()
+        for key in MARKS
+    },
+    **{
+        f"{method}_{key}": f"{name}, {method}"
+        for method in METHODS
+        for key, name in {
+            "expected_calibration_error": "Expected calibration error",
+            "brier": "Brier score",
+            "reliability": "Brier's reliability part",
+            "resolution": "Brier's resolution part",
+            "uncertainty": "Brier's uncertainty part",
+            "within": "Brier's part within bins",
+        }.items()
+    },
+    **{f"map_{key}_{error}": f"{NAMES[error]}, {text}" for key, text in MAPS.items() for error in ERRORS},
 }
 JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and others
 
@@ -34,6 +64,8 @@ def title_of(name: str) -> str:
         return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
     if name.removeprefix(PREVALENCE) in PREVALENCES:
         return PREVALENCES[name.removeprefix(PREVALENCE)]
+    if told := SCORED.get(name) or figure_title(name):
+        return told
     name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)

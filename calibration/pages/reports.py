@@ -174,16 +174,17 @@ def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     found = _shown(request, pk)
     for drawn in charts_of(snapshot_of(found)):
         if drawn.key == key:
-            return _chart_file(drawn, form, f"{found.study.name}-{key}")
+            return chart_file(drawn, form, f"{found.study.name}-{key}")
     raise Http404
 
 
-def _chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
+def chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
+    """Return a chart as SVG, PNG, or its data as CSV."""
     if form == "svg":
-        return _file(drawing.svg(drawn), "image/svg+xml", name, form)
+        return file_of(drawing.svg(drawn), "image/svg+xml", name, form)
     if form == "png":
-        return _file(drawing.png(drawn), "image/png", name, form)
-    return _file(charts.as_csv(drawn), "text/csv; charset=utf-8", name, "csv")
+        return file_of(drawing.png(drawn), "image/png", name, form)
+    return file_of(charts.as_csv(drawn), "text/csv; charset=utf-8", name, "csv")
 
 
 @require_GET
@@ -195,7 +196,7 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     rendering = RENDERINGS.get(form)
     if rendering is None:
         raise Http404
-    return _file(rendering.write(found), rendering.media_type, found.study.name, rendering.suffix)
+    return file_of(rendering.write(found), rendering.media_type, found.study.name, rendering.suffix)
 
 
 def _shown(request: HttpRequest, pk: int) -> Report:
@@ -208,7 +209,7 @@ def _shown(request: HttpRequest, pk: int) -> Report:
     return found
 
 
-def _file(content: str | bytes, media_type: str, name: str, suffix: str) -> HttpResponse:
+def file_of(content: str | bytes, media_type: str, name: str, suffix: str) -> HttpResponse:
     """Return a download; its name keeps letters, digits, dots and dashes alone."""
     plain = (
         "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name).strip("-.")

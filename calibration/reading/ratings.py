@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation.models import Item
@@ -12,9 +12,9 @@ from annotation.models.corpora import ITEM_PARTS
 from annotation.text.item_keys import item_key
 from calibration.reading.census import Census, RaterInfo
 from calibration.reading.scope import Scope
-from calibration.reading.subjects import Subject, rater_names
+from calibration.reading.subjects import Link, Subject, rater_names
 from calibration.statistics import Ratings, Record, ratings_from_records
-from calibration.statistics.core.types import Samples
+from calibration.statistics.core.types import Samples, as_number
 
 CHUNK = 20_000
 
@@ -34,7 +34,8 @@ class SubjectData:
 
     `off_scale` names the raters whose answers are on another scale; `repeated` counts answers that one rater
     gave to the same item again in another campaign, of which the first is kept; `digest` is the SHA-256 of
-    the answers, whatever the order in which they were read.
+    the answers, whatever the order in which they were read. `ends` are the lowest and highest value of the
+    scales of those who answer on another one, where they declare one.
     """
 
     subject: Subject
@@ -43,6 +44,7 @@ class SubjectData:
     off_scale: frozenset[str]
     repeated: int
     digest: str
+    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def ratings(self, samples: Samples | None = None) -> Ratings:
         """Return the items x raters matrix. Raises RatingError where an answer is off its scale."""
@@ -107,7 +109,7 @@ def load(
             continue
         if number is not None and question in maps:
             number = maps[question].apply(number)
-        records[answer] = _record(place, info, sample, number if text is None else text)
+        records[answer] = recorded(place, info, sample, number if text is None else text)
     kept = tuple(records.values())
     present = {(question, rater) for _, question, rater, _ in records}
     return SubjectData(
@@ -117,10 +119,16 @@ def load(
         off_scale=frozenset(named[pair].name for pair in present if not _on_scale(subject, pair[0])),
         repeated=repeated,
         digest=_digest(subject, kept),
+        ends={
+            named[pair].name: ends
+            for pair in present
+            if (link := _link(subject, pair[0])) is not None and (ends := _ends(link)) is not None
+        },
     )
 
 
-def _record(place: Place, rater: RaterInfo, sample: int, value: float | str | None) -> Record:
+def recorded(place: Place, rater: RaterInfo, sample: int, value: float | str | None) -> Record:
+    """Return an answer as statistics read it."""
     return Record(
         item=place.key,
         rater=rater.name,
@@ -136,8 +144,21 @@ def _record(place: Place, rater: RaterInfo, sample: int, value: float | str | No
 
 def _on_scale(subject: Subject, question: int) -> bool:
     """Whether answers to a question are on the subject's own scale."""
-    link = next((link for link in subject.links if link.question.id == question), None)
+    link = _link(subject, question)
     return link is None or link.map.on_scale(link.question.values, subject.question.values)
+
+
+def _link(subject: Subject, question: int) -> Link | None:
+    return next((link for link in subject.links if link.question.id == question), None)
+
+
+def _ends(link: Link) -> tuple[float, float] | None:
+    """Return the ends of a link's scale as its answers are read; None where it declares no numbers."""
+    numbers = [number for value in link.question.values if (number := as_number(value)) is not None]
+    if len(numbers) < 2 or len(numbers) < len(link.question.values):
+        return None
+    low, high = link.map.apply(min(numbers)), link.map.apply(max(numbers))
+    return (low, high) if low < high else None
 
 
 def _digest(subject: Subject, records: Iterable[Record]) -> str:

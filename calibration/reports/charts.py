@@ -34,7 +34,7 @@ AMONG = frozenset(among(who) for who in (PEOPLE, SIMULATED, MIXED))
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One figure of one series for one question; without a `value`, `reason` says why."""
+    """One figure of one series for one question; without a `value`, `reason` says why. `x`: of a curve."""
 
     question: str
     series: str
@@ -44,6 +44,10 @@ class Point:
     n_items: int
     n_clusters: int
     reason: str
+    x: float | None = None
+
+
+COMPARED = "The number at the right of a line is how many items were compared."
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Chart:
 
     `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points. `dots` make it a scatter
     of two scores instead, whose axes are `axis` and `up`. A `folded` chart is drawn by its section alone.
+    With an `x_axis` it is a curve: values over numbers (logarithmic), or probabilities over probabilities
+    where it has a `diagonal`; `target` is the value aimed at.
     """
 
     key: str
@@ -62,6 +68,10 @@ class Chart:
     dots: tuple[SystemDot, ...] = ()
     up: str = ""
     folded: bool = False
+    caption: str = COMPARED
+    x_axis: str = ""
+    diagonal: bool = False
+    target: float | None = None
 
     @property
     def questions(self) -> list[str]:
@@ -147,9 +157,10 @@ def as_csv(chart: Chart) -> str:
         for d in chart.dots:
             writer.writerow([guarded(d.system), d.x, d.x_low, d.x_high, d.y, d.y_low, d.y_high])
         return out.getvalue()
-    writer.writerow(["question", "series", "value", "low", "high", "n_items", "n_clusters", "reason"])
+    curve = ["x"] if chart.x_axis else []
+    writer.writerow(["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"])
     for p in chart.points:
-        texts = guarded(p.question), guarded(p.series)
+        texts = guarded(p.question), guarded(p.series), *([p.x] if curve else [])
         writer.writerow([*texts, p.value, p.low, p.high, p.n_items, p.n_clusters, guarded(p.reason)])
     return out.getvalue()
 

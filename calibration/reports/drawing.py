@@ -9,35 +9,47 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
-from functools import lru_cache, partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
 import vl_convert
-from django.utils.functional import SimpleLazyObject
 
+from calibration.reports import curves
 from calibration.reports.charts import AMONG, Chart
+from calibration.reports.palette import (
+    COLOURS,
+    FONT,
+    INK,
+    INK_2,
+    INK_3,
+    LINE,
+    SHAPES,
+    STRONG,
+    TOKENS,
+    WIDTH,
+    alt,
+    axis,
+)
 
-if TYPE_CHECKING:
-    import altair as alt
-else:  # it is a quarter of what a process loads at its start, and few processes ever draw
-    alt = SimpleLazyObject(partial(import_module, "altair"))
+ROW, LABELS = 14, 190
 
-COLOURS = ("#005f99", "#a34700", "#00694c", "#8a3f72", "#6b5b00", "#4a4f9e")
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-INK, INK_2, INK_3, LINE, STRONG = "#1f2328", "#5b6068", "#676c74", "#e3dfd8", "#c9c3b8"
-TOKENS = {
-    **{colour: f"var(--s{n})" for n, colour in enumerate(COLOURS, 1)},
-    INK: "var(--ink)",
-    INK_2: "var(--ink-2)",
-    INK_3: "var(--ink-3)",
-    LINE: "var(--line)",
-    STRONG: "var(--line-strong)",
-}
-FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, DejaVu Sans, sans-serif"
-ROW, WIDTH, LABELS = 14, 520, 190
 SIDE, BESIDE, NAMED = 360, 330, 15
 """The sides of a scatter, the room beside it, and up to how many systems have their names in it."""
+__all__ = [
+    "COLOURS",
+    "FONT",
+    "INK",
+    "INK_2",
+    "INK_3",
+    "LINE",
+    "STRONG",
+    "WIDTH",
+    "alt",
+    "axis",
+    "inline_svg",
+    "png",
+    "svg",
+]
 
 
 def svg(chart: Chart) -> str:
@@ -101,6 +113,8 @@ def specification(chart: dict[str, Any]) -> dict[str, Any]:
     """Return the Vega-Lite specification: per question a band, per series a point with its interval."""
     if chart["dots"]:
         return scatter(chart)
+    if chart["x_axis"]:
+        return curves.specification(chart)
     points = chart["points"]
     questions = list(dict.fromkeys(point["question"] for point in points))
     series = list(dict.fromkeys(point["series"] for point in points))
@@ -168,25 +182,6 @@ def _legend(series: list[str]) -> Any:
     if len(series) == 1 and series[0] in AMONG:
         return None
     return alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3)
-
-
-def axis(form: str = ".1f") -> Any:
-    """Return the quantitative axis of every chart, its numbers in the d3 format `form`."""
-    return alt.Axis(
-        format=form,
-        labelFlush=False,
-        tickCount=6,
-        grid=True,
-        gridColor=LINE,
-        domain=False,
-        ticks=False,
-        labelColor=INK_3,
-        titleColor=INK_3,
-        titleFontWeight="normal",
-        titleFontSize=11.5,
-        labelPadding=8,
-        titlePadding=8,
-    )
 
 
 def _domain(points: list[dict[str, Any]]) -> list[float]:

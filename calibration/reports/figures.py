@@ -10,6 +10,7 @@ from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
 from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.base import InReports
+from calibration.statistics.replacement import CORRECTED
 from calibration.statistics.table import described
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
@@ -111,6 +112,10 @@ class QuestionFigures:
         """Return the alternative annotator test's winning rate of a judge."""
         return _first(self.data.replacement, "alt_test_winning_rate", lambda raters: raters[0] == rater)
 
+    def corrected(self, rater: str) -> Figure | None:
+        """Return the same winning rate corrected over judges, where several were tested."""
+        return _first(self.data.replacement, CORRECTED, lambda raters: raters[0] == rater)
+
     def advantage(self, rater: str) -> Figure | None:
         """Return the alternative annotator test's advantage probability of a judge."""
         return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
@@ -151,10 +156,15 @@ def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> Ques
     return wanted[0] if wanted else None
 
 
+def won(entry: Figure) -> int:
+    """Return how many people a judge can replace, by a winning rate of the alternative annotator test."""
+    return round((entry.value or 0) * (entry.n_raters - 1))
+
+
 def replaced(entry: Figure, who: Crowd) -> str:
     """Return `2 of 3 people` whom a judge can replace, and how many of all could not be tested."""
     tested, everybody = entry.n_raters - 1, len(entry.raters) - 1
-    told = f"{round((entry.value or 0) * tested)} of {who.counted(tested)}"
+    told = f"{won(entry)} of {who.counted(tested)}"
     if tested == everybody:
         return told
     return f"{told} tested ({everybody - tested} of all {everybody} have fewer than 30 items to test on)"

@@ -24,6 +24,8 @@ SPECIAL = {
     "ω": r"$\omega$",
     "†": r"$\dagger$",
     "−": "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
     "’": "'",
     "–": "--",
     **{character: f"\\{character}" for character in "&%$#_{}"},

@@ -17,6 +17,7 @@ from calibration.reports.figures import (
     lead,
     ok,
     replaced,
+    won,
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot
@@ -194,10 +195,19 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) 
         text = (
             f"{passed} on {question.title}: by the alternative annotator test it can replace "
             f"{replaced(entry, question.crowd)} (at least half is wanted), with a margin ε of {epsilon:g}."
-            f"{also}{_flattered(question)}"
+            f"{_over_judges(question, judge)}{also}{_flattered(question)}"
         )
         return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
     return None
+
+
+def _over_judges(question: QuestionFigures, judge: str) -> str:
+    """Say what is left of the test where the judge is one of several to choose from."""
+    entry = question.corrected(judge)
+    if entry is None or not ok(entry):
+        return ""
+    passed = "passed" if entry.point >= 0.5 else "not shown"
+    return f" Corrected over the judges tested: {passed}, {won(entry)} of {entry.n_raters - 1}."
 
 
 def _flattered(question: QuestionFigures) -> str:

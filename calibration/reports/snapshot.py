@@ -7,10 +7,9 @@ not: a report in a format that is not READABLE is told as one of an older format
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 from calibration.errors import OlderFormat
 from calibration.reading.answered import Answered
@@ -18,8 +17,12 @@ from calibration.reading.calls import Calls
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
+from calibration.reports.coverage import CoverageTable
+from calibration.reports.figure import Figure
+from calibration.reports.judging import ComparedJudges, KeyTable
 from calibration.reports.levels import LevelTable
-from calibration.statistics import Result
+from calibration.reports.raters import QuestionRaters
+from calibration.reports.scores import Scores
 from calibration.statistics.cocoeval import Policy
 
 if TYPE_CHECKING:
@@ -33,48 +36,6 @@ READABLE = frozenset({3, 4, 5})
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """How a table sets a figure off: by a sign, bold, underlined. `told` says in words what these mean."""
-
-    sign: Literal["", "*", "†"] = ""
-    bold: bool = False
-    underlined: bool = False
-    told: str = ""
-
-
-@dataclass(frozen=True)
-class Figure(Result):
-    """A result with the raters it compares (all of them, or the pair) and the question they answered.
-
-    `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
-    `percent`: it is shown in percent. `bare`: it has no interval by its nature. `marks` is how its table sets
-    it off, None in tables that mark nothing.
-    """
-
-    raters: tuple[str, ...] = ()
-    question: str = ""
-    digits: ClassVar[int] = 3
-    end_digits: ClassVar[int] = 2
-    percent: ClassVar[bool] = False
-    bare: ClassVar[bool] = False
-    marks: ClassVar[Marks | None] = None
-
-    @property
-    def point(self) -> float:
-        """The value of a figure that has one. Raises ValueError for one without: ask `ok` first."""
-        if self.value is None:
-            raise ValueError(f"{self.name} has no value: {self.reason}")
-        return self.value
-
-    @classmethod
-    def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
-        """Return a result as a report keeps it, its reason in the reader's words where these are given."""
-        kept = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-        kept["reason"] = reason or result.reason
-        return cls(**kept, raters=tuple(raters), question=question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +198,11 @@ class Snapshot:
     tags: tuple[TagTable, ...] = ()
     levels: tuple[LevelTable, ...] = ()
     prevalence: tuple[PrevalenceRow, ...] = ()
+    raters: tuple[QuestionRaters, ...] = ()
+    coverage: tuple[CoverageTable, ...] = ()
+    compared: tuple[ComparedJudges, ...] = ()
+    keys: tuple[KeyTable, ...] = ()
+    scores: Scores | None = None
 
 
 @cache

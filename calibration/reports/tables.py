@@ -102,12 +102,14 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
         for place, judge in enumerate(judges):
             entry = question.replacement(judge)
             assert entry is not None
-            cells = [noted(entry, notes), noted(question.advantage(judge), notes)]
+            of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
+            cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
             who = f"{judge} for {replaced(entry, question.crowd)}" if ok(entry) else judge
             rows.append(replace(_row(title, question, who, cells), first=place == 0))
-    return Table(
-        "Alternative annotator test", [(key, worded(key).heading) for key in JUDGE_TESTS], rows, notes
-    )
+    used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
+    rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]
+    columns = [(key, worded(key).heading) for key in JUDGE_TESTS]
+    return Table("Alternative annotator test", [columns[n] for n in used], rows, notes)
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
@@ -177,15 +179,30 @@ def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Figure | 
     return question.with_people(column, judge)
 
 
-def metrics(result: Snapshot) -> list[tuple[str, str, Figure, str]]:
-    """Return (question, metric, rank correlation with the people's mean, where its items are) by question."""
-    found = []
-    for title, question in label(figures(result)):
+def metrics(result: Snapshot) -> Table | None:
+    """Return each metric with the people's mean, by the study's statistics of order; None without metrics.
+
+    A metric has a scale of its own, so other statistics say nothing of it.
+    """
+    questions = label(figures(result))
+    asked = [
+        key for key, s in STATISTICS.items() if not s.needs_scale and key in result.definition.statistics
+    ]
+    columns = asked or ["spearman"]
+    notes: list[str] = []
+    rows: list[Row] = []
+    for title, question in questions:
+        first = True
         for name in question.names(METRIC):
-            entry = question.with_mean(name)
-            if entry is not None:
-                found.append((title, name, entry, behind(question, name, PEOPLE)))
-    return found
+            cells = [question.with_mean(name, key) for key in columns]
+            if any(cells):
+                told = [noted(cell, notes) for cell in cells]
+                found = _row(title, question, name, told, behind(question, name, PEOPLE))
+                rows.append(replace(found, first=first))
+                first = False
+    own = crowd(question for _, question in questions)
+    heads = [(key, f"{worded(key).heading}, {own.own} mean") for key in columns]
+    return Table(f"Metrics with {own.many}", heads, rows, notes) if rows else None
 
 
 def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:

@@ -31,9 +31,13 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
     leading: list[tables.Table] = []
     others: list[tables.Table] = []
     for section, views in sections(result):
-        shown = [replace(view.table, said=view.what) for view in views if view.table.rows]
+        shown = [
+            replace(view.table, said=(*view.what, *view.table.said)) for view in views if view.table.rows
+        ]
         (leading if section.leads else others).extend(shown)
-    return [*leading, *tables.agreement(result), *others, *means.means(result)]
+    metrics = tables.metrics(result)
+    last = [*means.means(result), *([metrics] if metrics else [])]
+    return [*leading, *tables.agreement(result), *others, *last]
 
 
 def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:

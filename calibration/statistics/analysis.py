@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from calibration.statistics.contests import is_testable
 from calibration.statistics.core.base import Statistic
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import Estimate, estimates, result_of
@@ -180,7 +181,10 @@ class _Run:
         return [Entry(result_of(e, sample, self.plan), names, self.question) for e in found]
 
     def replacement(self, epsilon: float) -> tuple[Entry, ...]:
-        """The alternative annotator test of every judge against two identified people or more."""
+        """The alternative annotator test of every judge against two identified people or more.
+
+        Where several judges can be tested, the winning rate corrected over them stands beside.
+        """
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
         judges = [
@@ -190,11 +194,14 @@ class _Run:
         ]
         if len(people) < 2:
             return ()
+        tested = sum(is_testable(ratings, judge, people) for judge in judges)
         out = []
         for judge in judges:
-            test = alternative_annotator_test(ratings, judge, people, epsilon=epsilon, plan=self.plan)
+            test = alternative_annotator_test(
+                ratings, judge, people, epsilon=epsilon, plan=self.plan, judges=max(1, tested)
+            )
             names = (ratings.raters[judge], *(ratings.raters[j] for j in people))
-            out += [Entry(r, names, self.question) for r in (test.winning_rate, test.advantage)]
+            out += [Entry(r, names, self.question) for r in test.results]
         return tuple(out)
 
     def gaps(self) -> tuple[Entry, ...]:
@@ -235,7 +242,10 @@ class _Run:
             left = ~np.isnan(cut.values[items][:, key[0]])
             if not left.all():
                 whole = Sample(cut, key, self.resampling)
-                found, items = estimates(whole, [e.statistic for e in found], self.resampling), items[left]
+                chosen = list(
+                    {e.statistic.key: e.statistic for e in found}.values()
+                )  # a panel of two has some
+                found, items = estimates(whole, chosen, self.resampling), items[left]
             out.append(Member(key, items, {e.statistic.key: e for e in found}))
         return out
 

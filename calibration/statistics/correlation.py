@@ -24,7 +24,12 @@ from calibration.statistics.ranks import kendall_by_item, spearman_by_item
 
 def pearson(draw: Draw) -> Floats:
     """Pearson's product-moment correlation from weighted moments."""
-    n, x, y, xx, yy, xy = draw.totals("moments").T
+    return pearson_of(draw.totals("moments"))
+
+
+def pearson_of(totals: Floats) -> Floats:
+    """Pearson's r of n, sums of x, y, x*x, y*y and x*y (rows x 6); NaN where x or y has one value."""
+    n, x, y, xx, yy, xy = totals.T
     safe = np.where(n > 0, n, 1.0)
     x_spread, y_spread = xx - x * x / safe, yy - y * y / safe
     # A resample with one value left has a spread of rounding noise only.
@@ -38,7 +43,11 @@ def spearman(draw: Draw) -> Floats:
     """Pearson's correlation of mid-ranks."""
     if not draw.sample.tabular:
         return spearman_by_item(draw)
-    tables = draw.totals("joint")
+    return spearman_of(draw.totals("joint"))
+
+
+def spearman_of(tables: Floats) -> Floats:
+    """Spearman's rho of joint tables (rows x values of x x values of y), values in rising order."""
     rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     x = np.cumsum(rows, axis=1) - rows / 2 - n[:, None] / 2
     y = np.cumsum(columns, axis=1) - columns / 2 - n[:, None] / 2

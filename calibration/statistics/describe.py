@@ -1,169 +1,179 @@
-"""Who rates how: severity and range use, each rater with the rest, pairs as a matrix, Bland-Altman."""
+"""How a rater uses the scale: average, difference from the rest, spread, use of the ends."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
-from calibration.statistics.analysis import mean_of
 from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import estimates, result_of
-from calibration.statistics.core.resampling import Plan, resampling_of
-from calibration.statistics.core.result import Result
-from calibration.statistics.core.samples import Sample
-from calibration.statistics.core.sums import finished, resampled
+from calibration.statistics.core.resampling import Resampling
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.samples import additive
+from calibration.statistics.core.sums import finished
 from calibration.statistics.core.types import Floats
-from calibration.statistics.gold import majority, severities
-from calibration.statistics.table import STATISTICS
+
+LIMITS = 1.96  # standard deviations on either side: 95% of normal differences
+MOST_SHARES = 101  # values of a scale up to which the use of each is told
+
+
+def as_numbers(ratings: Ratings) -> Floats | None:
+    """Return items x raters as numbers, of binary answers 1 for the positive class and 0 for the other.
+
+    None for categories, which have no average.
+    """
+    if ratings.level == "binary":
+        if ratings.positive is None:
+            return None
+        return np.where(np.isnan(ratings.values), np.nan, ratings.values == ratings.positive)
+    return None if ratings.level == "nominal" or ratings.names is not None else ratings.values
+
+
+def shares(ratings: Ratings, column: int) -> dict[str, float]:
+    """Return how often a rater gave each value of the scale; empty for scales of more than 101 values."""
+    given = ratings.values[:, column]
+    given = given[~np.isnan(given)]
+    values, counts = np.unique(given, return_counts=True)
+    used = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    on_scale = ratings.scale is not None and ratings.on_scale[column]
+    grid = ratings.scale if on_scale and ratings.scale is not None else tuple(values.tolist())
+    label = ratings.label if on_scale else "{:g}".format
+    return {label(v): used.get(v, 0) / max(len(given), 1) for v in grid} if len(grid) <= MOST_SHARES else {}
 
 
 @dataclass(frozen=True)
-class RaterProfile:
-    """How one rater uses the scale; ``severity`` is the deviation from the panel on the same items."""
+class Shared:
+    """The items that a figure reads (`use`), what it sums over them (items used x d), and how it is made."""
 
-    rater: str
-    n_ratings: int
-    mean: float | None
-    spread: float | None
-    severity: float | None
-    shares: dict[str, float]
+    use: npt.NDArray[np.bool_]
+    rows: Floats
+    how: str = ""
+    undefined: str = "not defined on these ratings"
+    flags: tuple[str, ...] = ()
+    fewest: int = 1
 
-
-def profiles(ratings: Ratings) -> tuple[RaterProfile, ...]:
-    """Return each rater's number of ratings, mean, standard deviation, severity and use of each value.
-
-    A negative severity means lower ratings than the panel's on the same items. Means are None for categories.
-    """
-    numeric = ratings.level != "nominal" and ratings.names is None
-    relative = severities(ratings.values) if numeric and ratings.values.size else None
-    out = []
-    for j, rater in enumerate(ratings.raters):
-        given = ratings.values[:, j][~np.isnan(ratings.values[:, j])]
-        values, counts = np.unique(given, return_counts=True)
-        used = dict(zip(values.tolist(), counts.tolist(), strict=True))
-        grid = ratings.scale if ratings.scale is not None and ratings.on_scale[j] else tuple(values.tolist())
-        label = ratings.label if ratings.on_scale[j] else "{:g}".format
-        shares = {label(v): used.get(v, 0) / max(len(given), 1) for v in grid} if len(grid) <= 101 else {}
-        known = numeric and len(given) > 0
-        out.append(
-            RaterProfile(
-                rater,
-                len(given),
-                float(given.mean()) if known else None,
-                float(given.std(ddof=1)) if known and len(given) > 1 else None,
-                float(relative[j]) if relative is not None and len(given) else None,
-                shares,
-            )
+    def result(
+        self, name: str, resampling: Resampling, compute: Callable[[Floats], Floats], raters: int = 2
+    ) -> Result:
+        """Return compute's value on the totals of the rows, with an interval by resampling its units."""
+        units = resampling.units[self.use]
+        counts: Counts = {
+            "n_items": len(units),
+            "n_clusters": len(np.unique(units)),
+            "n_raters": raters,
+        }
+        if len(units) < self.fewest:
+            few = "no item" if not len(units) else "a single item"
+            reason = f"{few} that others rated, too" if raters > 1 else "no ratings"
+            return Result(name, status="insufficient", reason=reason, method=self.how, **counts)
+        sums = additive(units, resampling.n_units, self.rows).sums
+        point = float(compute(sums.sum(axis=0)[None, :])[0])
+        parts = [compute(weights @ sums) for weights in resampling.chunks()]
+        replicates = np.concatenate(parts) if parts else np.empty(0)
+        return finished(
+            name,
+            point,
+            replicates,
+            resampling.plan,
+            method=self.how,
+            undefined=self.undefined,
+            flags=self.flags,
+            **counts,
         )
-    return tuple(out)
 
 
-def pairwise_matrix(
-    ratings: Ratings, statistic: str, plan: Plan | None = None
-) -> dict[tuple[str, str], Result]:
-    """Return a pair statistic for every two raters; a symmetric one under both orders."""
-    plan = plan or Plan()
-    chosen, resampling = STATISTICS[statistic], resampling_of(ratings, plan)
-    out: dict[tuple[str, str], Result] = {}
-    for a, b in combinations(range(len(ratings.raters)), 2):
-        for one, other in ((a, b), (b, a)):
-            names = (ratings.raters[one], ratings.raters[other])
-            if chosen.symmetric and names[::-1] in out:
-                out[names] = out[names[::-1]]
-                continue
-            sample = Sample(ratings, (one, other), resampling)
-            out[names] = result_of(estimates(sample, [chosen], resampling)[0], sample, plan)
-    return out
-
-
-def leave_one_out(
-    ratings: Ratings, statistic: str = "krippendorff_alpha", plan: Plan | None = None
-) -> dict[str, Result]:
-    """Return a panel statistic without each rater in turn: who pulls it down, and who holds it up."""
-    plan = plan or Plan()
-    chosen, resampling = STATISTICS[statistic], resampling_of(ratings, plan)
-    out = {}
-    for j, rater in enumerate(ratings.raters):
-        rest = tuple(k for k in range(len(ratings.raters)) if k != j)
-        sample = Sample(ratings, rest, resampling)
-        out[rater] = result_of(estimates(sample, [chosen], resampling)[0], sample, plan)
-    return out
-
-
-def with_the_rest(
-    ratings: Ratings,
-    statistic: str = "spearman",
-    columns: Sequence[int] | None = None,
-    plan: Plan | None = None,
-) -> dict[str, Result]:
-    """Return each rater's statistic with the rest: with their mean, or for agreement with their majority.
-
-    An item on which the majority of the rest is tied does not count.
-    """
-    plan = plan or Plan()
-    chosen, resampling = STATISTICS[statistic], resampling_of(ratings, plan)
-    mine = list(columns) if columns is not None else list(range(len(ratings.raters)))
-    out = {}
-    for j in mine:
-        rest = [k for k in mine if k != j]
-        joined = (
-            majority(ratings, columns=rest).values if chosen.needs_scale else mean_of(ratings.values[:, rest])
-        )
-        both = ratings.with_column("rest", joined, on_scale=chosen.needs_scale)
-        sample = Sample(both, (j, len(both.raters) - 1), resampling)
-        out[ratings.raters[j]] = result_of(estimates(sample, [chosen], resampling)[0], sample, plan)
-    return out
-
-
-@dataclass(frozen=True)
-class BlandAltman:
-    """Mean difference of two raters (first less second), its standard deviation, and the limits."""
-
-    bias: Result
-    deviation: float
-    lower: Result
-    upper: Result
+def average(block: Floats, column: int, resampling: Resampling) -> Result:
+    """Mean of a rater's values (`as_numbers`), over all items that it rated."""
+    y = block[:, column]
+    use = ~np.isnan(y)
+    rows = np.column_stack([np.ones(use.sum()), y[use]])
+    return Shared(use, rows).result("rater_mean", resampling, _mean, raters=1)
 
 
 def bland_altman(
-    ratings: Ratings, first: str, second: str, *, multiple: float = 1.96, plan: Plan | None = None
-) -> BlandAltman:
-    """Limits of agreement (Bland and Altman 1986): bias -+ multiple * SD, each with a cluster interval.
+    x: Floats, y: Floats, resampling: Resampling, *, multiple: float = LIMITS
+) -> tuple[Result, Result, Result]:
+    """Return bias, lower and upper limit of agreement of x less y (Bland and Altman 1986).
 
-    1.96 covers 95% of normal differences; the paper itself used 2. ValueError with fewer than two items.
+    x and y hold a value per item, NaN where missing. The limits are bias -+ multiple * standard deviation;
+    1.96 covers 95% of normal differences (the paper itself used 2). Each has an interval.
     """
-    plan = plan or Plan()
-    x, y = (ratings.values[:, ratings.column(r)] for r in (first, second))
-    both = ~np.isnan(x) & ~np.isnan(y)
-    d = (x - y)[both]
-    if len(d) < 2:
-        raise ValueError(f"{first} and {second} share {len(d)} items; limits of agreement need two")
-    units = ratings.clusters[both]
-    centre = float(d.mean())
+    use = ~np.isnan(x) & ~np.isnan(y)
+    d = (x - y)[use]
+    centre = float(d.mean()) if len(d) else 0.0
     rows = np.column_stack([np.ones(len(d)), d - centre, (d - centre) ** 2])
 
-    def at(sign: float) -> Result:
+    def at(name: str, sign: float) -> Result:
         def compute(totals: Floats) -> Floats:
             n, total, squares = totals.T
             with np.errstate(invalid="ignore", divide="ignore"):
                 deviation = np.sqrt(np.maximum(squares - total**2 / n, 0) / (n - 1))
                 return np.where(n > 1, centre + total / n + sign * multiple * deviation, np.nan)
 
-        point, replicates = resampled(units, rows, compute, plan)
-        name = "bland_altman_bias" if sign == 0 else f"bland_altman_{'lower' if sign < 0 else 'upper'}"
-        return finished(
-            name,
-            point,
-            replicates,
-            plan,
-            n_items=len(d),
-            n_clusters=len(np.unique(units)),
-            n_raters=2,
-            n_missing=int(2 * len(x) - (~np.isnan(x)).sum() - (~np.isnan(y)).sum()),
-            method=f"{first} less {second}, {multiple:g} SD",
-        )
+        how = f"{multiple:g} SD of the differences" if sign else ""
+        return Shared(use, rows, how, fewest=2).result(f"bland_altman_{name}", resampling, compute)
 
-    return BlandAltman(at(0), float(d.std(ddof=1)), at(-1), at(1))
+    return at("bias", 0), at("lower", -1), at("upper", 1)
+
+
+def spread(block: Floats, column: int, rest: Sequence[int], resampling: Resampling) -> Result:
+    """Standard deviation of a rater over that of the rest's single ratings, on the items they share.
+
+    Below 1 the rater keeps to the middle (central tendency), above 1 to the ends.
+    """
+
+    def compute(totals: Floats) -> Floats:
+        n, x, squares, mean, mean_squares = totals.T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            own, theirs = squares / n - (x / n) ** 2, mean_squares / n - (mean / n) ** 2
+            flat = theirs <= 1e-12 * np.maximum(mean_squares / n, 1e-300)
+            return np.where(flat, np.nan, np.sqrt(np.maximum(own, 0) / np.where(flat, 1.0, theirs)))
+
+    use, y, others = _beside(block - _middle(block), column, rest)
+    n = (~np.isnan(others)).sum(axis=1)
+    means, squares = np.nansum(others, axis=1) / n, np.nansum(others**2, axis=1) / n
+    shared = Shared(
+        use,
+        np.column_stack([np.ones(len(y)), y, y**2, means, squares]),
+        "standard deviation over that of the rest's ratings",
+        "the rest gave one value throughout",
+        ("constant_rater",) if len(y) > 1 and (y == y[0]).all() else (),
+        fewest=2,
+    )
+    return shared.result("rater_spread", resampling, compute)
+
+
+def ends(
+    ratings: Ratings, block: Floats, column: int, rest: Sequence[int], resampling: Resampling
+) -> Result | None:
+    """Share of a rater's ratings at either end of the scale, less that of the rest on the same items.
+
+    None where the scale has fewer than three values, or no ends.
+    """
+    if ratings.scale is None or len(ratings.scale) < 3:
+        return None
+    low, high = ratings.scale[0], ratings.scale[-1]
+    at_end = np.where(np.isnan(block), np.nan, (block == low) | (block == high))
+    use, y, others = _beside(at_end, column, rest)
+    theirs = np.nansum(others, axis=1) / (~np.isnan(others)).sum(axis=1)
+    how = f"ratings of {ratings.label(low)} or {ratings.label(high)}, less those of the rest"
+    rows = np.column_stack([np.ones(len(y)), y - theirs])
+    return Shared(use, rows, how).result("rater_ends", resampling, _mean)
+
+
+def _beside(block: Floats, column: int, rest: Sequence[int]) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
+    """Return the items that a rater and one of the rest rated, its values there, and theirs."""
+    y, others = block[:, column], block[:, list(rest)]
+    use = ~np.isnan(y) & (~np.isnan(others)).any(axis=1)
+    return use, y[use], others[use]
+
+
+def _middle(block: Floats) -> float:
+    return float(np.nanmean(block)) if (~np.isnan(block)).any() else 0.0
+
+
+def _mean(totals: Floats) -> Floats:
+    n = totals[:, 0]
+    return np.where(n > 0, totals[:, 1] / np.where(n > 0, n, 1.0), np.nan)

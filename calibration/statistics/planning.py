@@ -1,178 +1,284 @@
-"""How many doubly rated dialogues a study needs, from a pilot: by simulation from the pilot itself.
+"""How many doubly rated dialogues an interval of a wanted width needs, from a pilot, by simulation.
 
-Dialogues are drawn from the pilot with replacement, as many as the planned study would have; what the study
-would find is computed on each draw. A pilot of few dialogues gives a rough plan, and the results say so.
+Dialogues are drawn from the pilot with replacement, as many as the planned study would have, and the figure
+is computed on each draw: the spread of these values is the width of the interval that the study would find.
+The pilot is itself one draw. So the same is done from pilots drawn from the pilot (a double bootstrap; Efron
+and Tibshirani 1993, ch. 13 and 18), and how their widths vary is the range of the plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.engine import estimates
-from calibration.statistics.core.features import Draw
-from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
-from calibration.statistics.core.samples import Sample, additive
-from calibration.statistics.core.types import Floats
-from calibration.statistics.replacement import (
-    MIN_ITEMS,
-    Score,
-    by_rejected,
-    contests_of,
-    is_constant,
-    p_values,
-)
-from calibration.statistics.table import STATISTICS
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.planned_figures import Compute, Planned
 
-GRID = (10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
+GRID = (10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 5000)
+LEAST_PILOT = 5
+"""Dialogues that a pilot needs: fewer cannot say how far dialogues differ."""
+ROUGH_PILOT = 20
+"""A plan of fewer dialogues is called rough: its range holds the truth less often than it says."""
+PILOTS, DRAWS = 200, 200
+"""How many pilots are drawn from the pilot, and studies from each."""
+RANGE = 0.90
+"""The share of plans whose range is to hold the true width."""
+BLOCK = 4_000_000
+"""Weights held at a time."""
+ONE_BY_ONE = 4
+"""Up to so many times the pilot's dialogues a study is drawn one by one; a larger one by counts, sooner."""
+NO_INTERVAL = (
+    "the pilot has no interval: its dialogues are all alike here, or too few leave the figure defined"
+)
+Told = Callable[[int, int], None]
+
+
+def silent(done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
 class Width:
-    """The expected width of an interval with this many dialogues."""
+    """The expected width of an interval with this many dialogues, and the range that the pilot leaves open.
+
+    ``width`` is None where the figure would be undefined in too many resamples, so that there is no interval;
+    ``high`` is None where the pilot sets no upper end.
+    """
 
     n_clusters: int
-    width: float
+    width: float | None
+    low: float | None
+    high: float | None
     share_undefined: float
 
 
 @dataclass(frozen=True)
 class WidthPlan:
-    """Widths by number of dialogues; ``needed`` is the least of the grid that reaches the target.
+    """Widths by number of dialogues, and the number that reaches the target.
 
-    ``design_effect`` is the variance over dialogues relative to the variance if items were independent;
-    ``n_pilot`` the pilot's dialogues.
+    ``needed`` is None where none of the numbers looked at does; ``needed_low`` and ``needed_high`` are its
+    range over pilots (``needed_high`` None: beyond what was looked at). ``width`` is the pilot's own.
+    ``design_effect`` is the variance over dialogues relative to the variance if items were independent, None
+    where the figure does not vary.
     """
 
+    statistic: str
+    raters: tuple[str, ...]
+    value: float
     target: float
+    width: float | None
     needed: int | None
+    needed_low: int | None
+    needed_high: int | None
     widths: tuple[Width, ...]
     design_effect: float | None
     n_pilot: int
+    n_items: int
+    method: str
+
+    @property
+    def more(self) -> int | None:
+        """How many dialogues are needed beside those of the pilot; 0 where it is narrow enough already."""
+        return None if self.needed is None else max(0, self.needed - self.n_pilot)
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the pilot is so small that the range itself is doubtful."""
+        return self.n_pilot < ROUGH_PILOT
 
 
 def clusters_for_width(
-    pilot: Ratings,
-    statistic: str,
-    raters: Sequence[str],
+    figure: Planned,
     target: float,
     *,
     grid: Sequence[int] = GRID,
     plan: Plan | None = None,
+    told: Told = silent,
 ) -> WidthPlan:
-    """Return how many dialogues give an interval of the target width (high less low) for a statistic.
+    """Return how many dialogues give an interval of the target width (high less low) for a figure.
 
-    ValueError where the pilot leaves the statistic without a value.
+    ``plan`` gives the resamples, the level and the seed. ValueError, in one line, where the pilot leaves the
+    figure without a value or an interval, or has fewer than LEAST_PILOT dialogues.
     """
     plan = plan or Plan()
-    columns = tuple(pilot.column(r) for r in raters)
-    resampling = resampling_of(pilot, plan)
-    sample = Sample(pilot, columns, resampling)
-    found = estimates(sample, [STATISTICS[statistic]], resampling)[0]
-    if not found.ok:
-        raise ValueError(f"the pilot has no {statistic}: {found.verdict.reason}")
-    widths = tuple(_width(sample, statistic, n, plan) for n in grid)
-    needed = next((w.n_clusters for w in widths if w.width <= target and w.share_undefined <= 0.05), None)
-    return WidthPlan(target, needed, widths, design_effect(pilot, statistic, raters, plan), sample.n_clusters)
+    if not 0 < target < math.inf:
+        raise ValueError(f"the width wanted must be above 0, not {target:g}")
+    check(figure.n_clusters, figure.reason, plan)
+    numbers = sorted({*grid, figure.n_clusters})
+    steps = len(numbers) + 3
+    simulated = {}
+    for done, n in enumerate(numbers):
+        simulated[n] = _simulated(figure.compute, figure.n_clusters, n, plan)
+        told(done + 1, steps)
+    widths = {n: width for n, (width, _) in simulated.items()}
+    if not any(widths.values()):
+        raise ValueError(NO_INTERVAL)
+    needed = _reached(widths, target)
+    ratios = _ratios(figure, needed or numbers[-1], plan)
+    told(len(numbers) + 2, steps)
+    low, high = _range(ratios)
+    rows = tuple(
+        Width(n, width, _times(width, low), _times(width, high), share)
+        for n, (width, share) in simulated.items()
+    )
+    effect = design_effect(figure, plan)
+    told(steps, steps)
+    return WidthPlan(
+        figure.statistic,
+        figure.raters,
+        figure.value,
+        target,
+        widths[figure.n_clusters],
+        needed,
+        *_needed_range(needed, low, high, numbers[-1]),
+        rows,
+        effect,
+        figure.n_clusters,
+        figure.n_items,
+        _method(plan),
+    )
 
 
-def design_effect(
-    ratings: Ratings, statistic: str, raters: Sequence[str], plan: Plan | None = None
-) -> float | None:
-    """Variance of a statistic over dialogues, relative to that over independent items.
+def check(n_clusters: int, reason: str, plan: Plan) -> None:
+    """Refuse a pilot that says nothing: ValueError with one line."""
+    if reason:
+        raise ValueError(f"the pilot has no value: {reason}")
+    if n_clusters < LEAST_PILOT:
+        dialogues = f"{n_clusters} dialogue{'' if n_clusters == 1 else 's'}"
+        raise ValueError(
+            f"a pilot of {dialogues} cannot say how far dialogues differ: {LEAST_PILOT} that two raters "
+            f"rated are the least, {ROUGH_PILOT} are better"
+        )
+    if plan.resamples < 100:
+        raise ValueError(f"a plan needs 100 resamples at least, not {plan.resamples}")
+
+
+def width_of(figure: Planned, plan: Plan | None = None) -> float:
+    """Return the width of the pilot's own interval. ValueError where it has none."""
+    plan = plan or Plan()
+    check(figure.n_clusters, figure.reason, plan)
+    width, _ = _simulated(figure.compute, figure.n_clusters, figure.n_clusters, plan)
+    if not width:
+        raise ValueError(NO_INTERVAL)
+    return width
+
+
+def _method(plan: Plan) -> str:
+    return (
+        f"{plan.resamples} studies of each size drawn from the pilot's dialogues; range: {RANGE:.0%} of "
+        f"{PILOTS} pilots drawn from the pilot, {DRAWS} studies of each; seed {plan.seed}"
+    )
+
+
+def _simulated(compute: Compute, n_units: int, n: int, plan: Plan) -> tuple[float | None, float]:
+    """Return the width that studies of n dialogues would find, and the share of them without a value.
+
+    A bootstrap's variance is short by (N - 1) / N: the pilot's own shortness is taken out, the planned
+    study's put in, so that a study as large as the pilot has the pilot's width.
+    """
+    rng = np.random.default_rng(plan.seed)
+    values = _values(compute, rng, np.arange(n_units), n, plan.resamples)
+    defined = values[~np.isnan(values)]
+    share = 1 - defined.size / values.size
+    if share > plan.max_undefined:
+        return None, share
+    tail = (1 - plan.level) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return float(high - low) * math.sqrt(n_units * (n - 1) / ((n_units - 1) * n)), share
+
+
+def _values(compute: Compute, rng: np.random.Generator, pilot: Ints, n: int, rows: int) -> Floats:
+    """Return a figure's value in ``rows`` studies of n dialogues, a block of weights at a time."""
+    size = max(1, BLOCK // max(len(pilot), n))
+    parts = []
+    for start in range(0, rows, size):
+        parts.append(compute(drawn(rng, pilot, n, min(size, rows - start))))
+    return np.concatenate(parts)
+
+
+def drawn(rng: np.random.Generator, pilot: Ints, n: int, rows: int) -> Floats:
+    """Return how often each dialogue is in each of ``rows`` studies of n dialogues (rows x dialogues).
+
+    ``pilot`` holds as many dialogues as there are, by number: each once, or as they were drawn.
+    """
+    size = len(pilot)
+    if n > ONE_BY_ONE * size:
+        chances = np.bincount(pilot, minlength=size) / size
+        return rng.multinomial(n, chances, size=rows).astype(np.float64)
+    places = pilot[rng.integers(0, size, size=(rows, n))] + np.arange(rows)[:, None] * size
+    return np.bincount(places.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+
+
+def pilots(n_units: int, plan: Plan) -> Ints:
+    """Return the dialogues of each pilot drawn from the pilot (pilots x dialogues)."""
+    return np.random.default_rng([plan.seed, 1]).integers(0, n_units, size=(PILOTS, n_units))
+
+
+def _ratios(figure: Planned, n: int, plan: Plan) -> Floats:
+    """Return the spread of studies of n dialogues from each drawn pilot, relative to that from the pilot."""
+    rng = np.random.default_rng([plan.seed, 2])
+    spreads = [
+        _spread(_values(figure.compute, rng, own, n, DRAWS)) for own in pilots(figure.n_clusters, plan)
+    ]
+    whole = _spread(_values(figure.compute, rng, np.arange(figure.n_clusters), n, DRAWS * 10))
+    return np.array(spreads) / whole if whole else np.zeros(len(spreads))
+
+
+def _spread(values: Floats) -> float:
+    defined = values[~np.isnan(values)]
+    return float(defined.std()) if defined.size else 0.0
+
+
+def _range(ratios: Floats) -> tuple[float, float]:
+    """Return the factors between which the true width lies.
+
+    What a drawn pilot is to the pilot, the pilot is to the truth: where pilots find up to r times the width,
+    the truth may be the pilot's divided by r.
+    """
+    tail = (1 - RANGE) / 2
+    least, most = np.quantile(ratios, [tail, 1 - tail])
+    return (1 / float(most) if most > 0 else 0.0), (1 / float(least) if least > 0 else math.inf)
+
+
+def _times(width: float | None, factor: float) -> float | None:
+    return None if width is None or math.isinf(factor) else width * factor
+
+
+def _reached(widths: dict[int, float | None], target: float) -> int | None:
+    """Return the number of dialogues whose width is the target's, between the numbers looked at."""
+    before: tuple[int, float] | None = None
+    for n, width in sorted(widths.items()):
+        if width is not None and width <= target:
+            if before is None or width <= 0:
+                return n
+            slope = math.log(before[1] / width) / math.log(n / before[0])
+            return min(n, math.ceil(round(before[0] * (before[1] / target) ** (1 / slope), 6)))
+        before = (n, width) if width is not None else before
+    return None
+
+
+def _needed_range(needed: int | None, low: float, high: float, most: int) -> tuple[int | None, int | None]:
+    """Return the range of the number needed: it goes with the square of the width."""
+    if needed is None:
+        return None, None
+    ends = needed * low**2, needed * high**2
+    return max(2, math.floor(ends[0])), (math.ceil(ends[1]) if ends[1] <= most else None)
+
+
+def design_effect(figure: Planned, plan: Plan | None = None) -> float | None:
+    """Return the variance of a figure over dialogues, relative to that over independent items.
 
     None where it does not vary, or the ratings leave it without a value.
     """
     plan = plan or Plan()
-    spread = []
-    for clustered in (True, False):
-        own = ratings if clustered else replace(ratings, clusters=np.arange(ratings.n_items))
-        resampling = resampling_of(own, plan)
-        sample = Sample(own, [own.column(r) for r in raters], resampling)
-        drawn = estimates(sample, [STATISTICS[statistic]], resampling)[0].replicates
-        defined = drawn[~np.isnan(drawn)]
-        spread.append(float(defined.var()) if defined.size else 0.0)
-    return spread[0] / spread[1] if spread[1] > 0 else None
-
-
-def _width(sample: Sample, statistic: str, n: int, plan: Plan) -> Width:
-    rng = np.random.default_rng(plan.seed)
-    weights = _drawn(rng, sample.resampling.n_units, n, plan.resamples)
-    values = STATISTICS[statistic].compute(Draw(sample, weights))
-    defined = values[~np.isnan(values)]
-    tail = (1 - plan.level) / 2
-    width = float(np.diff(np.quantile(defined, [tail, 1 - tail]))[0]) if defined.size else float("inf")
-    return Width(n, width, 1 - defined.size / max(values.size, 1))
-
-
-def _drawn(rng: np.random.Generator, n_units: int, n: int, rows: int) -> Floats:
-    """Return how often each of the pilot's units is in each of the studies of n units."""
-    return rng.multinomial(n, np.full(n_units, 1 / n_units), size=rows).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class Power:
-    """The share of simulated studies of this size in which the judge passes (winning rate at least 0.5)."""
-
-    n_clusters: int
-    power: float
-
-
-@dataclass(frozen=True)
-class PowerPlan:
-    """Power by number of dialogues; ``needed`` is the least of the grid that reaches the target."""
-
-    target: float
-    needed: int | None
-    powers: tuple[Power, ...]
-    n_pilot: int
-
-
-def clusters_for_alt_test(
-    pilot: Ratings,
-    judge: str,
-    people: Sequence[str],
-    *,
-    target: float = 0.8,
-    epsilon: float = 0.15,
-    q: float = 0.05,
-    score: Score | None = None,
-    min_items: int = MIN_ITEMS,
-    grid: Sequence[int] = GRID,
-    plan: Plan | None = None,
-) -> PowerPlan:
-    """Return how many dialogues give the alternative annotator test the target power.
-
-    As in the test, annotators with fewer than ``min_items`` shared items are left out of a simulated study,
-    which does not pass without any. ValueError where the pilot's judge gave one value throughout.
-    """
-    plan = plan or Plan()
-    chosen: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
-    resampling: Resampling = resampling_of(pilot, plan)
-    columns = [pilot.column(r) for r in people]
-    if is_constant(pilot, pilot.column(judge), columns):
-        raise ValueError(f"the pilot has no winning rate: {judge} gave one value throughout")
-    contests = contests_of(pilot, pilot.column(judge), columns, chosen, None, resampling)
-    rows = [
-        additive(
-            c.units,
-            resampling.n_units,
-            np.column_stack([np.ones(len(c.units)), c.difference, c.difference**2]),
-        ).sums
-        for c in contests
-    ]
-    sums, margins = np.concatenate(rows, axis=1), np.full(len(contests), epsilon)
-    powers = []
-    for n in grid:
-        rng = np.random.default_rng(plan.seed)
-        totals = (_drawn(rng, resampling.n_units, n, plan.resamples) @ sums).reshape(-1, len(contests), 3)
-        items = totals[:, :, 0]
-        kept = items >= min_items
-        p = np.where(kept, p_values(items, totals[:, :, 1], totals[:, :, 2], margins), np.nan)
-        won = by_rejected(p, q).sum(axis=1)
-        powers.append(Power(n, float((2 * won >= np.maximum(kept.sum(axis=1), 1)).mean())))
-    needed = next((p.n_clusters for p in powers if p.power >= target), None)
-    return PowerPlan(target, needed, tuple(powers), resampling.n_units)
+    if figure.reason:
+        return None
+    variances = []
+    for n, compute in ((figure.n_clusters, figure.compute), (figure.n_items, figure.by_item)):
+        rng = np.random.default_rng([plan.seed, 3])
+        variances.append(_spread(_values(compute, rng, np.arange(n), n, min(plan.resamples, 500))) ** 2)
+    return variances[0] / variances[1] if variances[1] > 0 else None

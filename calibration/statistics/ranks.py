@@ -22,12 +22,12 @@ ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in
 
 def spearman_by_item(draw: Draw) -> Floats:
     """Spearman's rho for rows of weights; NaN where x or y has one value."""
-    return _by_rows(draw, _spearman_rows)
+    return by_rows(draw, _spearman_rows)
 
 
 def kendall_by_item(draw: Draw) -> Floats:
     """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
-    return kendall_by_unit(draw) if pays(draw) else _by_rows(draw, _kendall_rows)
+    return kendall_by_unit(draw) if pays(draw) else by_rows(draw, _kendall_rows)
 
 
 class Order:
@@ -46,7 +46,7 @@ class Order:
         self.pair_starts = _pair_starts(x, y)
 
 
-def _by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
+def by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
     """Return compute's values; it reads weights of units x resamples, so that items are rows in memory."""
     order = draw.sample.once(Order)
     step = max(LEAST_ROWS, ROWS // max(1, draw.sample.n_items))
@@ -77,6 +77,12 @@ def _kendall_rows(order: Order, weights: Floats) -> Floats:
     concordant = _concordant(order.y_codes, by_x)
     difference = 2 * concordant - (pairs - x_ties - y_ties + both_ties)
     return _correlation(difference, pairs - x_ties, pairs - y_ties)
+
+
+def right_of_many(order: Order, weights: Floats) -> Floats:
+    """Return the weight of pairs that x and y order alike or both tie."""
+    by_x = weights[order.units]
+    return _concordant(order.y_codes, by_x) + _tied(_grouped(by_x, order.pair_starts))
 
 
 def concordance(x: Floats, y: Floats) -> int:

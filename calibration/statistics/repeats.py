@@ -1,4 +1,4 @@
-"""Repeated trials and repeated answers: pass^k, pass@k, test-retest and self-consistency.
+"""Repeated trials and repeated answers: pass^k, pass@k and self-consistency.
 
 pass^k is the chance that k independent trials of a task all succeed, estimated without bias by
 C(c, k) / C(n, k) for c successes in n trials (tau-bench, Yao et al. 2024); pass@k that at least one does,
@@ -12,11 +12,15 @@ from math import comb
 
 import numpy as np
 
-from calibration.statistics.analysis import Entry, analyse
 from calibration.statistics.core.data import Ratings
-from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.engine import estimates, result_of
+from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Result
+from calibration.statistics.core.samples import Sample
 from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
+from calibration.statistics.table import STATISTICS
+
+CONSISTENCY = ("percent_agreement", "gwet_ac1", "krippendorff_alpha")
 
 
 def pass_hat_k(
@@ -55,7 +59,7 @@ def _over_tasks(
     if len(n) != len(successes):
         raise ValueError(f"{len(successes)} tasks, but {len(n)} numbers of trials")
     method = f"unbiased over {len(successes)} tasks"
-    if not successes:
+    if not len(successes):
         return Result(name, status="insufficient", reason="no tasks", method=method)
     wrong = next((i for i, (c, t) in enumerate(zip(successes, n, strict=True)) if not 0 <= c <= t), None)
     if wrong is not None:
@@ -85,17 +89,12 @@ def _over_tasks(
     )
 
 
-def self_consistency(samples: Ratings, plan: Plan | None = None) -> tuple[Entry, ...]:
-    """Agreement of a judge with itself: its samples as a panel of raters.
+def self_consistency(answers: Ratings, plan: Plan) -> tuple[Result, ...]:
+    """Return the agreement of a rater with itself: percent agreement, AC1 and alpha of its answers as raters.
 
-    ``samples`` holds one column per sample (build with ``samples="separate"`` and ``take`` the judge's).
+    ``answers`` holds one column per sample of one rater, or per occasion on which it answered the same items.
     """
-    return analyse(
-        samples, statistics=("percent_agreement", "gwet_ac1", "krippendorff_alpha"), plan=plan
-    ).panel
-
-
-def retest(first: str, second: str, ratings: Ratings, plan: Plan | None = None) -> tuple[Entry, ...]:
-    """Agreement of a rater's two occasions, given as two columns."""
-    pair = ratings.take([ratings.column(first), ratings.column(second)])
-    return analyse(pair, plan=plan).entries
+    resampling = resampling_of(answers, plan)
+    sample = Sample(answers, range(len(answers.raters)), resampling)
+    chosen = [s for key in CONSISTENCY if (s := STATISTICS[key]).applies(sample)]
+    return tuple(result_of(found, sample, plan) for found in estimates(sample, chosen, resampling))

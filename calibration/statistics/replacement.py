@@ -7,19 +7,33 @@ mean(W_h - W_f) < epsilon. The winning rate is the share of annotators whose tes
 Benjamini-Yekutieli correction; the advantage probability is the mean over annotators of mean(W_f).
 A winning rate of 0.5 or more is the authors' bar for replacing annotators.
 
+Where several judges are tested, each at q, and one of them is chosen afterwards, its share of wrongly
+claimed replacements is no longer held at q: the choice favours luck. The corrected winning rate tests each
+judge at q divided by the number of judges (Bonferroni over judges, Benjamini-Yekutieli within each, as
+before). The largest of the judges' shares of false claims is at most their sum, so its expectation is at most
+q, and so is that of whichever judge is chosen, under any dependence. The authors correct within a judge
+alone.
+
 A judge that gave one value throughout has no winning rate here: where most answers are alike it would win
 every contest without having read an item.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from scipy import special
 
+from calibration.statistics.contests import (
+    MIN_ITEMS,
+    Contest,
+    Score,
+    Similarity,
+    contests_of,
+    is_constant,
+)
 from calibration.statistics.core.base import InReports, JudgeTest
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import interval_of
@@ -27,14 +41,11 @@ from calibration.statistics.core.intervals import cluster_flags
 from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
 from calibration.statistics.core.result import Counts, Result, Status
 from calibration.statistics.core.samples import additive
-from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.core.types import Floats
 
-Score = Literal["accuracy", "neg_rmse", "similarity"]
-Similarity = Callable[[Floats, Floats], Floats]
 EPSILON_BY_KIND = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
-MIN_ITEMS = 30
-TIE = 1e-12
 SOURCE = "Calderon, Reichart and Dror (2025)"
+CORRECTED = "alt_test_winning_rate_corrected"
 JUDGE_TESTS: dict[str, JudgeTest] = {
     test.key: test
     for test in (
@@ -45,6 +56,12 @@ JUDGE_TESTS: dict[str, JudgeTest] = {
             SOURCE,
         ),
         JudgeTest(
+            CORRECTED,
+            "Alternative annotator test: winning rate, corrected over judges",
+            InReports("Winning rate corrected over judges", "ω, over judges", "ω"),
+            SOURCE,
+        ),
+        JudgeTest(
             "alt_test_advantage",
             "Alternative annotator test: advantage probability",
             InReports("Advantage probability", "Advantage"),
@@ -52,29 +69,15 @@ JUDGE_TESTS: dict[str, JudgeTest] = {
         ),
     )
 }
-NAMES = tuple(JUDGE_TESTS)
-
-
-@dataclass(frozen=True)
-class Contest:
-    """One left-out annotator: on each item, whether the judge and the annotator do at least as well."""
-
-    annotator: str
-    items: Ints
-    units: Ints
-    clusters: Ints
-    judge_wins: Floats
-    annotator_wins: Floats
-
-    @property
-    def difference(self) -> Floats:
-        """The annotator's wins less the judge's, per item: -1, 0 or 1."""
-        return self.annotator_wins - self.judge_wins
+RATE, ADVANTAGE = "alt_test_winning_rate", "alt_test_advantage"
 
 
 @dataclass(frozen=True)
 class AltTest:
-    """The test's two figures, and per annotator the p-value, the advantage and whether the judge won."""
+    """The test's figures, and per annotator the p-value, the advantage and whether the judge won.
+
+    ``corrected`` is the winning rate corrected over several judges, None where one alone is tested.
+    """
 
     winning_rate: Result
     advantage: Result
@@ -82,6 +85,12 @@ class AltTest:
     advantages: dict[str, float]
     won: tuple[str, ...]
     left_out: tuple[str, ...]
+    corrected: Result | None = None
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The figures there are: winning rate, corrected where several judges are tested, advantage."""
+        return tuple(r for r in (self.winning_rate, self.corrected, self.advantage) if r is not None)
 
 
 def alternative_annotator_test(
@@ -96,6 +105,7 @@ def alternative_annotator_test(
     min_items: int = MIN_ITEMS,
     clustered: bool = False,
     plan: Plan | None = None,
+    judges: int = 1,
 ) -> AltTest:
     """Run the test for a judge's column against people's columns.
 
@@ -104,7 +114,9 @@ def alternative_annotator_test(
     otherwise. ``similarity`` compares two arrays of values elementwise and is needed for that score.
     ``clustered`` tests with a standard error over the plan's units (dialogues unless told), since items of
     one dialogue are not independent. Annotators with fewer than ``min_items`` shared items are left out and
-    named. A judge of one value throughout has no winning rate. ValueError for fewer than 2 items.
+    named. A judge of one value throughout has no winning rate. ``judges`` is how many judges are tested and
+    may be chosen from; of several the corrected winning rate is there as well. ValueError for fewer than 2
+    items.
     """
     plan = plan or Plan()
     if min_items < 2:
@@ -130,6 +142,7 @@ def alternative_annotator_test(
         _method(chosen, epsilon, q, clustered, plan, _tested(kept, contests, min_items)),
         _counts(ratings, judge, people, kept),
         ratings.raters[judge] if is_constant(ratings, judge, people) else "",
+        judges,
     )
     if ratings.problem:
         return setting.nothing("rejected", ratings.problem)
@@ -138,60 +151,6 @@ def alternative_annotator_test(
         reason = f"no annotator shares {min_items} items{where} with another annotator and the judge"
         return setting.nothing("insufficient", reason)
     return setting.tested()
-
-
-def is_constant(ratings: Ratings, judge: int, people: Sequence[int]) -> bool:
-    """Whether a judge gave one value to all items that it can be tested on: those that two people rated."""
-    shared = (~np.isnan(ratings.values[:, list(people)])).sum(axis=1) >= 2
-    own = ratings.values[shared, judge]
-    own = own[~np.isnan(own)]
-    return bool(own.size) and bool((own == own[0]).all())
-
-
-def contests_of(
-    ratings: Ratings,
-    judge: int,
-    people: Sequence[int],
-    score: Score,
-    similarity: Similarity | None,
-    resampling: Resampling,
-) -> list[Contest]:
-    """Return the contest of each person with the judge on items that another person rated as well."""
-    values, f = ratings.values[:, list(people)], ratings.values[:, judge]
-    out = []
-    for position, column in enumerate(people):
-        others = np.delete(values, position, axis=1)
-        own = values[:, position]
-        use = ~np.isnan(own) & ~np.isnan(f) & (~np.isnan(others)).any(axis=1)
-        of_judge = _scores(f[use], others[use], score, similarity)
-        of_person = _scores(own[use], others[use], score, similarity)
-        out.append(
-            Contest(
-                ratings.raters[column],
-                np.flatnonzero(use),
-                resampling.units[use],
-                ratings.clusters[use],
-                (of_judge >= of_person - TIE).astype(np.float64),
-                (of_person >= of_judge - TIE).astype(np.float64),
-            )
-        )
-    return out
-
-
-def _scores(one: Floats, others: Floats, score: Score, similarity: Similarity | None) -> Floats:
-    """Alignment of one value per item with the others' values of that item."""
-    given = ~np.isnan(others)
-    n = given.sum(axis=1)
-    filled = np.where(given, others, 0.0)
-    if score == "accuracy":
-        return ((filled == one[:, None]) & given).sum(axis=1) / n
-    if score == "neg_rmse":
-        return -np.sqrt((np.where(given, filled - one[:, None], 0.0) ** 2).sum(axis=1) / n)
-    assert similarity is not None
-    pairs = similarity(np.broadcast_to(one[:, None], others.shape)[given], others[given])
-    out = np.zeros(others.shape)
-    out[given] = pairs
-    return out.sum(axis=1) / n
 
 
 def _margin(epsilon: float | Mapping[str, float], annotator: str) -> float:
@@ -255,40 +214,45 @@ class _Setting:
     method: str
     counts: Counts
     constant: str
+    judges: int
 
     def nothing(self, status: Status, reason: str) -> AltTest:
         """Return a test without figures, and why."""
-        rate, advantage = (
-            Result(name, status=status, reason=reason, method=self.method, **self.counts) for name in NAMES
+        rate, corrected, advantage = (
+            Result(name, status=status, reason=reason, method=self.method, **self.counts)
+            for name in (RATE, CORRECTED, ADVANTAGE)
         )
-        return AltTest(rate, advantage, {}, {}, (), self.left_out)
+        return AltTest(rate, advantage, {}, {}, (), self.left_out, corrected if self.judges > 1 else None)
 
     def tested(self) -> AltTest:
-        """Return the test, its two figures resampled."""
+        """Return the test, its figures resampled."""
         sums = np.concatenate([self._sums(c) for c in self.kept], axis=1)
-        rate, advantage, p = self._figures(sums.sum(axis=0)[None, :])
-        parts = [self._figures(w @ sums)[:2] for w in self.resampling.chunks()]
-        rates, advantages = (
-            np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(2)
+        rate, corrected, advantage, p = self._figures(sums.sum(axis=0)[None, :])
+        parts = [self._figures(w @ sums)[:3] for w in self.resampling.chunks()]
+        rates, corrected_rates, advantages = (
+            np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(3)
         )
         names = [c.annotator for c in self.kept]
         won = zip(names, by_rejected(p, self.q)[0], strict=True)
         return AltTest(
-            self._no_rate() if self.constant else self._result(NAMES[0], float(rate[0]), rates),
-            self._result(NAMES[1], float(advantage[0]), advantages),
+            self._rate(RATE, float(rate[0]), rates),
+            self._result(ADVANTAGE, float(advantage[0]), advantages),
             dict(zip(names, p[0].tolist(), strict=True)),
             {c.annotator: float(c.judge_wins.mean()) for c in self.kept},
             () if self.constant else tuple(name for name, w in won if w),
             self.left_out,
+            self._rate(CORRECTED, float(corrected[0]), corrected_rates) if self.judges > 1 else None,
         )
 
-    def _no_rate(self) -> Result:
-        """Return the winning rate of a judge that gave one value throughout: none."""
+    def _rate(self, name: str, value: float, replicates: Floats) -> Result:
+        """Return a winning rate; a judge that gave one value throughout has none."""
+        if not self.constant:
+            found = self._result(name, value, replicates)
+            over = f"; q divided by {self.judges} judges"
+            return replace(found, method=found.method + over) if name == CORRECTED else found
         reason = f"{self.constant} gave one value throughout, which passes nothing"
         flags = ("constant_rater",)
-        return Result(
-            NAMES[0], status="undefined", reason=reason, method=self.method, flags=flags, **self.counts
-        )
+        return Result(name, status="undefined", reason=reason, method=self.method, flags=flags, **self.counts)
 
     def _sums(self, contest: Contest) -> Floats:
         """Sum per unit: items, differences, their squares, the judge's wins; over clusters, also products."""
@@ -300,8 +264,8 @@ class _Setting:
         n, total = sums[:, 0], sums[:, 1]
         return np.column_stack([sums, n * n, n * total, total * total, n > 0])
 
-    def _figures(self, flat: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return winning rate, advantage and p-values per row of totals."""
+    def _figures(self, flat: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return winning rate, the same corrected over judges, advantage and p-values per row of totals."""
         totals = flat.reshape(len(flat), len(self.kept), -1)
         n, total, squares, wins = np.moveaxis(totals[:, :, :4], 2, 0)
         if self.clustered:
@@ -310,7 +274,8 @@ class _Setting:
             p = p_values(n, total, squares, self.margins)
         with np.errstate(divide="ignore", invalid="ignore"):
             advantage = (wins / n).mean(axis=1)
-        return by_rejected(p, self.q).mean(axis=1), advantage, p
+        rates = [by_rejected(p, q).mean(axis=1) for q in (self.q, self.q / self.judges)]
+        return rates[0], rates[1], advantage, p
 
     def _result(self, name: str, value: float, replicates: Floats) -> Result:
         counts = self.counts

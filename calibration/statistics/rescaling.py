@@ -77,6 +77,14 @@ def ordinal(source: npt.ArrayLike, target: npt.ArrayLike, scale: Sequence[float]
     return Rescaling(tuple(values.tolist()), tuple(fitted.tolist()), text)
 
 
+def constant(target: npt.ArrayLike) -> Rescaling:
+    """Take every source value to the targets' mean: what a map has to beat."""
+    y = _present(target)
+    if not len(y):
+        raise ValueError("a constant map needs a value")
+    return Rescaling((0.0,), (float(y.mean()),), f"the mean of {len(y)} values")
+
+
 def _present(values: npt.ArrayLike) -> Floats:
     x = np.asarray(values, np.float64).ravel()
     return x[~np.isnan(x)]

@@ -1,8 +1,8 @@
-"""Turning a judge's scores into people's terms, and saying how well they are calibrated.
+"""Turning a judge's scores into probabilities, and saying how well these are calibrated.
 
-Isotonic regression and Platt scaling (1999) learn from labelled items and must be judged on others: they are
-cross-fitted by dialogue here, so that no item's map saw its own dialogue. Reliability, expected calibration
-error (its bins stated), Brier's score (1950) and Murphy's (1973) three parts describe probabilities.
+Isotonic regression and Platt scaling (1999) learn from labelled items and must be judged on others: see
+``cross_fitting``. Reliability, expected calibration error (its bins stated), Brier's score (1950) and
+Murphy's (1973) three parts describe probabilities.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy.typing as npt
 
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.result import Result
-from calibration.statistics.core.sums import Labels, cluster_codes, finished, resampled
+from calibration.statistics.core.sums import Labels, cluster_codes, finished, totals
 from calibration.statistics.core.types import Floats, Ints
+from calibration.statistics.cross_fitting import Fit, Map, complete
 
-Method = Literal["isotonic", "platt"]
 Bins = Literal["equal_width", "equal_count"]
-Map = Callable[[Floats], Floats]
+BINS = 10
 
 
 def isotonic(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Map:
     """Fit the rising step function that is nearest to the truth in squares; outside the scores it is flat."""
     from sklearn.isotonic import IsotonicRegression
 
-    fitted = IsotonicRegression(out_of_bounds="clip").fit(*_complete(scores, truth))
+    fitted = IsotonicRegression(out_of_bounds="clip").fit(*complete(scores, truth))
     return lambda x: np.asarray(fitted.predict(np.asarray(x, float)), np.float64)
 
 
@@ -36,7 +36,7 @@ def platt(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Map:
     """Fit 1 / (1 + exp(-(a + b score))) to 0/1 truth, with Platt's smoothed targets."""
     from scipy.optimize import minimize
 
-    x, y = _complete(scores, truth)
+    x, y = complete(scores, truth)
     if not np.isin(y, (0, 1)).all():
         raise ValueError("Platt scaling needs a truth of 0 and 1")
     centre, spread = float(x.mean()), float(x.std()) or 1.0
@@ -53,152 +53,169 @@ def platt(scores: npt.ArrayLike, truth: npt.ArrayLike) -> Map:
     return lambda new: _logistic(a + b * (np.asarray(new, np.float64) - centre) / spread)
 
 
-def _complete(scores: npt.ArrayLike, truth: npt.ArrayLike) -> tuple[Floats, Floats]:
-    x, y = np.asarray(scores, np.float64), np.asarray(truth, np.float64)
-    if x.shape != y.shape or x.ndim != 1 or not len(x):
-        raise ValueError("scores and truth must be two lists of one length, and not empty")
-    if not np.isfinite(x).all() or not np.isfinite(y).all():
-        raise ValueError("a map is fitted on items that have a score and a truth; leave the others out")
-    return x, y
-
-
 def _logistic(line: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.clip(line, -700, 700))))
 
 
-def cross_fitted(
-    scores: npt.ArrayLike,
-    truth: npt.ArrayLike,
-    clusters: Labels | None = None,
-    *,
-    method: Method = "isotonic",
-    folds: int = 5,
-    seed: int = 0,
-) -> Floats:
-    """Return each item's calibrated score from a map fitted on the other folds of dialogues.
-
-    ValueError with fewer clusters than folds. Folds are drawn from the seed.
-    """
-    x, y = _complete(scores, truth)
-    units = cluster_codes(clusters, len(x))
-    n = len(np.unique(units))
-    if folds < 2 or n < folds:
-        raise ValueError(f"{folds} folds need at least as many clusters (and two); there are {n}")
-    fold_of = np.random.default_rng(seed).permutation(n) % folds
-    out = np.empty(len(x))
-    fit = isotonic if method == "isotonic" else platt
-    for fold in range(folds):
-        held = fold_of[units] == fold
-        out[held] = fit(x[~held], y[~held])(x[held])
-    return out
+METHODS: dict[str, Fit] = {"isotonic": isotonic, "platt": platt}
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """One bin of a reliability curve: its edges, items, mean probability and share of positives."""
+    """One bin of a reliability curve: its edges, items, mean probability, and share of positives."""
 
     low: float
     high: float
     n: int
     predicted: float
-    observed: float
-
-
-def reliability_curve(
-    probabilities: npt.ArrayLike, truth: npt.ArrayLike, *, bins: int = 10, rule: Bins = "equal_width"
-) -> tuple[Reliability, ...]:
-    """Return the non-empty bins of probabilities against 0/1 truth; an edge belongs to the bin above."""
-    p, y = _checked(probabilities, truth)
-    which, edges = _binned(p, bins, rule)
-    out = []
-    for b in np.unique(which):
-        mine = which == b
-        out.append(
-            Reliability(
-                float(edges[b]),
-                float(edges[b + 1]),
-                int(mine.sum()),
-                float(p[mine].mean()),
-                float(y[mine].mean()),
-            )
-        )
-    return tuple(out)
-
-
-def expected_calibration_error(
-    probabilities: npt.ArrayLike,
-    truth: npt.ArrayLike,
-    clusters: Labels | None = None,
-    *,
-    bins: int = 10,
-    rule: Bins = "equal_width",
-    plan: Plan | None = None,
-) -> Result:
-    """Mean distance of predicted and observed shares over bins, weighted by their items.
-
-    It depends on the bins (which the method states), and is biased upwards on few items.
-    """
-    plan = plan or Plan()
-    p, y = _checked(probabilities, truth)
-    which, _ = _binned(p, bins, rule)
-    rows = np.zeros((len(p), 1 + bins))
-    rows[:, 0] = 1
-    rows[np.arange(len(p)), 1 + which] = y - p
-    return _resampled(
-        "expected_calibration_error",
-        rows,
-        lambda t: np.abs(t[:, 1:]).sum(axis=1) / t[:, 0],
-        clusters,
-        plan,
-        f"{bins} bins of {rule.replace('_', ' ')}",
-    )
-
-
-def brier(
-    probabilities: npt.ArrayLike,
-    truth: npt.ArrayLike,
-    clusters: Labels | None = None,
-    plan: Plan | None = None,
-) -> Result:
-    """Mean squared distance of probabilities from 0/1 truth."""
-    p, y = _checked(probabilities, truth)
-    rows = np.column_stack([np.ones(len(p)), (p - y) ** 2])
-    return _resampled(
-        "brier", rows, lambda t: t[:, 1] / t[:, 0], clusters, plan or Plan(), "mean squared error"
-    )
+    observed: Result
 
 
 @dataclass(frozen=True)
 class BrierParts:
-    """Brier = reliability - resolution + uncertainty (exact where a bin has one probability) + ``within``."""
+    """Brier = reliability - resolution + uncertainty + ``within``, which is what the bins hide.
 
-    reliability: float
-    resolution: float
-    uncertainty: float
-    within: float
-
-
-def brier_parts(probabilities: npt.ArrayLike, truth: npt.ArrayLike, bins: int | None = None) -> BrierParts:
-    """Return Murphy's decomposition over distinct probabilities, or over equal-width bins where given.
-
-    With bins, ``within`` is what they hide: Brier less the three parts.
+    ``within`` is 0 where a bin has one probability.
     """
+
+    reliability: Result
+    resolution: Result
+    uncertainty: Result
+    within: Result
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How well probabilities are calibrated: all figures of the same items, bins and resamples."""
+
+    expected_calibration_error: Result
+    brier: Result
+    parts: BrierParts
+    curve: tuple[Reliability, ...]
+
+
+def calibration_of(
+    probabilities: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    clusters: Labels | None = None,
+    *,
+    bins: int | None = BINS,
+    rule: Bins = "equal_width",
+    plan: Plan | None = None,
+) -> Calibration:
+    """Return the figures of probabilities (n, from 0 to 1) against 0/1 truth (n).
+
+    The expected calibration error is the mean distance of predicted and observed shares over bins, weighted
+    by their items; it depends on the bins (which the method states), and is biased upwards on few items. The
+    parts are Murphy's (1973). ``bins`` None takes each distinct probability as a bin. ValueError for what is
+    no probability or no truth, and without items. Chance alone makes distances of bins larger, and
+    resampling once more: their intervals are moved back by what the resamples are larger on average.
+    """
+    plan = plan or Plan()
     p, y = _checked(probabilities, truth)
-    which = (
-        np.unique(p, return_inverse=True)[1].ravel() if bins is None else _binned(p, bins, "equal_width")[0]
+    if not len(p):
+        raise ValueError("no items with a probability and a truth")
+    if bins is None:
+        values, which = np.unique(p, return_inverse=True)
+        which, edges = which.ravel(), np.append(values, values[-1])
+        how = "each probability a bin"
+    else:
+        which, edges = _binned(p, bins, rule)
+        how = f"{bins} bins of {rule.replace('_', ' ')}"
+    run = _Binned(p, y, which, cluster_codes(clusters, len(p)), plan, how)
+    parts = BrierParts(*(run.result(name, run.part(name)) for name in PARTS))
+    curve = tuple(run.bin(number, edges) for number in range(len(run.used)))
+    return Calibration(
+        run.result("expected_calibration_error", run.error),
+        run.result("brier", lambda t: t[:, 1] / t[:, 0], "mean squared error"),
+        parts,
+        curve,
     )
-    n = np.bincount(which).astype(np.float64)
-    used = n > 0
-    n_used = n[used]
-    observed = np.bincount(which, weights=y)[used] / n_used
-    predicted = np.bincount(which, weights=p)[used] / n_used
-    base = y.mean()
-    reliability = float((n_used * (predicted - observed) ** 2).sum() / len(p))
-    resolution = float((n_used * (observed - base) ** 2).sum() / len(p))
-    uncertainty = float(base * (1 - base))
-    whole = float(((p - y) ** 2).mean())
-    within = whole - reliability + resolution - uncertainty
-    return BrierParts(reliability, resolution, uncertainty, 0.0 if bins is None else within)
+
+
+PARTS = ("reliability", "resolution", "uncertainty", "within")
+UPWARD = ("expected_calibration_error", "reliability", "resolution")
+"""Distances of bins: chance makes them larger, and resampling does so once more."""
+
+
+class _Binned:
+    """Sums over items: n, squared error, positives; then per bin that occurs n, probability and positives."""
+
+    def __init__(self, p: Floats, y: Floats, which: Ints, units: Ints, plan: Plan, how: str) -> None:
+        self.used, place = np.unique(which, return_inverse=True)
+        inside = np.zeros((len(p), len(self.used)))
+        inside[np.arange(len(p)), place.ravel()] = 1
+        rows = [np.ones((len(p), 1)), ((p - y) ** 2)[:, None], y[:, None]]
+        rows += [inside, inside * p[:, None], inside * y[:, None]]
+        self.whole, self.drawn = totals(units, np.concatenate(rows, axis=1), plan)
+        self.units, self.place, self.plan, self.how = units, place.ravel(), plan, how
+
+    def result(self, name: str, compute: Callable[[Floats], Floats], how: str = "") -> Result:
+        """Return a figure of all items, resampled by cluster."""
+        return self._finished(name, compute, how or self.how, np.ones(len(self.units), np.bool_))
+
+    def _finished(
+        self, name: str, compute: Callable[[Floats], Floats], how: str, items: npt.NDArray[np.bool_]
+    ) -> Result:
+        point = float(compute(self.whole)[0])
+        drawn = compute(self.drawn) if len(self.drawn) else np.empty(0)
+        if name in UPWARD and len(drawn):
+            drawn = np.maximum(drawn - (np.nanmean(drawn) - point), 0.0)
+            how = f"{how}, interval moved by as much as resampling moves the figure"
+        return finished(
+            name,
+            point,
+            drawn,
+            self.plan,
+            n_items=int(items.sum()),
+            n_clusters=len(np.unique(self.units[items])),
+            n_raters=1,
+            method=how,
+        )
+
+    def _bins(self, t: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return per row and bin the items, and the sums of probabilities and of positives."""
+        n, predicted, observed = np.split(t[:, 3:], 3, axis=1)
+        return n, predicted, observed
+
+    def error(self, t: Floats) -> Floats:
+        """Return the expected calibration error per row of totals."""
+        _, predicted, observed = self._bins(t)
+        return np.asarray(np.abs(predicted - observed).sum(axis=1) / t[:, 0])
+
+    def part(self, name: str) -> Callable[[Floats], Floats]:
+        """Return what computes one of Murphy's parts."""
+        return lambda t: self._parts(t)[name]
+
+    def _parts(self, t: Floats) -> dict[str, Floats]:
+        n, predicted, observed = self._bins(t)
+        safe = np.maximum(n, 1e-300)  # an empty bin weighs nothing
+        base = t[:, 2] / t[:, 0]
+        reliability = (n * ((predicted - observed) / safe) ** 2).sum(axis=1) / t[:, 0]
+        resolution = (n * (observed / safe - base[:, None]) ** 2).sum(axis=1) / t[:, 0]
+        uncertainty = base * (1 - base)
+        within = t[:, 1] / t[:, 0] - reliability + resolution - uncertainty
+        within = np.where(np.abs(within) < 1e-12, 0.0, within)
+        return dict(zip(PARTS, (reliability, resolution, uncertainty, within), strict=True))
+
+    def bin(self, number: int, edges: Floats) -> Reliability:
+        """Return one bin of the curve, its share of positives resampled."""
+
+        def share(t: Floats) -> Floats:
+            n, _, observed = self._bins(t)
+            own = n[:, number]
+            return np.where(own > 0, observed[:, number] / np.where(own > 0, own, 1.0), np.nan)
+
+        items = self.place == number
+        n, predicted, _ = self._bins(self.whole)
+        at = int(self.used[number])
+        return Reliability(
+            float(edges[at]),
+            float(edges[at + 1]),
+            int(items.sum()),
+            float(predicted[0, number] / n[0, number]),
+            self._finished("observed", share, "share of positives", items),
+        )
 
 
 def _checked(probabilities: npt.ArrayLike, truth: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -219,27 +236,3 @@ def _binned(p: Floats, bins: int, rule: Bins) -> tuple[Ints, Floats]:
     if rule == "equal_count" and len(p):
         edges = np.quantile(p, edges)
     return np.clip(np.searchsorted(edges, p, side="right") - 1, 0, bins - 1), edges
-
-
-def _resampled(
-    name: str,
-    rows: Floats,
-    compute: Callable[[Floats], Floats],
-    clusters: Labels | None,
-    plan: Plan,
-    method: str,
-) -> Result:
-    if not len(rows):
-        return Result(name, status="insufficient", reason="no items", method=method)
-    units = cluster_codes(clusters, len(rows))
-    point, replicates = resampled(units, rows, compute, plan)
-    return finished(
-        name,
-        point,
-        replicates,
-        plan,
-        n_items=len(rows),
-        n_clusters=len(np.unique(units)),
-        n_raters=1,
-        method=method,
-    )

@@ -9,10 +9,11 @@ from calibration.statistics.correlation import CORRELATION
 from calibration.statistics.icc import ICC
 from calibration.statistics.pairwise import PAIRWISE
 from calibration.statistics.panel import PANEL
+from calibration.statistics.ranking import RANKING
 from calibration.statistics.replacement import JUDGE_TESTS
 
 STATISTICS: dict[str, Statistic] = {
-    s.key: s for s in (*PAIRWISE, *PANEL, ALPHA, *CLASSIFICATION, *ICC, *CORRELATION)
+    s.key: s for s in (*PAIRWISE, *PANEL, ALPHA, *CLASSIFICATION, *ICC, *CORRELATION, RANKING)
 }
 
 

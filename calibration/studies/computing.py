@@ -24,9 +24,13 @@ from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
+from calibration.studies.coverage import coverage_of
 from calibration.studies.inputs import Inputs
+from calibration.studies.judging import against_keys, compared
 from calibration.studies.levels import level_tables
 from calibration.studies.prevalence import prevalence
+from calibration.studies.raters import raters_of
+from calibration.studies.scores import scores
 from calibration.studies.tags import tag_sets, tags
 
 Progress = Callable[[int, int], None]
@@ -58,8 +62,13 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         uncompared=inputs.uncompared,
         questions=tuple(questions),
         tags=tags(inputs.subjects, inputs.definition),
+        coverage=coverage_of(inputs),
+        raters=raters_of(inputs, todo[len(inputs.subjects) :]),
         levels=level_tables(inputs),
         prevalence=prevalence(inputs.subjects, inputs.definition),
+        compared=compared(todo, inputs.definition),
+        keys=against_keys(todo, [*inputs.dev_keys, *pooled(inputs.dev_keys)], inputs.definition),
+        scores=scores(inputs.subjects, inputs.learning, inputs.definition),
     )
 
 

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from annotation.corpora import splits
 from annotation.models import Split
 from calibration.errors import DefinitionError
 from calibration.models import Study
 from calibration.reading import level_sources
+from calibration.reading.again import again
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
-from calibration.reading.census import census
+from calibration.reading.census import Census, census
+from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
-from calibration.reading.subjects import subjects_of
+from calibration.reading.subjects import Subject, subjects_of
 from calibration.reading.uncompared import Uncompared, uncompared
 from calibration.reports.snapshot import FORMAT
+from calibration.statistics import Record
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,10 @@ class Inputs:
     """A study's inputs on one part of its split: what was read, and the SHA-256 of all of it.
 
     `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
-    answered, `uncompared` the questions among these that nothing is compared on, and why.
+    answered, `uncompared` the questions among these that nothing is compared on, and why. `again` holds, per
+    subject, what raters answered a second time; `coverage` the turns with a behaviour outside the list.
+    Where the report is one of test, `dev_keys` are the answers of keys in dev, and `learning` the subjects
+    that have scores in dev: what is learned there.
     """
 
     study: Study
@@ -42,6 +50,10 @@ class Inputs:
     answered: tuple[Answered, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
     levels: LevelInputs | None = None
+    again: tuple[tuple[Record, ...], ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    dev_keys: tuple[SubjectData, ...] = ()
+    learning: tuple[SubjectData, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -52,10 +64,14 @@ class Inputs:
             "part": self.part,
             "split": self.split.name if self.split else None,
             "answers": [data.digest for data in self.subjects],
+            "learning": [data.digest for data in self.learning],
             "calls": [asdict(row) for row in self.calls],
             "answered": [asdict(row) for row in self.answered],
             "uncompared": [asdict(row) for row in self.uncompared],
+            "coverage": [_without_ids(asdict(table)) for table in self.coverage],
+            "again": [sorted((r.item, r.rater, r.sample, str(r.value)) for r in rows) for rows in self.again],
             "levels": self.levels.digest if self.levels else None,
+            "dev_keys": [data.digest for data in self.dev_keys],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -102,8 +118,49 @@ def read(study: Study, part: str) -> Inputs:
         stamp,
         tuple(answered(scope, counted, clusters, only)),
         tuple(uncompared(definition, counted, [*subjects, *read_too])),
-        above,
+        levels=above,
+        again=tuple(again(scope, subject, counted, where, only) for subject in subjects),
+        coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
+        dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
+        learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
     )
+
+
+def _schemes(definition: Definition, subjects: Sequence[Subject]) -> set[str] | None:
+    """Return the schemes that a study asks of; None where it asks all that was answered."""
+    return {subject.question.scheme for subject in subjects} if definition.questions else None
+
+
+def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
+    """Return what was covered without the ids of the database: the same labels are the same inputs."""
+    notes = [{name: value for name, value in note.items() if name != "dialogue"} for note in table["notes"]]
+    return table | {"notes": notes}
+
+
+def dev_keys(
+    scope: Scope, loaded: Sequence[SubjectData], counted: Census, split: Split | None
+) -> tuple[SubjectData, ...]:
+    """Return what the keys of questions answer in the dev part: what can be learned without reading."""
+    keys = {info.id for data in loaded for info in data.raters if info.kind == "key"}
+    if not keys:
+        return ()
+    where = places(scope, {data.subject.question.item_kind for data in loaded}, clusters_of(split, "dev"))
+    names = frozenset(counted.raters[key].name for key in keys)
+    return tuple(load(scope, data.subject, counted, where, names) for data in loaded)
+
+
+def _learning(
+    scope: Scope,
+    subjects: Sequence[Subject],
+    loaded: Sequence[SubjectData],
+    counted: Census,
+    split: Split | None,
+    only: frozenset[str],
+) -> tuple[SubjectData, ...]:
+    """Read the dev part of the subjects that have scores: thresholds and maps are learned there alone."""
+    scored = [s for s, data in zip(subjects, loaded, strict=True) if data.off_scale]
+    where = places(scope, {s.question.item_kind for s in scored}, clusters_of(split, "dev"))
+    return tuple(load(scope, subject, counted, where, only) for subject in scored)
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:

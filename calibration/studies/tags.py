@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+from calibration.reading.census import QuestionInfo
 from calibration.reading.definitions import Definition
 from calibration.reading.ratings import SubjectData
 from calibration.reports.snapshot import Figure, TagRow, TagTable
 from calibration.statistics import RatingError, Result, cocoeval
 
 OVERALL = "Overall"
+T = TypeVar("T")
 
 
 def tag_sets(subjects: Sequence[SubjectData]) -> list[list[SubjectData]]:
     """Return, per scheme, its binary questions that stand in a group with others; the rest stays out."""
-    sets: dict[str, list[SubjectData]] = {}
+    return in_sets(subjects, lambda data: data.subject.question)
+
+
+def in_sets(members: Sequence[T], question: Callable[[T], QuestionInfo]) -> list[list[T]]:
+    """Return, per scheme, the members whose question is a tag: binary, and in a group with others."""
+    sets: dict[str, list[T]] = {}
     groups: dict[tuple[str, str], int] = {}
-    tagged = [d for d in subjects if d.subject.question.level == "binary" and d.subject.question.group]
-    for data in tagged:
-        place = data.subject.question.scheme, data.subject.question.group
+    tagged = [m for m in members if question(m).level == "binary" and question(m).group]
+    for member in tagged:
+        place = question(member).scheme, question(member).group
         groups[place] = groups.get(place, 0) + 1
-    for data in tagged:
-        question = data.subject.question
-        if groups[question.scheme, question.group] > 1:
-            sets.setdefault(question.scheme, []).append(data)
+    for member in tagged:
+        asked = question(member)
+        if groups[asked.scheme, asked.group] > 1:
+            sets.setdefault(asked.scheme, []).append(member)
     return list(sets.values())
 
 

@@ -61,6 +61,7 @@ BY_NAME = {
     "POST /api/v1/runs/": "corpus, systems, metric or protocol are named",
     "POST /api/v1/studies/": "the corpus is named, and a definition has a language of its own",
     "GET /api/v1/studies/{id}/items/": "question and raters are named",
+    "GET /api/v1/studies/{id}/plan/": "a question is named, one width, and a part that there may not be",
     "POST /api/v1/studies/{id}/open-test/": "there may be no split",
     "POST /api/v1/studies/{id}/recompute/": "there may be no such part",
 }

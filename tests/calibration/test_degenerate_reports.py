@@ -187,8 +187,9 @@ def test_metrics_meet_people_by_correlation_alone() -> None:
     built.say("ben", "quality", [*values[:-2], 2.0, 3.0])
     built.say("m_sns_avg@paper", "value", [v * 0.31 + 0.01 * i for i, v in enumerate(values)], kind="metric")
     result = _result(built)
-    (row,) = tables.metrics(result)
-    assert row[:2] == ("Quality", "m_sns_avg@paper")
+    table = tables.metrics(result)
+    assert table is not None
+    assert [(row.question, row.who) for row in table.rows] == [("Quality", "m_sns_avg@paper")]
     (question,) = result.questions
     with_metric = {e.name for e in question.pairs if "m_sns_avg@paper" in e.raters}
     assert with_metric == {"spearman"}

@@ -16,15 +16,16 @@ from django.urls import reverse
 
 from annotation.text.numbers import number
 from calibration.models import Report
+from calibration.reports import tables
 from calibration.reports.latex import escaped
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Figure, snapshot_of
-from calibration.statistics.table import described
+from calibration.statistics.table import STATISTICS, described
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
-RATERS = {"ann": "human", "ben": "human", "cid": "human", "gpt": "judge"}
+RATERS = {"ann": "human", "ben": "human", "cid": "human", "gpt": "judge", "llm": "judge"}
 ITEMS = 40
 
 
@@ -40,7 +41,7 @@ def scores(place: int) -> list[float]:
 
 @pytest.fixture
 def rated() -> World:
-    """A tag and a scale, answered by three people and a judge."""
+    """A tag and a scale, answered by three people and two judges."""
     built = world(dialogues=ITEMS // 2, turns=2)
     built.ask("tag", "binary", [0, 1], wording="Tag")
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
@@ -50,9 +51,10 @@ def rated() -> World:
     return built
 
 
-def computed(built: World, key: str) -> tuple[Report, list[Figure]]:
-    """A report of one statistic, and the figures of it that have a value."""
-    questions = ["tag@1/tag", "quality@1/quality"]
+def computed(built: World, key: str, metric: str = "") -> tuple[Report, list[Figure]]:
+    """A report of one statistic, and the figures of it that have a value; a metric answers the scale."""
+    linked = [{"question": metric, "map": "rank"}] if metric else []
+    questions = ["tag@1/tag", {"question": "quality@1/quality", "answered_by": linked}]
     definition = {"statistics": [key], "resamples": 0, "questions": questions}
     study = studies.create(name=key, corpus=built.corpus, campaign=None, definition=definition, by=None)
     report = studies.compute(study=study, part="all", by=None)
@@ -88,6 +90,22 @@ FOUND: dict[str, Callable[[str, list[Figure]], bool]] = {
 
 def test_every_form_of_a_report_is_looked_at_here() -> None:
     assert list(FOUND) == list(RENDERINGS)
+
+
+@pytest.mark.parametrize("key", [key for key, s in STATISTICS.items() if not s.needs_scale])
+def test_a_statistic_of_order_is_beside_each_metric(researcher: Client, rated: World, key: str) -> None:
+    rated.ask("score", "interval", [], wording="Score")
+    rated.say("bleu", "score", [value + n / 99 for n, value in enumerate(scores(3))], kind="metric")
+    report, _ = computed(rated, key, "score@1/score")
+    table = tables.metrics(snapshot_of(report))
+    assert table is not None
+    (cell,) = table.rows[-1].cells
+    assert cell is not None
+    shown = number(cell.value, 3)
+    page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
+    assert f'<span class="b">{shown}</span>' in page.partition("Metrics with people")[2]
+    for form in ("md", "latex", "html"):
+        assert shown in RENDERINGS[form].write(report)
 
 
 @pytest.mark.parametrize("key", described())

@@ -41,6 +41,7 @@ RESEARCHERS = _names(
     "counts counts-file counts-test api-counts",
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-labels export-package transcripts export-transcripts export-file export-manifest",
+    "plan plan-file plan-progress api-plan",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",

@@ -53,7 +53,7 @@ def gpt4_rows(shared: Path) -> list[str]:
         rho, tau = (
             found.find(k, ("mean(kind:human)", "gpt-4")).result for k in ("spearman", "kendall_tau_b")
         )
-        itself = self_consistency(gpt4_samples(shared, name))[-1].result
+        itself = self_consistency(gpt4_samples(shared, name), Plan())[-1]
         rows.append(f"| {quality} | {shown(rho)} | {shown(tau)} | {shown(itself)} |")
     return rows
 

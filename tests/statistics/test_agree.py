@@ -242,7 +242,7 @@ def test_systems_can_be_compared_by_their_means(tmp_path: Path) -> None:
     )
     path = _file(tmp_path, "item,rater,value,cluster,system\n" + rows)
     entries = _entries(path, "--scale", "ordinal", "--aggregate", "system")
-    assert {e["name"] for e in entries} == {"pearson", "spearman", "kendall_tau_b"}
+    assert {e["name"] for e in entries} == {"pearson", "spearman", "kendall_tau_b", "ranking_accuracy"}
     assert {e["n_items"] for e in entries} == {8}
     crossed = _entries(path, "--scale", "ordinal", "--resample", "crossed")
     assert "cluster x system bootstrap" in crossed[0]["method"]

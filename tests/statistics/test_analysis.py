@@ -72,13 +72,13 @@ def test_unidentified_raters_have_only_exchangeable_statistics() -> None:
 def test_unidentified_people_meet_a_judge_through_their_mean() -> None:
     analysis = analyse(_ratings(["human", "human", "judge"], identified=False), plan=PLAN)
     assert {e.raters for e in analysis.pairs} == {("mean(kind:human)", "r3")}
-    assert _names(analysis.pairs) == {"pearson", "spearman", "kendall_tau_b"}
+    assert _names(analysis.pairs) == {"pearson", "spearman", "kendall_tau_b", "ranking_accuracy"}
 
 
 def test_a_metric_meets_people_only_through_correlation() -> None:
     analysis = analyse(_ratings(["human", "human", "metric"]), plan=PLAN)
     with_metric = [e for e in analysis.entries if "r3" in e.raters]
-    assert _names(tuple(with_metric)) == {"pearson", "spearman", "kendall_tau_b"}
+    assert _names(tuple(with_metric)) == {"pearson", "spearman", "kendall_tau_b", "ranking_accuracy"}
     assert all("r3" not in e.raters for e in analysis.panel)
 
 
@@ -86,7 +86,12 @@ def test_a_judge_on_another_scale_meets_people_only_through_correlation() -> Non
     records = [Record(f"i{i}", "ann", i % 5, kind="human") for i in range(40)]
     records += [Record(f"i{i}", "gpt", 1 + i % 7, kind="judge") for i in range(40)]
     ratings = ratings_from_records(records, level="ordinal", values=range(5), off_scale=["gpt"])
-    assert _names(analyse(ratings, plan=PLAN).pairs) == {"pearson", "spearman", "kendall_tau_b"}
+    assert _names(analyse(ratings, plan=PLAN).pairs) == {
+        "pearson",
+        "spearman",
+        "kendall_tau_b",
+        "ranking_accuracy",
+    }
 
 
 def test_people_come_first_as_the_reference() -> None:
@@ -218,3 +223,14 @@ def test_people_with_people_are_over_all_they_rated_whatever_a_judge_rated() -> 
     )
     assert found["people_cohen_kappa", "r3"].n_items == 60
     assert found["people_cohen_kappa", "r4"].value is None
+
+
+def test_a_judge_who_rated_some_of_two_peoples_items_has_a_gap() -> None:
+    rng = np.random.default_rng(0)
+    block = rng.integers(0, 2, (40, 3)).astype(float)
+    block[30:, 2] = np.nan
+    ratings = Ratings.from_matrix(block, level="binary", kinds=["human", "human", "judge"])
+    found = analyse(ratings, statistics=["percent_agreement"], plan=PLAN).find("gap_percent_agreement")
+    assert found is not None
+    agreed = [(block[:30, a] == block[:30, b]).mean() for a, b in ((0, 2), (1, 2), (0, 1))]
+    assert found.result.value == pytest.approx((agreed[0] + agreed[1]) / 2 - agreed[2])

@@ -63,6 +63,7 @@ PROPERTIES: dict[str, Properties] = {
     "pearson": ORDERED,
     "spearman": ORDERED,
     "kendall_tau_b": ORDERED,
+    "ranking_accuracy": ORDERED,
 }
 
 

@@ -1,4 +1,4 @@
-"""Repeats, table 7, comparisons, ranking accuracy, levels, planning and descriptions of raters."""
+"""Repeats, table 7, comparisons, levels and descriptions of raters."""
 
 from __future__ import annotations
 
@@ -12,19 +12,9 @@ from calibration.statistics import Plan, Ratings
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import table
 from calibration.statistics.comparison import corrected, permutation_by_cluster, williams
-from calibration.statistics.describe import (
-    bland_altman,
-    leave_one_out,
-    pairwise_matrix,
-    profiles,
-    with_the_rest,
-)
 from calibration.statistics.p_values import clustered_correlation_test, correlation_test
 from calibration.statistics.pairwise import with_weights
-from calibration.statistics.planning import clusters_for_alt_test, clusters_for_width, design_effect
-from calibration.statistics.ranking import ranking_accuracy
-from calibration.statistics.raters import over_raters
-from calibration.statistics.repeats import pass_at_k, pass_hat_k, retest, self_consistency
+from calibration.statistics.repeats import pass_at_k, pass_hat_k, self_consistency
 from calibration.statistics.replacement import alternative_annotator_test
 
 from .helpers import compute
@@ -57,13 +47,8 @@ def test_impossible_trial_counts_are_rejected() -> None:
 
 def test_a_judge_that_never_changes_its_mind_is_fully_consistent() -> None:
     same = Ratings.from_matrix(np.tile(np.arange(30)[:, None] % 3, (1, 5)), level="ordinal")
-    values = {e.result.name: e.result.value for e in self_consistency(same, PLAN)}
+    values = {r.name: r.value for r in self_consistency(same, PLAN)}
     assert values == {"percent_agreement": 1.0, "gwet_ac1": 1.0, "krippendorff_alpha": 1.0}
-
-
-def test_retest_compares_two_occasions() -> None:
-    names = {e.result.name for e in retest("r1", "r2", _panel(), PLAN)}
-    assert "cohen_kappa" in names
 
 
 def _marks() -> tuple[np.ndarray, list[np.ndarray]]:
@@ -134,33 +119,6 @@ def test_a_correction_is_no_test_of_what_is_not_a_p_value() -> None:
         corrected([0.2, 1.4], "holm")
 
 
-def _brute(human: np.ndarray, metric: np.ndarray, threshold: float) -> float:
-    right = 0
-    pairs = list(combinations(range(len(human)), 2))
-    for i, j in pairs:
-        d = metric[i] - metric[j]
-        said = 0 if abs(d) <= threshold else np.sign(d)
-        right += said == np.sign(human[i] - human[j])
-    return right / len(pairs)
-
-
-def test_the_tie_threshold_is_the_best_there_is() -> None:
-    rng = np.random.default_rng(2)
-    human = rng.integers(0, 3, 25).astype(float)
-    metric = human + rng.normal(size=25)
-    found = ranking_accuracy(human, metric)
-    tried = [0.0, *np.abs(np.subtract.outer(metric, metric)).ravel()]
-    assert found.accuracy.value == pytest.approx(max(_brute(human, metric, t) for t in tried))
-    assert found.accuracy.value == pytest.approx(_brute(human, metric, found.threshold))
-    assert found.accuracy.low is None
-
-
-def test_ranking_within_groups_compares_only_there() -> None:
-    found = ranking_accuracy([1, 2, 5, 4], [1, 2, 4, 3], ["a", "a", "b", "b"], threshold=0.0)
-    assert found.accuracy.value == 1.0
-    assert ranking_accuracy([1, 2], [1, 2], ["a", "b"]).accuracy.status == "insufficient"
-
-
 def _by_system() -> Ratings:
     rng = np.random.default_rng(1)
     systems = np.tile(np.repeat(np.arange(12), 3), 10)
@@ -196,33 +154,6 @@ def test_turns_of_one_dialogue_do_not_make_evidence() -> None:
     x, y = x + rng.normal(size=240) / 9, y + rng.normal(size=240) / 9
     assert correlation_test(x, y).p < 0.05
     assert clustered_correlation_test(x, y, dialogues, permutations=500).p > 0.05
-
-
-def test_more_dialogues_give_narrower_intervals_and_the_plan_names_the_least() -> None:
-    plan = clusters_for_width(_panel(), "cohen_kappa", ("r1", "r2"), 0.2, plan=Plan(300))
-    widths = [w.width for w in plan.widths]
-    assert widths == sorted(widths, reverse=True)
-    assert plan.needed == next(w.n_clusters for w in plan.widths if w.width <= 0.2)
-    assert plan.n_pilot == 50
-    assert 0.5 < plan.design_effect < 2
-
-
-def test_clustered_errors_have_a_design_effect_above_one() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 400)
-    wrong = np.repeat(rng.random(40) < 0.3, 10)
-    block = np.column_stack([truth, np.where(wrong, 1 - truth, truth)])
-    ratings = Ratings.from_matrix(block, level="binary", clusters=np.arange(400) // 10)
-    assert design_effect(ratings, "percent_agreement", ("r1", "r2"), Plan(300)) > 4
-
-
-def test_the_power_of_the_alternative_annotator_test_grows_with_dialogues() -> None:
-    plan = clusters_for_alt_test(
-        _panel(hit=0.85), "r1", ("r2", "r3", "r4"), plan=Plan(200), grid=(10, 50, 400)
-    )
-    powers = [p.power for p in plan.powers]
-    assert powers == sorted(powers)
-    assert powers[-1] > 0.9
 
 
 def test_a_judge_like_the_people_passes_and_a_guessing_one_does_not() -> None:
@@ -272,57 +203,6 @@ def test_epsilon_may_differ_by_annotator_and_similarity_may_be_any_function() ->
     assert found.p_values == same.p_values
     with pytest.raises(ValueError, match="similarity function"):
         alternative_annotator_test(ratings, 0, (1, 2, 3), score="similarity", plan=PLAN)
-
-
-def test_profiles_show_who_is_severe_and_how_the_range_is_used() -> None:
-    block = [[1, 2], [2, 3], [3, 4], [4, 5]]
-    ratings = Ratings.from_matrix(block, level="ordinal", scale=(1, 2, 3, 4, 5))
-    low, high = profiles(ratings)
-    assert (low.severity, high.severity) == pytest.approx((-0.5, 0.5))
-    assert low.shares == {"1": 0.25, "2": 0.25, "3": 0.25, "4": 0.25, "5": 0.0}
-
-
-def test_a_matrix_holds_every_two_raters_in_both_orders() -> None:
-    ratings = _panel(3)
-    kappas = pairwise_matrix(ratings, "cohen_kappa", PLAN)
-    assert len(kappas) == 6
-    assert kappas["r1", "r2"] is kappas["r2", "r1"]
-    recalls = pairwise_matrix(ratings, "recall", PLAN)
-    precisions = pairwise_matrix(ratings, "precision", PLAN)
-    assert recalls["r1", "r2"].value == pytest.approx(precisions["r2", "r1"].value)
-
-
-def test_leaving_out_the_guesser_raises_alpha() -> None:
-    ratings = _panel(4, hit=0.9)
-    values = ratings.values.copy()
-    values[:, 2] = np.random.default_rng(8).integers(0, 2, len(values))
-    found = leave_one_out(ratings.with_values(values), plan=PLAN)
-    assert max(found, key=lambda name: found[name].value) == "r3"
-    rest = with_the_rest(Ratings.from_matrix(values, level="ordinal"), plan=PLAN)
-    assert min(rest, key=lambda name: rest[name].value) == "r3"
-    agreed = with_the_rest(ratings.with_values(values), "cohen_kappa", plan=PLAN)
-    assert min(agreed, key=lambda name: agreed[name].value) == "r3"
-
-
-def test_limits_of_agreement_are_the_mean_difference_and_its_spread() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=60)
-    y = x + 1 + rng.normal(size=60) / 3
-    found = bland_altman(
-        Ratings.from_matrix(np.column_stack([x, y]), level="interval"), "r1", "r2", plan=PLAN
-    )
-    assert found.bias.value == pytest.approx((x - y).mean())
-    assert found.upper.value - found.lower.value == pytest.approx(2 * 1.96 * (x - y).std(ddof=1))
-    assert found.lower.low < found.lower.value < found.lower.high
-
-
-def test_raters_are_resampled_only_where_there_are_five() -> None:
-    assert over_raters(_panel(4), "cohen_kappa", plan=PLAN).status == "insufficient"
-    ratings = _panel(6)
-    found = over_raters(ratings, "cohen_kappa", plan=PLAN)
-    kappas = [r.value for r in pairwise_matrix(ratings, "cohen_kappa", PLAN).values()]
-    assert found.value == pytest.approx(np.mean(kappas))
-    assert found.low < found.value < found.high
 
 
 def test_kappa_takes_weights_of_your_own() -> None:

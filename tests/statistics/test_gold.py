@@ -7,7 +7,6 @@ import pytest
 
 from calibration.statistics import Ratings, Record, ratings_from_records
 from calibration.statistics.dawid_skene import dawid_skene
-from calibration.statistics.describe import profiles
 from calibration.statistics.gold import majority, mean, median, severity_adjusted, trimmed_mean
 
 NAN = np.nan
@@ -58,7 +57,9 @@ def test_severity_is_taken_off_even_where_raters_saw_different_items() -> None:
     block[[0, 1], 0] = block[[2, 3], 1] = block[[4, 5], 2] = NAN
     ratings = Ratings.from_matrix(block, level="interval")
     assert severity_adjusted(ratings).values == pytest.approx(quality)
-    assert [p.severity for p in profiles(ratings)] == pytest.approx([-1, 0, 1])
+    assert [told["severity"] for told in severity_adjusted(ratings).raters.values()] == pytest.approx(
+        [-1, 0, 1]
+    )
 
 
 def test_a_mean_of_category_names_is_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 from calibration.statistics import Plan, Ratings, Record, analyse, ratings_from_records
 from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.core.types import RatingError
-from calibration.statistics.describe import profiles
+from calibration.statistics.describe import shares
 from calibration.statistics.pairwise import with_weights
 
 from .helpers import compute
@@ -53,7 +53,7 @@ def test_categories_have_no_mean_over_a_system() -> None:
 def test_a_metric_beside_named_categories_has_its_own_values() -> None:
     records = [Record("a", "x", "low"), Record("a", "bleu", 37.2, kind="metric"), Record("b", "x", "high")]
     ratings = ratings_from_records(records, level="ordinal", values=("low", "high"))
-    assert [p.shares for p in profiles(ratings)] == [{"low": 0.5, "high": 0.5}, {"37.2": 1.0}]
+    assert [shares(ratings, j) for j in (0, 1)] == [{"low": 0.5, "high": 0.5}, {"37.2": 1.0}]
 
 
 def test_weights_for_another_scale_are_rejected() -> None:

@@ -25,7 +25,7 @@ from calibration.statistics.prevalence import Labelled, prediction_powered, roga
 from calibration.statistics.proportions import wilson_bounds
 from calibration.statistics.repeats import pass_hat_k
 from calibration.statistics.replacement import alternative_annotator_test
-from calibration.statistics.score_calibration import brier, isotonic
+from calibration.statistics.score_calibration import calibration_of, isotonic
 from calibration.statistics.table import STATISTICS
 
 from .helpers import POINT, compute, from_table, pair, panel
@@ -109,8 +109,8 @@ def _williams(case: Case, _: Path) -> Any:
 
 def _bland_altman(case: Case, _: Path) -> Any:
     ratings = pair(case["data"]["wright"], case["data"]["mini"])
-    found = bland_altman(ratings, "r1", "r2", multiple=2, plan=POINT)
-    limits = [found.bias.value, found.deviation, found.lower.value, found.upper.value]
+    bias, low, high = bland_altman(*ratings.values.T, resampling_of(ratings, POINT), multiple=2)
+    limits = [bias.value, (high.value - low.value) / 4, low.value, high.value]
     return [*limits, compute(ratings, "pearson").value]
 
 
@@ -172,7 +172,7 @@ def _wilson(case: Case, _: Path) -> Any:
 
 
 def _brier(case: Case, _: Path) -> Any:
-    return brier(case["data"]["p"], case["data"]["y"], plan=POINT).value
+    return calibration_of(case["data"]["p"], case["data"]["y"], plan=POINT).brier.value
 
 
 def _isotonic(case: Case, _: Path) -> Any:

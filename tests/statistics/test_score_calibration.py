@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss
 
 from calibration.statistics import Plan
-from calibration.statistics.rescaling import Rescaling, by_rank, linear, ordinal
-from calibration.statistics.score_calibration import (
-    brier,
-    brier_parts,
-    cross_fitted,
-    expected_calibration_error,
-    isotonic,
-    platt,
-    reliability_curve,
-)
+from calibration.statistics.cross_fitting import cross_fitted, direction, folds_of, oriented
+from calibration.statistics.rescaling import Rescaling, by_rank, constant, linear, ordinal
+from calibration.statistics.score_calibration import METHODS, calibration_of, isotonic, platt
 
 PLAN = Plan(resamples=100)
 
@@ -37,57 +31,84 @@ def test_platt_is_logistic_regression_without_penalty_on_many_items() -> None:
     )
 
 
-@pytest.mark.parametrize("method", ["isotonic", "platt"])
+@pytest.mark.parametrize("method", METHODS)
 def test_cross_fitting_calibrates_without_seeing_the_own_dialogue(method: str) -> None:
     score, truth, dialogues = _scored()
-    calibrated = cross_fitted(score, truth, dialogues, method=method)
-    raw = (score - 1) / 4
-    assert brier(calibrated, truth, dialogues, PLAN).value < brier(raw, truth, dialogues, PLAN).value
+    fit = METHODS[method]
+    calibrated = cross_fitted(score, truth, dialogues, fit=fit)
+    assert brier_score_loss(truth, calibrated) < brier_score_loss(truth, (score - 1) / 4)
     changed = truth.copy()
     changed[dialogues == 3] = 1 - changed[dialogues == 3]
-    again = cross_fitted(score, changed, dialogues, method=method)
+    again = cross_fitted(score, changed, dialogues, fit=fit)
     assert again[dialogues == 3] == pytest.approx(calibrated[dialogues == 3])
 
 
-def test_cross_fitting_needs_as_many_dialogues_as_folds() -> None:
+def test_folds_are_of_whole_dialogues_and_there_are_as_many_dialogues() -> None:
+    dialogues = np.repeat(np.arange(23), 4)
+    folds = folds_of(dialogues, len(dialogues))
+    assert all(len(set(folds[dialogues == d])) == 1 for d in range(23))
+    assert sorted(set(folds)) == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="5 folds"):
-        cross_fitted([1, 2, 3], [0, 1, 1], ["a", "a", "b"])
+        cross_fitted([1, 2, 3], [0, 1, 1], ["a", "a", "b"], fit=isotonic)
+
+
+def test_scores_that_fall_with_the_truth_are_turned_round() -> None:
+    score, truth, _ = _scored()
+    assert (direction(score, truth), direction(-score, truth), direction(score * 0, truth)) == (1, -1, 1)
+    rising, falling = oriented(isotonic)(score, truth), oriented(isotonic)(-score, truth)
+    assert rising([1, 3, 5]) == pytest.approx(falling([-1, -3, -5]))
 
 
 def test_the_parts_of_brier_add_up() -> None:
-    score, truth, _ = _scored()
+    score, truth, dialogues = _scored()
     p = score / 6
-    parts = brier_parts(p, truth)
-    assert parts.reliability - parts.resolution + parts.uncertainty == pytest.approx(
-        brier_score_loss(truth, p)
-    )
-    binned = brier_parts(p, truth, bins=3)
-    total = binned.reliability - binned.resolution + binned.uncertainty + binned.within
-    assert total == pytest.approx(brier_score_loss(truth, p))
+    for bins in (None, 3, 10):
+        found = calibration_of(p, truth, dialogues, bins=bins, plan=PLAN)
+        assert found.brier.value == pytest.approx(brier_score_loss(truth, p), abs=1e-12)
+        parts = found.parts
+        total = (
+            parts.reliability.value - parts.resolution.value + parts.uncertainty.value + parts.within.value
+        )
+        assert total == pytest.approx(found.brier.value, abs=1e-12)
+        assert parts.uncertainty.value == pytest.approx(truth.var(), abs=1e-12)
+    assert calibration_of(p, truth, bins=None, plan=PLAN).parts.within.value == 0
 
 
 def test_calibration_error_is_the_mean_gap_of_the_curve_and_states_its_bins() -> None:
     score, truth, dialogues = _scored()
     p = score / 6
-    curve = reliability_curve(p, truth, bins=5)
-    wanted = sum(b.n * abs(b.predicted - b.observed) for b in curve) / len(p)
-    result = expected_calibration_error(p, truth, dialogues, bins=5, plan=PLAN)
-    assert result.value == pytest.approx(wanted)
-    assert "5 bins of equal width" in result.method
-    assert result.low < result.high
+    found = calibration_of(p, truth, dialogues, bins=5, plan=PLAN)
+    error = found.expected_calibration_error
+    wanted = sum(b.n * abs(b.predicted - b.observed.value) for b in found.curve) / len(p)
+    assert error.value == pytest.approx(wanted, abs=1e-12)
+    assert "5 bins of equal width" in error.method
+    assert error.low < error.high
 
 
-def test_the_curve_keeps_every_item_whatever_the_bins() -> None:
-    score, truth, _ = _scored()
-    for rule in ("equal_width", "equal_count"):
-        assert sum(b.n for b in reliability_curve(score / 5, truth, rule=rule)) == len(score)
+@pytest.mark.parametrize("rule", ["equal_width", "equal_count"])
+def test_the_curve_keeps_every_item_whatever_the_bins_and_is_pandas_mean(rule: str) -> None:
+    score, truth, dialogues = _scored()
+    curve = calibration_of(score / 5.5, truth, dialogues, rule=rule, plan=PLAN).curve
+    assert sum(b.n for b in curve) == len(score)
+    for own in curve:
+        inside = (score / 5.5 >= own.low) & (score / 5.5 < own.high)
+        if rule == "equal_width":
+            assert own.observed.value == pytest.approx(pd.Series(truth[inside]).mean(), abs=1e-12)
+            if 0 < own.observed.value < 1:
+                assert own.observed.low <= own.observed.value <= own.observed.high
 
 
 def test_what_is_not_a_probability_is_refused() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
-        brier([1.2], [1])
+        calibration_of([1.2], [1])
     with pytest.raises(ValueError, match="truth is 0 or 1"):
-        brier([0.2], [3])
+        calibration_of([0.2], [3])
+    with pytest.raises(ValueError, match="no items"):
+        calibration_of([], [])
+
+
+def test_a_constant_map_is_the_mean_of_the_targets() -> None:
+    assert constant([1, 2, np.nan, 6])([-5, 100]).tolist() == [3, 3]
 
 
 def test_a_linear_map_takes_end_to_end_and_says_so() -> None:
@@ -116,7 +137,7 @@ def test_a_map_that_is_not_one_is_refused() -> None:
 
 def test_a_probability_on_an_edge_belongs_to_the_bin_above() -> None:
     tenths = [n / 10 for n in range(1, 10)]
-    curve = reliability_curve(tenths, [0] * 9)
+    curve = calibration_of(tenths, [0] * 9, plan=PLAN).curve
     assert [(b.low, b.n) for b in curve] == [(tenth, 1) for tenth in tenths]
 
 

@@ -12,7 +12,7 @@ from calibration.statistics.comparison import (
     two_sample_permutation,
     williams,
 )
-from calibration.statistics.planning import clusters_for_alt_test, design_effect
+from calibration.statistics.planned_power import clusters_for_alt_test
 from calibration.statistics.replacement import alternative_annotator_test, by_rejected
 
 PLAN = Plan(resamples=50)
@@ -81,31 +81,11 @@ def test_a_difference_carries_the_flags_of_both_its_sides() -> None:
     assert "constant_rater" in found.flags
 
 
-def test_a_plan_counts_a_study_with_too_few_items_as_not_passed() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 60)
-    block = np.where(rng.random((60, 4)) < 0.95, truth[:, None], 1 - truth[:, None])
-    pilot = Ratings.from_matrix(
-        block, level="binary", clusters=np.arange(60) // 2, raters=["a", "b", "c", "judge"]
-    )
-    plan = clusters_for_alt_test(
-        pilot, "judge", ["a", "b", "c"], epsilon=0.3, grid=(10, 14, 20), plan=Plan(resamples=100)
-    )
-    assert [p.power for p in plan.powers[:2]] == [0.0, 0.0]
-    assert plan.powers[2].power > 0.5
-
-
 def test_what_is_no_test_does_not_count_among_the_tests() -> None:
     p = np.array([[0.02, np.nan, 0.5], [0.02, 0.9, 0.5], [np.nan, np.nan, np.nan]])
     assert by_rejected(p, 0.05).tolist() == [[False] * 3] * 3
     assert by_rejected(np.array([[0.03, np.nan]]), 0.05).tolist() == [[True, False]]
     assert by_rejected(np.array([[0.03, 0.9]]), 0.05).tolist() == [[False, False]]
-
-
-def test_a_design_effect_without_variation_is_none() -> None:
-    same = Ratings.from_matrix([[1, 1]] * 8, level="binary", scale=(0, 1), clusters=[0, 0, 1, 1, 2, 2, 3, 3])
-    assert design_effect(same, "percent_agreement", ("r1", "r2"), PLAN) is None
-    assert design_effect(same, "cohen_kappa", ("r1", "r2"), PLAN) is None
 
 
 def _rare(people: int, rated: tuple[int, ...] = ()) -> Ratings:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from calibration.agree import csv_table, html_page, latex, table_seven, text
+from calibration.agree import csv_table, extras, html_page, judging, latex, table_seven, text
 from calibration.agree.by_level import computed as by_level
 from calibration.agree.by_level import options as level_options
 from calibration.agree.cells import Declared
@@ -26,7 +26,7 @@ from calibration.statistics.by_level.aggregated import aggregate
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import second_opinions
-from calibration.statistics.core.records import default_samples
+from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import SCALES, Level
 
 SCHEMES = ("clusters", "items", "systems", "crossed")
@@ -93,12 +93,19 @@ class Command(BaseCommand):
         )
         for more in MORE:
             parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
+        extras.add_arguments(parser)
         parser.add_argument(
             "--verify",
             action="store_true",
             help="compute kappa and MCC of two raters by scikit-learn as well; a difference is an error",
         )
         level_options.add_to(parser)
+        parser.add_argument(
+            "--compare",
+            action="store_true",
+            help="also compare all pairs of judges and metrics against the same reference",
+        )
+        parser.add_argument("--key", help="the rater that is the answer key (those of kind key, where named)")
         output = parser.add_mutually_exclusive_group()
         output.add_argument("--json", action="store_true", help="print JSON for programs")
         output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
@@ -116,20 +123,22 @@ class Command(BaseCommand):
                 raise ValueError("--reference-question goes with --levels turn,dialogue,system")
             file = read_ratings(options["ratings"], _reading(options), _progress)
             with second_opinions() if options["verify"] else nullcontext():
-                sections, entries = _analysed(file, plan, options)
+                sections, entries, beside = _analysed(file, plan, options)
             tables = _table_seven(file, sections, plan, options)
+            more = extras.computed(sections, plan, options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         name = file.path.name
         if options["json"]:
             whole = {"input": _understood(file, sections), "statistics": entries}
             seven = {"table7": table_seven.as_json(tables)} if options["table7"] else {}
-            shown = json.dumps(whole | seven, allow_nan=False)
+            shown = json.dumps(whole | seven | beside.json | more.as_json(), allow_nan=False)
         elif options["csv"]:
             tagged = [e.as_dict() for t in tables for row in t.rows for e in table_seven.entries(row, t)]
-            shown = csv_table.written([*entries, *tagged])
+            shown = csv_table.written([*entries, *tagged, *beside.entries, *more.entries()])
         else:
             sections += [table_seven.section(table, sections[0].ratings) for table in tables]
+            sections += [*beside.sections, *more.sections]
             writer = html_page if options["html"] else latex if options["latex"] else text
             shown = writer.written(name, sections)
         self.stdout.write(shown)
@@ -143,7 +152,12 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
         reading = replace(reading, questions=[*reading.questions, asked.reference_question])
     file = read_ratings(options["ratings"], reading, _progress)
     shown = by_level.tables(
-        file, asked, plan, lambda part: _ratings(file, part, options), _progress, options["by"]
+        file,
+        asked,
+        plan,
+        lambda part: file.ratings(part, **_how(file, part, options)),
+        _progress,
+        options["by"],
     )
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
     return by_level.written(file, shown, form)
@@ -197,12 +211,18 @@ def _progress(table: Table) -> Iterable[tuple[int, Row]]:
 
 def _analysed(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
-) -> tuple[list[Section], list[dict[str, Any]]]:
+) -> tuple[list[Section], list[dict[str, Any]], judging.Beside]:
     sections, entries = [], []
+    beside = judging.Beside(plan, options)
     for part in file.parts:
         level, _ = _scale(file, part, options)
         said = [*_samples(part, level, options), *file.unread()]
-        ratings = _ratings(file, part, options)
+        repeats = [m.repeats for m in options["more"] or () if m.repeats and not options["aggregate"]]
+        samples = _repeated(file, part, options) if repeats else None
+        how = _how(file, part, options)
+        ratings = judging.with_key(file.ratings(part, **how, keep=True), options["key"])
+        readings = judging.readings(file, part, ratings, how)
+        part.collector = Collector()
         against = options["against"]
         if against is not None and against not in ratings.raters:
             raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
@@ -214,18 +234,32 @@ def _analysed(
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
         asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        if samples is not None:
+            asked += [block for more in repeats for block in more(ratings, samples, plan)]
         sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
         marked = {"stratum": part.stratum} if options["by"] else {}
+        beside.add(part.question, title, readings, marked)
         more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
-    return sections, entries
+    beside.check()
+    return sections, entries, beside
 
 
-def _ratings(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings:
-    """Return a part's ratings as the options say, once: its rows are let go of."""
+def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
+    """Return how a part's values and repeated answers are read."""
     level, values = _scale(file, part, options)
-    positive, samples = options["positive"], options["samples"]
-    return file.ratings(part, level=cast(Level, level), values=values, positive=positive, samples=samples)
+    return {
+        "level": cast(Level, level),
+        "values": values,
+        "positive": options["positive"],
+        "samples": options["samples"],
+    }
+
+
+def _repeated(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings | None:
+    """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
+    how = _how(file, part, options)
+    return file.samples(part, level=how["level"], values=how["values"], positive=how["positive"])
 
 
 def _table_seven(

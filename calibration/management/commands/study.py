@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
 from calibration.management import scope_options as places
+from calibration.management.studies import study_named
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
@@ -56,7 +57,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
         try:
-            study = _made(options) if options["definition"] else _study(options)
+            study = _made(options) if options["definition"] else study_named(options)
             if options["verify"]:
                 self._verify(study, options)
                 return
@@ -117,17 +118,3 @@ def _made(options: dict[str, Any]) -> Study:
     corpus, campaign = places.place(options["corpus"], options["campaign"])
     name = options["name"]
     return studies.create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=None)
-
-
-def _study(options: dict[str, Any]) -> Study:
-    if not options["name"]:
-        corpus, campaign = places.place(options["corpus"], options["campaign"])
-        return studies.automatic(corpus=corpus, campaign=campaign)
-    found = Study.objects.select_related("corpus", "campaign__corpus").filter(name=options["name"]).first()
-    if found is None:
-        known = places.there_are(Study.objects.values_list("name", flat=True))
-        raise CommandError(
-            f"no study {options['name']!r}; {known}. "
-            "Every corpus and campaign has a report of its own: --corpus NAME or --campaign NAME"
-        )
-    return found

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from annotation.text.numbers import number, percent
 from calibration.models import Report
-from calibration.reports import caveats, tables
+from calibration.reports import caveats
+from calibration.reports.figure import Figure, Marks
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
-from calibration.reports.snapshot import Figure, Marks, snapshot_of
+from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import Cell, Table
 from calibration.reports.view import tables_of
 from calibration.reports.wording import interval
@@ -22,7 +23,7 @@ def write(report: Report) -> str:
     result = snapshot_of(report)
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += caveats.caveats(result)
-    lines = [f"% {' '.join(text.split())}" for text in [report.study.name, *comments]]
+    lines = [_comment(text) for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
     for table in tables_of(result):
         named = ["Who"] if table.compares else []
@@ -30,14 +31,12 @@ def write(report: Report) -> str:
         body = _under_headings(table, named, len(head))
         above = _over(table, len(head) - len(table.columns))
         tabular = _table(head, body, table.notes, texts=1 + len(named), above=above, said=table.said)
-        lines += [f"% {' '.join(table.title.split())}", *tabular]
-    if found := tables.metrics(result):
-        body = [
-            _line([*map(escaped, (question, metric, f"{e.n_items:,}")), _value(e), _under(e)])
-            for question, metric, e, _ in found
-        ]
-        lines += _table(["Question", "Metric", "Items", "ρ", "Interval"], body, [])
+        lines += [_comment(table.title), *tabular]
     return "\n".join([*lines, ""])
+
+
+def _comment(text: str) -> str:
+    return f"% {' '.join(text.split())}"
 
 
 def _under_headings(table: Table, named: Sequence[str], columns: int) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from calibration.models import Report
 from calibration.reports import caveats, lede, tables
-from calibration.reports.figures import crowd, figures
 from calibration.reports.renderings.common import cell, headings, look_lines, part_line, summary, value
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Table
@@ -31,16 +30,9 @@ def write(report: Report) -> str:
             for row in table.rows
         ]
         rows = _under_headings(table, rows)
-        lines += [f"## {table.title}", "", *_table(head, rows, None if table.compares else len(head) - 1), ""]
-        lines += [f"{_plain(' '.join(table.said))}", ""] if table.said else []
-    if found := tables.metrics(result):
-        rows = [[question, metric, f"{e.n_items:,}", cell(e)] for question, metric, e, _ in found]
-        lines += [
-            f"## Metrics with {crowd(figures(result)).many}",
-            "",
-            *_table(["Question", "Metric", "Items", "ρ"], rows),
-            "",
-        ]
+        lines += [f"## {_plain(table.title)}", ""]
+        lines += [*_table(head, rows, None if table.compares else len(head) - 1), ""]
+        lines += [*(f"- {_plain(sentence)}" for sentence in table.said), *([""] if table.said else [])]
     if left := result.uncompared:
         rows = [[q.title, q.scheme_title, listed(q.raters), q.reason] for q in left]
         lines += ["## Not compared", "", *_table(["Question", "Scheme", "Answered by", "Why"], rows, 0), ""]

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from calibration.reports.sections import intraclass, levels, prevalence, table_seven
+from calibration.reports.sections import (
+    against_key,
+    coverage,
+    intraclass,
+    judges_compared,
+    levels,
+    prevalence,
+    raters,
+    scores,
+    table_seven,
+)
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     levels.SECTION,
+    judges_compared.SECTION,
+    against_key.SECTION,
     table_seven.SECTION,
+    coverage.SECTION,
     prevalence.SECTION,
+    scores.SECTION,
+    raters.SECTION,
     intraclass.SECTION,
 )
 

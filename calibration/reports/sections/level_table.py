@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from annotation.text.numbers import number
+from calibration.reports.figure import Marks
 from calibration.reports.figures import Figure, crowd, figures, worded
 from calibration.reports.levels import LevelCell, LevelRow, LevelTable
-from calibration.reports.snapshot import Marks, Snapshot
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, noted
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

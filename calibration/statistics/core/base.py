@@ -94,8 +94,9 @@ class Statistic:
     ``used`` marks the sample's items it rests on, where that is not all of them. ``library`` computes the
     point value by a library, None where that would take too much memory: it is then the value, and one that
     differs from ours is an error. ``second_opinion`` computes it by a library that takes seconds to load:
-    asked where a report is verified, it stays ours. ``in_reports`` words it in reports, where its title would
-    be too long for a column or a sentence.
+    asked where a report is verified, it stays ours. ``remark`` says what the result's method adds of this
+    sample, if anything. ``in_reports`` words it in reports, where its title would be too long for a column or
+    a sentence.
     """
 
     key: str
@@ -112,6 +113,7 @@ class Statistic:
     used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
     library: Callable[[Sample], float | None] | None = None
     second_opinion: Callable[[Sample], float] | None = None
+    remark: Callable[[Sample], str] | None = None
     in_reports: InReports | None = None
 
     def __post_init__(self) -> None:

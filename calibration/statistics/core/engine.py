@@ -142,12 +142,13 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
     n_drawn = sample.resampling.n_drawn(sample.units if used is None else sample.units[used])
     bounds = interval_of(estimate.point, estimate.replicates, n_drawn, plan, estimate.leave_one_out)
     flags = verdict.flags + bounds.flags + cluster_flags(n_drawn)
+    remark = statistic.remark(sample) if statistic.remark is not None else ""
     return Result(
         statistic.key,
         estimate.point,
         bounds.low,
         bounds.high,
-        method=plan.method,
+        method=f"{plan.method}; {remark}" if remark else plan.method,
         reason=bounds.reason,
         flags=flags,
         **counts,

@@ -65,12 +65,12 @@ def _pairs_of_patterns(sample: Sample, divisor: Floats) -> Additive:
     membership = sparse.csr_array(
         (np.ones(sample.n_items), (sample.units, which.ravel())), shape=(n_units, len(patterns))
     )
-    flat = _pair_tables(patterns, divisor[first])
+    flat = pair_tables(patterns, divisor[first])
     cells = np.unique(flat.indices).astype(np.int64)
     return Additive((membership @ flat[:, cells]).toarray(), cells, (k, k))
 
 
-def _pair_tables(patterns: Floats, divisor: Floats) -> sparse.csr_array:
+def pair_tables(patterns: Floats, divisor: Floats) -> sparse.csr_array:
     """Return each pattern's ordered pairs of values over its divisor, as patterns x (k * k)."""
     k = patterns.shape[1]
     rows, values = np.nonzero(patterns)

@@ -74,6 +74,18 @@ class Collector:
         """Whether a rater answered more than once."""
         return any(self._samples)
 
+    @property
+    def answers(self) -> dict[str, int]:
+        """How many answers each rater gave to an item at most: its calls, where it is a judge."""
+        columns, samples, answers = (
+            np.frombuffer(a, np.intc).astype(np.int64) for a in (self._columns, self._samples, self._answers)
+        )
+        given = answers >= 0
+        most = int(samples.max(initial=0)) + 1
+        distinct = np.unique(columns[given] * most + samples[given]) // most
+        counted = np.bincount(distinct, minlength=len(self._raters))
+        return dict(zip(self._raters, counted.tolist(), strict=True))
+
     def add(self, record: Record) -> None:
         """Take a record.
 

@@ -31,13 +31,21 @@ def resampled(
     units: Ints, rows: Floats, compute: Callable[[Floats], Floats], plan: Plan
 ) -> tuple[float, Floats]:
     """Return compute's value on the totals of rows (items x d), and on the totals of every resample."""
-    n_units = int(units.max()) + 1 if units.size else 0
-    if n_units == 0:
+    if not units.size:
         return float("nan"), np.empty(0)
+    whole, drawn = totals(units, rows, plan)
+    return float(compute(whole)[0]), compute(drawn) if len(drawn) else np.empty(0)
+
+
+def totals(units: Ints, rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
+    """Return the totals of rows (items x d) as 1 x d, and those of every resample (resamples x d).
+
+    For several figures of the same rows: each reads them, and all see the same resamples.
+    """
+    n_units = int(units.max()) + 1
     sums = additive(units, n_units, rows).sums
-    point = float(compute(sums.sum(axis=0)[None, :])[0])
-    parts = [compute(weights @ sums) for weights in Resampling(plan, units, n_units).chunks()]
-    return point, np.concatenate(parts) if parts else np.empty(0)
+    parts = [weights @ sums for weights in Resampling(plan, units, n_units).chunks()]
+    return sums.sum(axis=0)[None, :], np.concatenate(parts) if parts else np.empty((0, sums.shape[1]))
 
 
 def finished(

@@ -1,0 +1,280 @@
+"""`agree --compare` and `--key`: judges against each other, and everybody against an answer key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from calibration.agree.collect import Part, RatingsFile
+from calibration.agree.report import Block, Section
+from calibration.agree.words import number, title_of
+from calibration.statistics import Analysis, Entry, Ratings, Result
+from calibration.statistics.by_level.aggregated import Unit, aggregate
+from calibration.statistics.compared_pairs import ACCURACY, OF_PEOPLE, Compared
+from calibration.statistics.contenders import contenders_of
+from calibration.statistics.core.records import default_samples
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.types import Samples
+from calibration.statistics.judges_compared import Comparisons, judges_compared
+from calibration.statistics.keys import DIFFERENCE, KeyRow, KeyTable, keys_of
+
+KEY_WORDS = {
+    "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
+    "kappa": "Cohen's kappa",
+    "mcc": "Matthews correlation",
+    DIFFERENCE: "Accuracy less that of the best baseline",
+}
+MOST_VALUES = 10
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A question's ratings by the first of repeated answers and by their mean, and how many there are."""
+
+    first: Ratings
+    mean: Ratings | None
+    calls: Mapping[str, int]
+    samples: Samples | None
+
+    def over(self, unit: Unit) -> Readings:
+        """Return the means of continuations or systems."""
+        mean = aggregate(self.mean, unit) if self.mean is not None else None
+        return replace(self, first=aggregate(self.first, unit), mean=mean)
+
+    def keyed(self, name: str | None) -> Readings:
+        """Return them with one rater taken as the answer key."""
+        mean = with_key(self.mean, name) if self.mean is not None else None
+        return replace(self, first=with_key(self.first, name), mean=mean)
+
+
+def with_key(ratings: Ratings, name: str | None) -> Ratings:
+    """Return the ratings with one rater's kind made key."""
+    kinds = zip(ratings.raters, ratings.kinds, strict=True)
+    return replace(ratings, kinds=tuple("key" if rater == name else kind for rater, kind in kinds))
+
+
+def readings(file: RatingsFile, part: Part, ratings: Ratings, how: dict[str, Any]) -> Readings:
+    """Return a part's ratings by each policy of repeated answers; `how` reads its values, as for `ratings`.
+
+    A part without repeated answers is read once: by every policy it is the same.
+    """
+    if not part.collector.repeated:
+        return Readings(ratings, None, {}, how["samples"])
+    first = file.ratings(part, **(how | {"samples": "first"}), keep=True)
+    ordered = default_samples(ratings.level) == "mean"
+    mean = file.ratings(part, **(how | {"samples": "mean"}), keep=True) if ordered else None
+    return Readings(first, mean, part.collector.answers, how["samples"])
+
+
+class Beside:
+    """What `--compare` and keys add to a report, question by question: JSON, CSV entries, sections."""
+
+    def __init__(self, plan: Plan, options: Mapping[str, Any]) -> None:
+        """Take the options of the command. Raises ValueError for those that do not go together."""
+        self.plan, self.options = plan, options
+        self.compare, self.key = bool(options["compare"]), options["key"]
+        self.entries: list[dict[str, Any]] = []
+        self.sections: list[Section] = []
+        self.json: dict[str, list[dict[str, Any]]] = {"compared": []} if self.compare else {}
+        self.key_seen = False
+        if self.compare and options["against"]:
+            raise ValueError("--compare does not go with --against: it compares with people, or with a key")
+
+    def add(self, question: str, title: str, of: Readings, marked: dict[str, Any]) -> None:
+        """Compare a question's judges where asked to, and everybody with its keys where it has any."""
+        of = of.keyed(self.key)
+        self.key_seen |= self.key in of.first.raters
+        if of.first.of_kind("key") and not self.options["aggregate"] and not self.options["against"]:
+            tables = keys_of(of.first, plan=self.plan)
+            self.json.setdefault("against_key", []).extend(row | marked for row in key_json(question, tables))
+            self.entries += [entry.as_dict() | marked for entry in key_entries(question, tables)]
+            self.sections += [_key_section(title, table, of.first) for table in tables]
+        if self.compare:
+            self._add_pairs(question, title, of, marked)
+
+    def _add_pairs(self, question: str, title: str, of: Readings, marked: dict[str, Any]) -> None:
+        found = compared(of.over(self.options["aggregate"]) if self.options["aggregate"] else of, self.plan)
+        self.json["compared"] += [row | marked for row in compared_json(question, found)]
+        self.entries += [entry.as_dict() | marked for entry in compared_entries(question, found)]
+        if found.pairs:
+            self.sections.append(compared_section(title, found, of.first))
+
+    def check(self) -> None:
+        """Raise ValueError where what was asked for is not in the file."""
+        if self.key and not self.key_seen:
+            raise ValueError(f"--key: no rater {self.key!r}")
+        if self.compare and not self.json["compared"]:
+            raise ValueError(
+                "--compare needs two judges or metrics, or one that answered several times, beside people or "
+                "a key: the column kind must say judge or metric of them, and human or key of the others"
+            )
+
+
+def compared(of: Readings, plan: Plan) -> Comparisons:
+    """Return all pairs of a question's judges and metrics."""
+    people = of.first if of.mean is None or of.samples == "first" else of.mean
+    return judges_compared(people, contenders_of(of.first, of.mean, of.calls), plan=plan)
+
+
+def compared_json(question: str, found: Comparisons) -> Iterator[dict[str, Any]]:
+    """Yield a row a pair and statistic."""
+    for row in found.pairs:
+        yield {
+            "raters": [one.rater for one in row.contenders],
+            "samples": [one.samples or None for one in row.contenders],
+            "question": question,
+            "statistic": row.statistic,
+            "reference": row.reference,
+            "a": row.first.value,
+            "b": row.second.value,
+            "difference": row.difference.value,
+            "low": row.difference.low,
+            "high": row.difference.high,
+            "p": row.p.value,
+            "p_holm": row.p_holm.value,
+            "n_items": row.difference.n_items,
+            "n_clusters": row.difference.n_clusters,
+            "n_dropped": row.n_dropped,
+            "status": row.difference.status,
+            "reason": row.difference.reason,
+            "flags": list(row.difference.flags),
+            "intervals": {"a": [row.first.low, row.first.high], "b": [row.second.low, row.second.high]},
+            "method": row.p.method,
+        }
+
+
+def key_json(question: str, tables: Sequence[KeyTable]) -> Iterator[dict[str, Any]]:
+    """Yield a row a rater, then the baselines, of each key."""
+    for table in tables:
+        if table.reason:
+            yield {"question": question, "key": table.key, "reason": table.reason}
+        for row in (*table.rows, *table.baselines):
+            named = {result.name: result for result in _results(row)}
+            yield {
+                "question": question,
+                "key": table.key,
+                "rater": row.rater,
+                "kind": row.kind,
+                "n_items": row.n,
+                "n_missing": row.missing,
+                **{name: result.value for name, result in named.items()},
+                "intervals": {name: [result.low, result.high] for name, result in named.items()},
+                "reasons": {name: result.reason for name, result in named.items() if not result.ok},
+                "baseline": row.best or None,
+                "baseline_accuracy": row.best_accuracy,
+                "values": list(table.values),
+                "confusion": [list(counts) for counts in row.matrix],
+            }
+
+
+def _results(row: KeyRow) -> tuple[Result, ...]:
+    return (*row.figures, row.difference) if row.difference is not None else row.figures
+
+
+def compared_entries(question: str, found: Comparisons) -> Iterator[Entry]:
+    """Yield the figures of pairs under names of their own: what the CSV holds."""
+    for row in found.pairs:
+        names = tuple(one.name for one in row.contenders)
+        figures = {
+            "first": (row.first, (row.reference, names[0])),
+            "second": (row.second, (row.reference, names[1])),
+            "difference": (row.difference, names),
+            "p": (row.p, names),
+            "p_holm": (row.p_holm, names),
+        }
+        for name, (result, raters) in figures.items():
+            yield Entry(replace(result, name=f"compared_{name}_{row.statistic}"), raters, question)
+
+
+def key_entries(question: str, tables: Sequence[KeyTable]) -> Iterator[Entry]:
+    """Yield the figures against keys under names of their own: what the CSV holds."""
+    for table in tables:
+        for row in (*table.rows, *table.baselines):
+            for result in _results(row):
+                yield Entry(replace(result, name=f"key_{result.name}"), (table.key, row.rater), question)
+
+
+def compared_section(title: str, found: Comparisons, ratings: Ratings) -> Section:
+    """Return the pairs as a section of the report: a block a statistic, a row a pair."""
+    families: dict[tuple[str, str], list[Compared]] = {}
+    for row in found.pairs:
+        families.setdefault((row.statistic, row.reference), []).append(row)
+    blocks = tuple(_pairs_block(*family, rows, title) for family, rows in families.items())
+    every = tuple(entry for block in blocks for entry in block.entries)
+    facts = [
+        "Both values of a pair rest on the items that both answered; agreement with people is the mean of "
+        "the agreement with each, a correlation is with the mean of the people. A difference is the first "
+        "less the second, on the same resamples; p is of swapping their answers in whole clusters, corrected "
+        "by Holm over all pairs of the question and statistic.",
+        "A difference that is not shown is no proof that both are equally good: read its interval.",
+    ]
+    if found.left_out:
+        facts.append(f"{found.left_out:,} pairs of metrics are left out, as there are many.")
+    head = ", ".join(filter(None, [title, "judges compared"]))
+    return Section(head, ratings, Analysis(panel=every), tuple(facts), (), blocks, ())
+
+
+def _pairs_block(statistic: str, reference: str, rows: Sequence[Compared], title: str) -> Block:
+    words = "Accuracy" if statistic == ACCURACY else title_of(statistic)
+    against = "people" if reference == OF_PEOPLE else reference
+    entries = tuple(Entry(replace(row.difference, name=_told(row)), _less(row), title) for row in rows)
+    return Block(f"{words} with {against}, first less second", entries)
+
+
+def _less(row: Compared) -> tuple[str, ...]:
+    one, other = row.contenders
+    return (f"{one.name} less {other.name}",)
+
+
+def _told(row: Compared) -> str:
+    """Say both values and the p-values of a pair, in the place of a statistic's name."""
+    dropped = f", {row.n_dropped:,} items dropped" if row.n_dropped else ""
+    if not row.difference.ok:
+        return f"no comparison{dropped}"
+    values = f"{number(row.first.value)} less {number(row.second.value)}"
+    return f"{values}; p {_p(row.p)}, corrected {_p(row.p_holm)}{dropped}"
+
+
+def _p(result: Result) -> str:
+    return f"{result.value:.4f}"
+
+
+def _key_section(title: str, table: KeyTable, ratings: Ratings) -> Section:
+    head = ", ".join(filter(None, [title, f"against the key {table.key}"]))
+    if table.reason:
+        said = f"{table.reason[:1].upper()}{table.reason[1:]}."
+        return Section(head, ratings, Analysis(), (), (said,), (), ())
+    blocks = [_key_block(row, table, title) for row in table.rows]
+    baselines = [Entry(_named(r), (row.rater,), title) for row in table.baselines for r in row.figures]
+    blocks.append(Block("Baselines", tuple(baselines)))
+    every = tuple(entry for block in blocks for entry in block.entries)
+    facts = (
+        "Every figure rests on the items that the key and the rater both answered; repeated answers are read "
+        "by the first. The majority value is chosen on the items it is scored on and therefore slightly "
+        "optimistic; random is what answers drawn evenly from all values reach on average.",
+    )
+    return Section(head, ratings, Analysis(panel=every), facts, (), tuple(blocks), ())
+
+
+def _key_block(row: KeyRow, table: KeyTable, title: str) -> Block:
+    entries = tuple(Entry(_named(result), (row.rater,), title) for result in _results(row))
+    notes = [f"{row.n:,} items; {row.missing:,} that the key answers are missing."]
+    if row.best:
+        notes.append(f"Best baseline on these: {row.best}, accuracy {number(row.best_accuracy)}.")
+    if row.matrix and (len(table.values) <= MOST_VALUES):
+        notes.append(f"Answers by value of the key: {_matrix(row, table.values)}.")
+    return Block(f"{row.rater} ({row.kind})" if row.kind else row.rater, entries, note=" ".join(notes))
+
+
+def _named(result: Result) -> Result:
+    return replace(result, name=KEY_WORDS[result.name])
+
+
+def _matrix(row: KeyRow, values: Sequence[str]) -> str:
+    rows = []
+    for value, counts in zip(values, row.matrix, strict=True):
+        met = ", ".join(f"{n:,} {other}" for other, n in zip(values, counts, strict=True) if n)
+        rows.append(f"{value}: {met or 'none'}")
+    return "; ".join(rows)

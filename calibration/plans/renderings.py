@@ -1,0 +1,110 @@
+"""The forms a plan is given in: text for a terminal, JSON, CSV and Markdown, all from one table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from annotation.text.csv_cells import guarded
+from annotation.text.numbers import number
+from calibration.agree.words import plain
+from calibration.plans import wording
+from calibration.plans.answer import PlanAnswer
+
+WIDTH = 100
+COLUMNS = ("n_clusters", "expected", "low", "high", "share_undefined")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanForm:
+    """One form: its key in commands and addresses, its name, file suffix and type, and its writer."""
+
+    key: str
+    name: str
+    suffix: str
+    media_type: str
+    write: Callable[[PlanAnswer], str]
+
+
+def headings(answer: PlanAnswer) -> list[str]:
+    """Return the columns of the table."""
+    return ["Dialogues", "Expected width" if answer.goal == "width" else "Power", "Range over pilots"]
+
+
+def rows(answer: PlanAnswer) -> list[list[str]]:
+    """Return the table in words: number of dialogues, expected width or power, its range."""
+    digits = 3 if answer.goal == "width" else 2
+    found = []
+    for row in answer.rows:
+        span = f"{number(row.low, digits)} to {number(row.high, digits)}"
+        if row.high is None:
+            span = f"{number(row.low, digits)} or more" if row.low is not None else ""
+        expected = number(row.expected, digits)
+        if row.expected is None:
+            expected = f"no interval: undefined in {row.share_undefined:.0%} of studies"
+        found.append([f"{row.n_clusters:,}", expected, span])
+    return found
+
+
+def as_text(answer: PlanAnswer) -> str:
+    """Return the plan for a terminal."""
+    lines = [wording.title(answer), ""]
+    for sentence in wording.sentences(answer):
+        lines += textwrap.wrap(plain(sentence), WIDTH)
+    table = [headings(answer), *rows(answer)] if answer.rows else []
+    widths = [max(len(row[place]) for row in table) for place in range(3)] if table else []
+    lines += ["", *("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table)]
+    for sentence in wording.cautions(answer):
+        lines += textwrap.wrap(plain(sentence), WIDTH, initial_indent="* ", subsequent_indent="  ")
+    return "\n".join([*lines, *([f"({answer.method})"] if answer.method else []), ""])
+
+
+def as_json(answer: PlanAnswer) -> str:
+    """Return everything, unrounded, with the answer in words."""
+    said = {"answer": wording.sentences(answer), "cautions": wording.cautions(answer)}
+    return json.dumps(answer.as_dict() | said, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_csv(answer: PlanAnswer) -> str:
+    """Return the table, unrounded; without a plan one line that says why."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["question", "rater", "statistic", "target", *COLUMNS, "reason"])
+    about = [guarded(text) for text in (answer.question, answer.rater, answer.statistic)]
+    for row in answer.rows:
+        writer.writerow([*about, answer.target, *(getattr(row, column) for column in COLUMNS), ""])
+    if not answer.rows:
+        writer.writerow([*about, answer.target, *("" for _ in COLUMNS), guarded(answer.reason)])
+    return out.getvalue()
+
+
+def as_markdown(answer: PlanAnswer) -> str:
+    """Return the plan as Markdown."""
+    lines = [f"# {_plain(wording.title(answer))}", ""]
+    lines += [_plain(" ".join(wording.sentences(answer))), ""]
+    if answer.rows:
+        lines += [f"| {' | '.join(headings(answer))} |", "| ---: | ---: | ---: |"]
+        lines += [f"| {' | '.join(map(_plain, row))} |" for row in rows(answer)]
+        lines += [""]
+    lines += [f"- {_plain(sentence)}" for sentence in wording.cautions(answer)]
+    return "\n".join([*lines, "", _plain(answer.method), ""])
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    return " ".join("".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text).split())
+
+
+FORMS: dict[str, PlanForm] = {
+    form.key: form
+    for form in (
+        PlanForm("text", "Text", "txt", "text/plain; charset=utf-8", as_text),
+        PlanForm("json", "JSON", "json", "application/json", as_json),
+        PlanForm("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
+        PlanForm("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
+    )
+}

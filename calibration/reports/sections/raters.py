@@ -1,0 +1,240 @@
+"""Each rater of a question: how it rates, how it agrees with the rest, how alike it answers again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from calibration.reports.charts import Chart, Point
+from calibration.reports.figures import QuestionFigures, crowd, figures, lead, worded
+from calibration.reports.raters import QuestionRaters, RaterLine, RepeatLine
+from calibration.reports.sections.base import Asked, Line, Section, View
+from calibration.reports.sections.rater_words import meaning, notes, unknown
+from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.tables import Row, Table, label, noted
+from calibration.statistics import Result
+from calibration.statistics.core.base import InReports
+from calibration.statistics.rater_panel import AGREES, RATES
+from calibration.statistics.rater_repeats import PASSES, SAME
+
+KEY = "raters"
+MANY = 14
+"""Rows up to which a table is shown whole; of more the ENDS at either end are, and the rest is folded."""
+ENDS = 5
+PAGE = 30
+"""Rows of two lines that a printed page holds."""
+MOST_DRAWN = 40
+FEWEST_DRAWN = 3
+KINDS = {"human": "person", "": "rater"}
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A table as the page shows it: its ends, and what lies between them, if it is long."""
+
+    table: Table
+    between: Table | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The raters of one question on the page, and the questions there are; `use`: how often each value."""
+
+    questions: list[tuple[str, str]]
+    ref: str
+    tables: list[Folded]
+    values: list[str]
+    use: list[tuple[str, list[float]]]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fine(Figure):
+    """A figure that may be small, such as the share of turns with a rare tag: its interval is so, too."""
+
+    end_digits: ClassVar[int] = 3
+
+
+Titled = tuple[str, QuestionFigures, QuestionRaters]
+
+
+def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+    """Return the tables of every question for files, of the one that is chosen for the page."""
+    found = _titled(result)
+    described = [one for one in found if one[2].rows or one[2].repeats]
+    if not described:
+        said = unknown(found)
+        return [View(Table("Raters, one by one", []), said)] if said else []
+    if asked is not None:
+        return [_page(described, unknown(found), asked)]
+    found_views = [
+        View(table, notes(one[2], one[1].crowd) if place == 0 else ())
+        for one in described
+        for place, table in enumerate(page for table in _tables(one) for page in _pages(table))
+    ]
+    meant = meaning((one[2] for one in described), crowd(one[1] for one in described))
+    last = found_views[-1]
+    return [*found_views[:-1], replace(last, what=(*last.what, *unknown(found), *meant))]
+
+
+def _page(found: Sequence[Titled], left: tuple[str, ...], asked: Asked) -> View:
+    """Return one view that shows the question chosen, else the one that stands for the others."""
+    by_ref = {one[1].data.ref: one for one in found}
+    first = lead([one[1] for one in found])
+    chosen = asked.get(KEY, "") if asked.get(KEY) in by_ref else first.data.ref if first else ""
+    one = by_ref[chosen]
+    values = list(dict.fromkeys(value for row in one[2].rows for value in row.shares))
+    shown = Shown(
+        [(ref, title) for ref, (title, _, _) in by_ref.items()],
+        chosen,
+        [_folded(table) for table in _tables(one)],
+        values,
+        [(row.name, [row.shares.get(value, 0.0) for value in values]) for row in one[2].rows if row.shares],
+        (*notes(one[2], one[1].crowd), *meaning([one[2]], one[1].crowd)),
+    )
+    return View(
+        Table(f"Raters, one by one: {one[0]}", []), left, template="calibration/_raters.html", data=shown
+    )
+
+
+def _titled(result: Snapshot) -> list[Titled]:
+    by_ref = {raters.ref: raters for raters in result.raters}
+    questions = label(figures(result))
+    return [(title, q, by_ref[q.data.ref]) for title, q in questions if q.data.ref in by_ref]
+
+
+def _tables(one: Titled) -> list[Table]:
+    """Return the tables of a question that have rows: how raters rate, agree, answer again, and pass^k."""
+    title, question, raters = one
+    rates = RATES | ({"rater_mean": InReports("", "Share")} if question.data.level == "binary" else {})
+    with_rest = InReports("", f"{worded(raters.statistic).symbol or 'Agreement'} with the rest")
+    agrees = AGREES | {"rater_with_rest": with_rest}
+    found = [
+        _table(f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
+        _table(f"How raters agree with the rest: {title}", agrees, _sorted(raters.rows, "rater_with_rest")),
+    ]
+    for how, words in (("samples", "by their samples"), ("again", "asked twice")):
+        lines = [line for line in raters.repeats if line.how == how]
+        columns = {f"{how}_{name}": said for name, said in SAME.items()}
+        found.append(_table(f"How alike raters answer, {words}: {title}", columns, lines))
+    for start, what in PASSES.items():
+        lines = [line for line in raters.repeats if any(f.name.startswith(start) for f in line.figures)]
+        ks = sorted({int(f.name.removeprefix(start)) for n in lines for f in n.figures if start in f.name})
+        columns = {f"{start}{k}": InReports("", f"k = {k}") for k in ks}
+        found.append(_table(f"Repeated answers, {what}: {title}", columns, lines))
+    return [table for table in found if table.rows]
+
+
+def _table(
+    title: str, columns: Mapping[str, InReports], lines: Sequence[RaterLine] | Sequence[RepeatLine]
+) -> Table:
+    """Return the lines that have one of the figures, and the columns that some line fills."""
+    used = [name for name in columns if any(line.figure(name) for line in lines)]
+    why: list[str] = []
+    rows = [
+        _row(line, [_figure(line.figure(name), line.name) for name in used], why)
+        for line in lines
+        if any(line.figure(name) for name in used)
+    ]
+    return Table(title, [(name, columns[name].heading) for name in used], rows, why, first="Rater")
+
+
+def _row(line: RaterLine | RepeatLine, cells: Sequence[Figure | None], why: list[str]) -> Row:
+    given = [cell for cell in cells if cell]
+    return Row(
+        line.name,
+        _who(line),
+        given[0].n_items,
+        given[0].n_clusters,
+        [noted(cell, why) for cell in cells],
+        first=True,
+    )
+
+
+def _who(line: RaterLine | RepeatLine) -> str:
+    if isinstance(line, RepeatLine):
+        times = f"{line.n_answers} samples" if line.how == "samples" else "two occasions"
+        return f"{KINDS.get(line.kind, line.kind)}, {times}"
+    kind = "simulated" if line.simulated else KINDS.get(line.kind, line.kind)
+    return f"{kind}, group {line.group}" if line.group > 1 else kind
+
+
+def _figure(result: Result | None, rater: str) -> Figure | None:
+    return None if result is None else Fine(**vars(Figure.of(result, raters=[rater], question="")))
+
+
+def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:
+    """Return people, then the others, each from the lowest figure up; those without it last."""
+
+    def place(row: RaterLine) -> tuple[bool, bool, float]:
+        figure = row.figure(name)
+        value = figure.value if figure is not None else None
+        return row.kind != "human", value is None, value or 0.0
+
+    return sorted(rows, key=place)
+
+
+def _folded(table: Table) -> Folded:
+    """Return a long table's ends, with the judges, apart from the people between them."""
+    people = [row for row in table.rows if row.who.startswith(("person", "simulated", "rater"))]
+    if len(people) <= MANY:
+        return Folded(table)
+    between = people[ENDS:-ENDS]
+    hidden = {id(row) for row in between}
+    ends = [row for row in table.rows if id(row) not in hidden]
+    return Folded(replace(table, rows=ends), replace(table, rows=between))
+
+
+def _pages(table: Table) -> list[Table]:
+    """Return a table in parts that a printed page holds, named by their place."""
+    parts = [table.rows[start : start + PAGE] for start in range(0, len(table.rows), PAGE)]
+    if len(parts) == 1:
+        return [table]
+    return [
+        replace(table, title=f"{table.title} ({place} of {len(parts)})", rows=rows)
+        for place, rows in enumerate(parts, 1)
+    ]
+
+
+def severity(result: Snapshot) -> list[Chart]:
+    """Return the severity of each rater on the question that stands for the others, the lowest first."""
+    found = [one for one in _titled(result) if any(row.figure("rater_severity") for row in one[2].rows)]
+    first = lead([one[1] for one in found])
+    for title, question, raters in found:
+        if first is None or question is not first:
+            continue
+        told = [
+            (row, figure) for row in raters.rows if (figure := row.figure("rater_severity")) and figure.ok
+        ]
+        told.sort(key=lambda pair: pair[1].value or 0.0)
+        if len(told) < FEWEST_DRAWN:
+            return []
+        if len(told) > MOST_DRAWN:
+            told = told[: MOST_DRAWN // 2] + told[-MOST_DRAWN // 2 :]
+        points = tuple(
+            Point(
+                row.name, KINDS.get(row.kind, row.kind), f.value, f.low, f.high, f.n_items, f.n_clusters, ""
+            )
+            for row, f in told
+        )
+        axis = f"Severity, items held equal, {result.definition.plan.level:.0%} interval"
+        return [Chart("severity", f"Who rates lower or higher: {title}", axis, points)]
+    return []
+
+
+def lines(result: Snapshot) -> Iterator[Line]:
+    """Yield every figure of each rater, named as in the JSON, then the mean over raters."""
+    for title, question, raters in _titled(result):
+        ref = question.data.ref
+        told = [(line.name, line.figures) for line in raters.rows]
+        told += [(line.name, line.figures) for line in raters.repeats]
+        for name, found in told:
+            for figure in found:
+                yield ref, title, figure.name, Figure.of(figure, raters=[name], question=title)
+        if raters.over is not None:
+            names = [row.name for row in raters.rows if row.kind == "human"]
+            yield ref, title, raters.over.name, Figure.of(raters.over, raters=names, question=title)
+
+
+SECTION = Section(KEY, views, lines, severity)

@@ -1,0 +1,222 @@
+"""One row a rater: how it rates beside the rest, how far it agrees with them, and how alike it answers again.
+
+The rest of a rater are the people other than it; where there are none, the other raters. Raters whom nobody
+identified have no row: a slot is not one person throughout, so its figures would be nobody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.statistics.analysis import PEOPLE, mean_of
+from calibration.statistics.core.base import InReports
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.resampling import Plan, Resampling, resampling_of
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.types import CATEGORIES, Floats, Ints
+from calibration.statistics.describe import as_numbers, average, bland_altman, ends, shares, spread
+from calibration.statistics.rater_repeats import repeat_title
+from calibration.statistics.raters import AlphaOfOthers, over_raters, with_the_rest
+from calibration.statistics.severity import RaterEffect, groups_of, rater_effects
+from calibration.statistics.table import STATISTICS
+
+ASIDE = frozenset({"key", "metric", "composite"})
+NOBODY = "nobody else answered it"
+UNKNOWN = "its raters are unidentified, and a slot is not one person across items"
+
+RATES: dict[str, InReports] = {
+    "rater_mean": InReports("Mean", "Mean"),
+    "rater_difference": InReports("Less the rest, same items", "Less the rest"),
+    "rater_limit_low": InReports("Lower limit of agreement with the rest", "Lower limit"),
+    "rater_limit_high": InReports("Upper limit of agreement with the rest", "Upper limit"),
+    "rater_severity": InReports("Severity, items held equal", "Severity"),
+    "rater_misfit": InReports("Misfit (mean square of residuals)", "Misfit"),
+    "rater_spread": InReports("Spread beside the rest's", "Spread"),
+    "rater_ends": InReports("Use of the ends, less the rest", "Ends"),
+}
+AGREES: dict[str, InReports] = {
+    "rater_with_rest": InReports("Agreement with the rest", "With the rest"),
+    "rater_alpha_without": InReports("Krippendorff's alpha without the rater", "α without"),
+    "rater_alpha_gain": InReports("Krippendorff's alpha with less without the rater", "α gained"),
+}
+FIGURES = RATES | AGREES
+"""What a row may hold: a figure's title, and the heading of its column."""
+
+
+def figure_title(name: str) -> str:
+    """Return what a figure of a rater is called, of those over raters and of repeats, too; else nothing."""
+    if name in FIGURES:
+        return FIGURES[name].name
+    if name.startswith("over_raters_"):
+        return f"{STATISTICS[name.removeprefix('over_raters_')].title}, mean over pairs of people"
+    return repeat_title(name)
+
+
+@dataclass(frozen=True)
+class RaterRow:
+    """A rater: its group of raters whom items join (0: none), its figures, and its use of each value."""
+
+    rater: str
+    kind: str
+    group: int
+    figures: tuple[Result, ...]
+    shares: dict[str, float]
+
+
+@dataclass(frozen=True)
+class RaterPanel:
+    """The raters of a question, in the order of the ratings; `reason` says why there are none.
+
+    `groups` names the raters whom items join, where they fall apart. `through_judges`: people whom no item
+    joins are compared through judges. `over` is the mean agreement of pairs of people, with an interval over
+    people; None where nothing applies. `statistic` is that of the agreement with the rest.
+    """
+
+    rows: tuple[RaterRow, ...]
+    statistic: str
+    groups: tuple[tuple[str, ...], ...] = ()
+    through_judges: bool = False
+    over: Result | None = None
+    unidentified: int = 0
+    reason: str = ""
+
+
+def rater_panel(
+    ratings: Ratings, columns: Sequence[int] | None = None, plan: Plan | None = None
+) -> RaterPanel:
+    """Return the rows of the raters of some columns: of all but metrics and answer keys unless told."""
+    plan = plan or Plan()
+    if columns is None:
+        columns = [j for j, kind in enumerate(ratings.kinds) if kind not in ASIDE]
+    given = ~np.isnan(ratings.values)
+    columns = [j for j in columns if given[:, j].any()]
+    known = [j for j in columns if ratings.identified[j]]
+    statistic = "cohen_kappa" if ratings.level in CATEGORIES else "spearman"
+    unidentified = len(columns) - len(known)
+    if ratings.problem or not known:
+        reason = ratings.problem or (UNKNOWN if unidentified else "nobody answered it")
+        return RaterPanel((), statistic, unidentified=unidentified, reason=reason)
+    return _Panel(ratings, columns, known, statistic, resampling_of(ratings, plan)).panel()
+
+
+@dataclass
+class _Panel:
+    """A panel under way."""
+
+    ratings: Ratings
+    columns: Sequence[int]
+    known: Sequence[int]
+    statistic: str
+    resampling: Resampling
+
+    def __post_init__(self) -> None:
+        self.block = as_numbers(self.ratings)
+        self.people = [j for j in self.columns if self.ratings.kinds[j] == PEOPLE]
+        self.alpha = AlphaOfOthers(self.ratings, self.resampling)
+
+    def panel(self) -> RaterPanel:
+        effects = self._effects()
+        groups = groups_of(self.ratings.values[:, list(self.known)])
+        rows = tuple(
+            RaterRow(
+                self.ratings.raters[j],
+                self.ratings.kinds[j],
+                int(groups[place]),
+                self._figures(j, effects[place] if effects else None),
+                shares(self.ratings, j),
+            )
+            for place, j in enumerate(self.known)
+        )
+        return RaterPanel(
+            rows,
+            self.statistic,
+            _named(groups, [row.rater for row in rows]),
+            self._through_judges(groups),
+            self._over(),
+            len(self.columns) - len(self.known),
+        )
+
+    def _effects(self) -> tuple[RaterEffect, ...]:
+        if self.block is None:
+            return ()
+        return rater_effects(self.ratings, self.block, self.known, self.people, self.resampling)
+
+    def _figures(self, column: int, effect: RaterEffect | None) -> tuple[Result, ...]:
+        rest = self.rest(column)
+        found = [] if self.block is None else self._rates(self.block, column, rest, effect)
+        if rest:
+            found.append(with_the_rest(self.ratings, column, rest, self.statistic, self.resampling))
+            found += self._alphas(column, rest)
+        elif self.block is None:
+            found.append(_without("rater_with_rest", NOBODY))
+        flag = self.ratings.level == "ordinal" and self.block is not None
+        return tuple(r.with_flags("treated_as_interval") if flag and r.name in RATES else r for r in found)
+
+    def rest(self, column: int) -> list[int]:
+        """Return with whom a rater is compared."""
+        others = [j for j in self.people if j != column]
+        return others or [j for j in self.columns if j != column]
+
+    def _rates(
+        self, block: Floats, column: int, rest: Sequence[int], effect: RaterEffect | None
+    ) -> list[Result]:
+        found = [average(block, column, self.resampling)]
+        if not rest:
+            return [*found, _without("rater_difference", NOBODY)]
+        theirs = mean_of(block[:, list(rest)])
+        bias, low, high = bland_altman(block[:, column], theirs, self.resampling)
+        found.append(replace(bias, name="rater_difference"))
+        if self.ratings.level not in CATEGORIES:
+            found += [replace(low, name="rater_limit_low"), replace(high, name="rater_limit_high")]
+        if effect is not None:
+            found += [effect.severity, effect.misfit]
+        if self.ratings.level not in CATEGORIES:
+            found.append(spread(block, column, rest, self.resampling))
+            at_ends = ends(self.ratings, block, column, rest, self.resampling)
+            found += [at_ends] if at_ends is not None else []
+        return found
+
+    def _alphas(self, column: int, rest: Sequence[int]) -> list[Result]:
+        if not all(self.ratings.on_scale[j] for j in (column, *rest)):
+            reason = "answers that were averaged are not on the scale, and alpha reads the scale"
+            return [_without("rater_alpha_without", reason), _without("rater_alpha_gain", reason)]
+        return [self.alpha.without(rest), self.alpha.gain(column, rest)]
+
+    def _through_judges(self, groups: Ints) -> bool:
+        """Whether people whom no item joins are in one group because judges rated the items of all."""
+        humans = [place for place, j in enumerate(self.known) if j in self.people]
+        if len(humans) < 2 or len(humans) == len(self.known):
+            return False
+        alone = groups_of(self.ratings.values[:, [self.known[place] for place in humans]])
+        together = {int(groups[place]) for place in humans}
+        return len(together) == 1 and (len(set(alone.tolist())) > 1 or not alone.any())
+
+    def _over(self) -> Result | None:
+        """Return the mean agreement of pairs of identified people, over people."""
+        raters = [j for j in self.known if j in self.people and self.ratings.on_scale[j]]
+        if len(raters) < 2 or self.ratings.scale is None:
+            return None
+        ordered = self.ratings.level not in CATEGORIES
+        return over_raters(
+            self.ratings,
+            raters,
+            "cohen_kappa_quadratic" if ordered else "cohen_kappa",
+            self.resampling.plan,
+        )
+
+
+def _named(groups: Ints, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups by name, the largest first, then each rater alone; none where all are joined."""
+    found = [
+        tuple(name for name, group in zip(names, groups, strict=True) if group == number)
+        for number in range(1, int(groups.max(initial=0)) + 1)
+    ]
+    found += [(name,) for name, group in zip(names, groups, strict=True) if group == 0]
+    return tuple(found) if len(found) > 1 else ()
+
+
+def _without(name: str, reason: str) -> Result:
+    return Result(name, status="insufficient", reason=reason, n_raters=1)

@@ -1,0 +1,336 @@
+"""A judge's or metric's scores in people's terms: thresholds, probabilities, and maps to people's scale.
+
+For a yes/no question the truth is people's majority (items on which they tie are left out and counted); for
+scales it is people's mean. Whatever is learned is learned on other dialogues than those that are shown: on a
+part set aside for it, or on the other folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.statistics.analysis import mean_of
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.engine import Estimate, estimates, result_of
+from calibration.statistics.core.resampling import Plan, resampling_of
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.samples import Sample
+from calibration.statistics.core.sums import finished, totals
+from calibration.statistics.core.types import ORDERED, Floats, Ints
+from calibration.statistics.cross_fitting import FOLDS, Fit, cross_fitted, folds_of, oriented
+from calibration.statistics.planned_figures import people_of
+from calibration.statistics.rescaling import by_rank, constant, linear, ordinal
+from calibration.statistics.score_calibration import METHODS, Calibration, calibration_of
+from calibration.statistics.table import STATISTICS
+from calibration.statistics.thresholds import RULES, Threshold, learned
+
+MARKS = ("precision", "recall", "f1", "balanced_accuracy", "cohen_kappa", "mcc")
+"""The figures of marks made by a threshold, people's majority as the reference."""
+ERRORS = ("mae", "rmse", "mean_error")
+MAPS = {
+    "as_is": "as given",
+    "linear": "linear, end to end",
+    "rank": "by rank",
+    "ordinal": "rising fit",
+    "ordinal_rounded": "rising fit, rounded to the scale",
+    "mean": "people’s mean for all",
+}
+"""How scores are read on people's scale; the last reads nothing of them, and is what a map has to beat."""
+SCORING = ("judge", "metric")
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a threshold of one score makes of it.
+
+    ``threshold`` is what all the labels that it may be learned from give (None with a ``reason``); over the
+    folds it lay between ``least`` and ``most``. ``results`` are those of MARKS.
+    """
+
+    rater: str
+    rule: str
+    threshold: Threshold | None
+    least: float | None
+    most: float | None
+    n_learned: int
+    n_ties: int
+    results: tuple[Result, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """A score as probabilities by one method, and how well these are calibrated; else ``reason``."""
+
+    rater: str
+    method: str
+    n_learned: int
+    calibration: Calibration | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A score on people's scale by one map: results are those of ERRORS; else ``reason``."""
+
+    rater: str
+    map: str
+    n_learned: int
+    results: tuple[Result, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ScoreAnalysis:
+    """All that is said of a question's scores; ``held_out``: learned on a part of its own, else on folds."""
+
+    held_out: bool
+    marks: tuple[Marks, ...] = ()
+    probabilities: tuple[Probabilities, ...] = ()
+    mapped: tuple[Mapped, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.marks or self.probabilities or self.mapped)
+
+
+def of_scores(
+    shown: Ratings,
+    learning: Ratings | None = None,
+    *,
+    ends: Mapping[str, tuple[float, float]] | None = None,
+    plan: Plan | None = None,
+) -> ScoreAnalysis:
+    """Return what the scores of a question are worth in people's terms, on the items shown.
+
+    ``learning`` are the ratings that maps are learned from, of other dialogues; None cross-fits over FOLDS
+    folds of the dialogues shown. ``ends`` are the lowest and highest value of scores that have a declared
+    scale. Scores are those of judges and metrics that are not on the question's own scale. Intervals are
+    percentile over clusters, the learned maps held fixed.
+    """
+    plan = replace(plan or Plan(), interval="percentile")
+    people = people_of(shown)
+    raters = [
+        name
+        for name, kind, on in zip(shown.raters, shown.kinds, shown.on_scale, strict=True)
+        if kind in SCORING and not on
+    ]
+    held_out = learning is not None
+    if not people or not raters or shown.problem or shown.level == "nominal":
+        return ScoreAnalysis(held_out)
+    meetings = [_Meeting(shown, learning, rater, plan) for rater in raters]
+    if shown.level == "binary":
+        return ScoreAnalysis(
+            held_out,
+            tuple(_marks(meeting, rule) for meeting in meetings for rule in RULES),
+            tuple(_probabilities(meeting, method) for meeting in meetings for method in METHODS),
+        )
+    known = ends or {}
+    return ScoreAnalysis(
+        held_out, mapped=tuple(one for m in meetings for one in _mapped(m, known.get(m.rater)))
+    )
+
+
+class _Meeting:
+    """One score and people's truth, on the items that have both: those shown, and those learned from."""
+
+    def __init__(self, shown: Ratings, learning: Ratings | None, rater: str, plan: Plan) -> None:
+        self.rater, self.plan, self.ratings = rater, plan, shown
+        self.scores, self.truth, self.clusters, self.n_ties = _paired(shown, rater)
+        self.learning = None if learning is None else _paired(learning, rater)[:2]
+
+    @property
+    def n_learned(self) -> int:
+        """How many items maps are learned from."""
+        return len(self.truth if self.learning is None else self.learning[1])
+
+    def applied(self, fit: Fit) -> Floats:
+        """Return the mapped scores of the items shown. ValueError where the map cannot be learned."""
+        self.check()
+        if self.learning is None:
+            return cross_fitted(self.scores, self.truth, self.clusters, fit=fit, seed=self.plan.seed)
+        return fit(*self.learning)(self.scores)
+
+    def check(self) -> None:
+        """ValueError where there is nothing to learn from, or nothing to show."""
+        if not len(self.truth):
+            raise ValueError("no item has both this score and people’s answers")
+        if self.learning is not None and not len(self.learning[1]):
+            raise ValueError("no item of dev has both this score and people’s answers")
+
+    @property
+    def how(self) -> str:
+        """How figures were kept apart from what they were learned on."""
+        if self.learning is not None:
+            return f"learned on {self.n_learned} items of dev"
+        return f"cross-fitted over {FOLDS} folds of dialogues"
+
+
+def _paired(ratings: Ratings, rater: str) -> tuple[Floats, Floats, Ints, int]:
+    """Return scores, truth and clusters of the items that have both, and on how many people tie."""
+    if rater not in ratings.raters:
+        empty = np.empty(0)
+        return empty, empty, np.empty(0, np.int64), 0
+    truth = truth_of(ratings)
+    scores = ratings.values[:, ratings.column(rater)]
+    tied = (truth == TIE) & ~np.isnan(scores)
+    both = ~np.isnan(truth) & ~np.isnan(scores) & ~tied
+    return scores[both], truth[both], ratings.clusters[both], int(tied.sum())
+
+
+TIE = -1.0
+
+
+def truth_of(ratings: Ratings) -> Floats:
+    """Return people's truth per item: their mean; for a yes/no question 1 or 0 by majority, else TIE."""
+    block = ratings.values[:, list(people_of(ratings))]
+    if ratings.level != "binary":
+        return mean_of(block)
+    share = mean_of(np.where(np.isnan(block), np.nan, (block == ratings.positive).astype(np.float64)))
+    return np.where(np.isnan(share), np.nan, np.where(share == 0.5, TIE, (share > 0.5).astype(np.float64)))
+
+
+def _marks(meeting: _Meeting, rule: str) -> Marks:
+    def fit(scores: Floats, truth: Floats) -> Threshold:
+        return learned(scores, truth, rule)
+
+    try:
+        marks = meeting.applied(fit)
+        source = (meeting.scores, meeting.truth) if meeting.learning is None else meeting.learning
+        whole = fit(*source)
+    except ValueError as error:
+        return Marks(meeting.rater, rule, None, None, None, meeting.n_learned, meeting.n_ties, (), str(error))
+    values = [one.value for one in _of_folds(meeting, fit)]
+    how = f"threshold by {RULES[rule].name}, {meeting.how}"
+    return Marks(
+        meeting.rater,
+        rule,
+        whole,
+        min(values, default=None),
+        max(values, default=None),
+        meeting.n_learned,
+        meeting.n_ties,
+        tuple(replace(r, method=f"{how}; {r.method}") for r in _against(meeting, marks)),
+    )
+
+
+def _of_folds(meeting: _Meeting, fit: Callable[[Floats, Floats], Threshold]) -> Iterator[Threshold]:
+    """Yield the threshold of each fold; none where they were learned on a part of its own."""
+    if meeting.learning is not None:
+        return
+    fold = folds_of(meeting.clusters, len(meeting.truth), seed=meeting.plan.seed)
+    for number in range(FOLDS):
+        yield fit(meeting.scores[fold != number], meeting.truth[fold != number])
+
+
+def _against(meeting: _Meeting, marks: Floats) -> list[Result]:
+    """Return the figures of marks against people's majority, which is the reference."""
+    ratings = Ratings.from_matrix(
+        np.column_stack([meeting.truth, marks]),
+        level="binary",
+        raters=("people", meeting.rater),
+        clusters=meeting.clusters,
+    )
+    resampling = resampling_of(ratings, meeting.plan)
+    sample = Sample(ratings, (0, 1), resampling)
+    keys = ["specificity", *(key for key in MARKS if key in STATISTICS)]
+    found = {e.statistic.key: e for e in estimates(sample, [STATISTICS[key] for key in keys], resampling)}
+    results = {key: result_of(estimate, sample, meeting.plan) for key, estimate in found.items()}
+    results["balanced_accuracy"] = _balanced(
+        found["recall"], found["specificity"], results["recall"], meeting
+    )
+    return [results[key] for key in MARKS]
+
+
+def _balanced(recall: Estimate, specificity: Estimate, like: Result, meeting: _Meeting) -> Result:
+    """Return the mean of recall and specificity, on the same resamples."""
+    reason = next(
+        (e.verdict.reason for e in (recall, specificity) if not e.ok), "not defined on these ratings"
+    )
+    both = recall.ok and specificity.ok
+    return finished(
+        "balanced_accuracy",
+        (recall.point + specificity.point) / 2 if both else np.nan,
+        (recall.replicates + specificity.replicates) / 2 if both else np.empty(0),
+        meeting.plan,
+        n_items=like.n_items,
+        n_clusters=like.n_clusters,
+        n_raters=2,
+        undefined=reason,
+    )
+
+
+def _probabilities(meeting: _Meeting, method: str) -> Probabilities:
+    def fit(scores: Floats, truth: Floats) -> Callable[[Floats], Floats]:
+        if truth.min() == truth.max():
+            said = "yes" if truth[0] else "no"
+            raise ValueError(f"no probability can be learned: people say {said} throughout")
+        return METHODS[method](scores, truth)
+
+    try:
+        probabilities = np.clip(meeting.applied(oriented(fit)), 0.0, 1.0)
+        found = calibration_of(probabilities, meeting.truth, meeting.clusters, plan=meeting.plan)
+    except ValueError as error:
+        return Probabilities(meeting.rater, method, meeting.n_learned, None, str(error))
+    return Probabilities(meeting.rater, method, meeting.n_learned, found)
+
+
+def _mapped(meeting: _Meeting, ends: tuple[float, float] | None) -> Iterator[Mapped]:
+    for name, fit in _fits(meeting.ratings, ends).items():
+        try:
+            values = meeting.applied(fit)
+        except ValueError as error:
+            yield Mapped(meeting.rater, name, meeting.n_learned, (), str(error))
+            continue
+        learns = name != "as_is" and not (name == "linear" and ends)
+        how = f"{MAPS[name]}, {meeting.how if learns else 'nothing learned'}"
+        yield Mapped(
+            meeting.rater, name, meeting.n_learned if learns else 0, tuple(_errors(meeting, values, how))
+        )
+
+
+def _fits(ratings: Ratings, ends: tuple[float, float] | None) -> dict[str, Fit]:
+    """Return the maps that apply: as given only where both scales are declared, rounded only to a scale."""
+    scale = ratings.scale if ratings.level in ORDERED else None
+    fits: dict[str, Fit] = {}
+    if ends:
+        fits["as_is"] = lambda x, y: lambda new: np.asarray(new, np.float64)
+    fits["linear"] = _linear(ends, (scale[0], scale[-1]) if scale else None)
+    fits["rank"] = oriented(by_rank)
+    fits["ordinal"] = oriented(ordinal)
+    if scale and ratings.level == "ordinal":
+        fits["ordinal_rounded"] = oriented(lambda x, y: ordinal(x, y, scale))
+    fits["mean"] = lambda x, y: constant(y)
+    return fits
+
+
+def _linear(ends: tuple[float, float] | None, target: tuple[float, float] | None) -> Fit:
+    """Return the linear map between two scales' ends; those of an undeclared scale are learned."""
+    if ends and target:
+        return lambda x, y: linear(ends, target)
+    return oriented(
+        lambda x, y: linear((float(x.min()), float(x.max())), target or (float(y.min()), float(y.max())))
+    )
+
+
+def _errors(meeting: _Meeting, values: Floats, how: str) -> Iterator[Result]:
+    """Yield mean absolute error, root mean squared error, and mean error (value less people's mean)."""
+    off = values - meeting.truth
+    rows = np.column_stack([np.ones(len(off)), np.abs(off), off**2, off])
+    units = np.unique(meeting.clusters, return_inverse=True)[1].ravel()
+    whole, drawn = totals(units, rows, meeting.plan)
+    for place, name in enumerate(ERRORS, 1):
+        found = [t[:, place] / t[:, 0] for t in (whole, drawn)]
+        point, replicates = (np.sqrt(f) if name == "rmse" else f for f in found)
+        yield finished(
+            name,
+            float(point[0]),
+            replicates,
+            meeting.plan,
+            n_items=len(off),
+            n_clusters=len(np.unique(units)),
+            n_raters=2,
+            method=how,
+        )
