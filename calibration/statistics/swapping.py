@@ -149,7 +149,7 @@ def _standard(values: Floats, spread: tuple[float, float] | None = None) -> Floa
     return np.asarray((values - centre) / scale)
 
 
-def permuted(trials: Sequence[Swapped], n_clusters: int, by: Swaps) -> Permuted:
+def permuted(trials: Sequence[Swapped], n_clusters: int, drawing: Swaps) -> Permuted:
     """Return the two-sided p-value of the mean over trials of the difference: (b + 1) / (B + 1).
 
     b counts the swaps, of B tried, with a difference at least as large as the one observed; where all swaps
@@ -158,7 +158,7 @@ def permuted(trials: Sequence[Swapped], n_clusters: int, by: Swaps) -> Permuted:
     """
     observed = abs(float(_mean(trials, np.zeros((1, n_clusters)))[0]))
     limit = observed - ROUNDING * max(1.0, observed)
-    chunks, is_exact = by.of(n_clusters)
+    chunks, is_exact = drawing.of(n_clusters)
     extreme, tried = 0, 0
     for chunk in chunks:
         values = np.abs(_mean(trials, chunk))

@@ -8,7 +8,6 @@ from argparse import ArgumentParser
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
@@ -19,17 +18,14 @@ from calibration.agree.by_level import options as level_options
 from calibration.agree.cells import Declared
 from calibration.agree.collect import Part, RatingsFile, Reading, read_ratings
 from calibration.agree.files import RatingsFileError, Row, Table
-from calibration.agree.more import MORE
+from calibration.agree.options import add_to
 from calibration.agree.report import Section, section_of
 from calibration.statistics import Plan, analyse
 from calibration.statistics.by_level.aggregated import aggregate
-from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.records import Collector, default_samples
-from calibration.statistics.core.types import SCALES, Level
-
-SCHEMES = ("clusters", "items", "systems", "crossed")
+from calibration.statistics.core.types import Level
 
 
 class Command(BaseCommand):
@@ -47,70 +43,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("ratings", type=Path, help="the ratings file")
-        parser.add_argument(
-            "--scale", choices=SCALES, help="measurement level of the values (needed without a column level)"
-        )
-        parser.add_argument("--values", help="the scale's values, comma-separated, lowest first: 1,2,3,4,5")
-        parser.add_argument(
-            "--missing",
-            action="append",
-            default=[],
-            help="cells that mean no answer, comma-separated: NA,N/A,-",
-        )
-        parser.add_argument(
-            "--positive", default="1", help="the positive class of precision, recall and F1 (1)"
-        )
-        parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
-        parser.add_argument("--against", help="only pairs with this rater, as the reference")
-        parser.add_argument("--by", help="a column whose values are reported separately, such as system")
-        parser.add_argument(
-            "--samples", choices=("mean", "first", "separate"), help="what becomes of repeated answers"
-        )
-        parser.add_argument("--cluster", help="the column of clusters (cluster, where it exists)")
-        parser.add_argument("--no-cluster", action="store_true", help="take every item as independent")
-        parser.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples (2000)")
-        parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (0)")
-        parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
-        parser.add_argument("--interval", choices=("percentile", "bca"), default="percentile")
-        parser.add_argument(
-            "--resample", choices=SCHEMES, default="clusters", help="what is drawn (clusters)"
-        )
-        parser.add_argument("--aggregate", choices=("continuation", "system"), help="compare means of these")
-        parser.add_argument(
-            "--epsilon", type=float, default=0.15, help="margin of the alternative annotator test"
-        )
-        parser.add_argument(
-            "--table7",
-            action="store_true",
-            help="also read all binary questions as behaviours: each judge's marks against the people's",
-        )
-        parser.add_argument(
-            "--policy",
-            choices=POLICIES,
-            default=next(iter(POLICIES)),
-            help="what --table7 does with a person who never marks a behaviour",
-        )
-        for more in MORE:
-            parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
-        extras.add_arguments(parser)
-        parser.add_argument(
-            "--verify",
-            action="store_true",
-            help="compute kappa and MCC of two raters by scikit-learn as well; a difference is an error",
-        )
-        level_options.add_to(parser)
-        parser.add_argument(
-            "--compare",
-            action="store_true",
-            help="also compare all pairs of judges and metrics against the same reference",
-        )
-        parser.add_argument("--key", help="the rater that is the answer key (those of kind key, where named)")
-        output = parser.add_mutually_exclusive_group()
-        output.add_argument("--json", action="store_true", help="print JSON for programs")
-        output.add_argument("--html", action="store_true", help="print one self-contained page with charts")
-        output.add_argument("--csv", action="store_true", help="print a flat CSV table")
-        output.add_argument("--latex", action="store_true", help="print LaTeX tables (booktabs)")
+        add_to(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, analyse and print; a mistake in the file or the options is one line on stderr."""
