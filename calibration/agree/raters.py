@@ -15,7 +15,7 @@ NOTES = {
     "rater_difference": "The rest are the people other than the rater; where there are none, all others.",
     "rater_severity": (
         "Least squares of value = item + rater: each rater is taken to be off by the same amount on every "
-        "item. 0 is the average person, each by the number of ratings."
+        "item. 0 is the average person, each by the number of ratings; below 0 a rater is severe."
     ),
     "rater_misfit": "Above 1 a rater is less predictable than the others once severity is allowed for.",
     "rater_spread": "Below 1 a rater keeps to the middle of the scale, above 1 to its ends.",

@@ -59,9 +59,11 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "heading": lede.headline_question(result) if report.study.automatic else report.study.name,
         "answers": lede.lede(result),
         "caveats": caveats.caveats(result),
-        "charts": [(chart, _trusted(chart)) for chart in charts_of(result) if not chart.folded],
+        "charts": _drawn(charts.charts(result)),
         "agreement": tables.agreement(result),
-        "sections": sections(result, asked),
+        "sections": [
+            (section, _drawn(section.charts(result)), views) for section, views in sections(result, asked)
+        ],
         "means": means.means(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, asked) if asked is not None else None,
@@ -76,6 +78,11 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "links": links(result),
         "query": f"?snapshot={report.pk}",
     }
+
+
+def _drawn(found: Sequence[charts.Chart]) -> list[tuple[charts.Chart, SafeString]]:
+    """Return charts with their SVG, without those that a section draws by itself."""
+    return [(chart, _trusted(chart)) for chart in found if not chart.folded]
 
 
 def pairs_of(result: Snapshot, asked: Asked) -> pairs.Pairs | None:

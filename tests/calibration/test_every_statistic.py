@@ -19,6 +19,7 @@ from calibration.models import Report
 from calibration.reports import tables
 from calibration.reports.latex import escaped
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.sections import SECTIONS
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.statistics.table import STATISTICS, described
 from calibration.studies import actions as studies
@@ -169,3 +170,8 @@ def test_agree_prints_every_statistic_in_every_form(files: dict[str, Path], form
         values = [entry["value"] for entry in entries if entry["name"] == key and entry["value"] is not None]
         assert values, key
         assert all(WRITTEN[form](value) in said for value in values), key
+
+
+def test_every_section_of_a_report_is_shown_once_and_has_an_anchor_of_its_own() -> None:
+    keys = [section.key for section in SECTIONS]
+    assert len(keys) == len(set(keys)) > 5

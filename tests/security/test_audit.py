@@ -26,7 +26,6 @@ TRACED = {
     "annotation.work.actions.start": "an assignment says whose it is, and since when",
     "annotation.work.actions.reopen": "nothing is changed before the revision is submitted",
     "annotation.deletion.actions.check": "changes nothing",
-    "calibration.agree.by_level.computed.tables": "reads a file; its `by` is a column and nobody",
     "jobs.runs.log": "writes the entry",
 }
 """What needs no entry in the audit log, and why."""

@@ -25,7 +25,6 @@ SECTIONS: tuple[Section, ...] = (
     scores.SECTION,
     raters.SECTION,
     intraclass.SECTION,
-    scores.SECTION,
 )
 
 __all__ = ["SECTIONS", "Asked", "Line", "Section", "Switch", "View"]

@@ -16,7 +16,8 @@ MEANS = (
 )
 SEVERITY = (
     "Severity fits value = item + rater by least squares, so that nobody looks severe for having had the "
-    "weak items; 0 is the average {one}, each by the number of ratings. It takes a rater to be off by the "
+    "weak items; 0 is the average {one}, each by the number of ratings, below 0 a rater is severe (rates "
+    "lower), above 0 lenient. It takes a rater to be off by the "
     "same amount on every item. Misfit is the mean square of what the model leaves, over that of all: about "
     "1 where a rater is as predictable as the others, above 1 where it is less so."
 )

@@ -218,7 +218,8 @@ def severity(result: Snapshot) -> list[Chart]:
             )
             for row, f in told
         )
-        axis = f"Severity, items held equal, {result.definition.plan.level:.0%} interval"
+        level = f"{result.definition.plan.level:.0%} interval"
+        axis = f"Lower (severe) or higher (lenient), items held equal, {level}"
         return [Chart("severity", f"Who rates lower or higher: {title}", axis, points)]
     return []
 
