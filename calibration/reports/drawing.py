@@ -151,8 +151,9 @@ def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]
     legend = _legend(series)
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
-    scale = alt.Scale(domain=_domain(chart["points"]), nice=True)
-    form = ",.1~f" if chart["bars"] else ".1f"
+    low, high = _domain(chart["points"])
+    scale = alt.Scale(domain=[low, high], nice=True)
+    form = ",.1~f" if chart["bars"] else _decimals(high - low)
     x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=axis(form))
     if chart["bars"]:
         bars = given.mark_bar(opacity=0.75, height=ROW - 4).encode(x=x, color=colour)
@@ -189,6 +190,11 @@ def _domain(points: list[dict[str, Any]]) -> list[float]:
     ends = [point[end] for point in points for end in ("low", "value", "high") if point[end] is not None]
     low, high = min([0.0, *ends]), max([0.1, *ends])
     return [low, high]
+
+
+def _decimals(span: float) -> str:
+    """Return the format that tells about six ticks of an axis apart."""
+    return next((form for least, form in ((0.5, ".1f"), (0.05, ".2f")) if span >= least), ".3f")
 
 
 def scatter(chart: dict[str, Any]) -> dict[str, Any]:

@@ -156,8 +156,12 @@ def _who(line: RaterLine | RepeatLine) -> str:
     if isinstance(line, RepeatLine):
         times = f"{line.n_answers} samples" if line.how == "samples" else "two occasions"
         return f"{KINDS.get(line.kind, line.kind)}, {times}"
-    kind = "simulated" if line.simulated else KINDS.get(line.kind, line.kind)
+    kind = _kind(line)
     return f"{kind}, group {line.group}" if line.group > 1 else kind
+
+
+def _kind(line: RaterLine) -> str:
+    return "simulated" if line.simulated else KINDS.get(line.kind, line.kind)
 
 
 def _figure(result: Result | None, rater: str) -> Figure | None:
@@ -213,9 +217,7 @@ def severity(result: Snapshot) -> list[Chart]:
         if len(told) > MOST_DRAWN:
             told = told[: MOST_DRAWN // 2] + told[-MOST_DRAWN // 2 :]
         points = tuple(
-            Point(
-                row.name, KINDS.get(row.kind, row.kind), f.value, f.low, f.high, f.n_items, f.n_clusters, ""
-            )
+            Point(row.name, _kind(row), f.value, f.low, f.high, f.n_items, f.n_clusters, "")
             for row, f in told
         )
         level = f"{result.definition.plan.level:.0%} interval"
