@@ -161,7 +161,7 @@ def test_the_text_shows_values_stars_marks_and_what_they_mean(path: Path) -> Non
     assert "!: the highest of its column, people apart. _: the highest of its column in its group." in said
     assert "(from turn scores)" in said
     assert "b<eu & co: left out are" in said
-    assert "System level: systems' means, resampled values centred on the value (Fisher's z); cluster x" in said
+    assert "System level: systems' means, resampled values centred on the value (Fisher's z)" in said
 
 
 def test_html_latex_and_csv_show_the_same_figures_and_escape_names(path: Path) -> None:
