@@ -92,6 +92,33 @@ def test_another_statistic_of_the_pairs_is_chosen_without_leaving_the_place(
     expect(page.get_by_role("heading", name="Quality: where ann and ben differ")).to_be_visible()
 
 
+def test_two_judges_are_compared_and_held_against_a_key_question_by_question(
+    page_of, rea, rated: World
+) -> None:
+    values = [float(1 + (n * 7) % 5) for n in range(24)]
+    rated.say("llama", "quality", [max(1.0, v - n % 2) for n, v in enumerate(values)], kind="judge")
+    rated.say("answers", "quality", values, kind="key")
+    rated.ask("right", "binary", [0, 1], wording="Right", positive=1)
+    for place, (name, kind) in enumerate(
+        [("ann", "human"), ("ben", "human"), ("gpt", "judge"), ("llama", "judge"), ("answers", "key")]
+    ):
+        rated.say(name, "right", [float((n + (n % (4 + place) == 0)) % 2) for n in range(24)], kind=kind)
+    page = page_of(rea)
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    compared = page.locator("#compared")
+    compared.get_by_role("link", name="Right").click()
+    expect(page.get_by_role("heading", name="Judges compared: Right")).to_be_visible()
+    expect(compared.get_by_role("cell", name="gpt less llama").first).to_be_visible()
+    against = page.locator("#key")
+    against.get_by_role("link", name="Right").click()
+    expect(page.get_by_role("heading", name="Against the key: Right (answers)")).to_be_visible()
+    expect(against.get_by_role("rowheader", name="majority")).to_be_visible()
+    against.get_by_text("Right: answers (rows) and ben (columns)").click()
+    expect(page.get_by_role("region", name="Right: answers (rows) and ben (columns)")).to_be_visible()
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_a_report_is_walked_by_keyboard_with_the_focus_in_sight(page_of, rea, rated: World) -> None:
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
