@@ -7,7 +7,7 @@ as plain JSON.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -23,7 +23,7 @@ from calibration.exports.packages import PACKAGES, Contents
 from calibration.exports.parts import Taken
 from calibration.exports.transcripts.collecting import Sheet, of_part, sheet
 from calibration.exports.transcripts.forms import FORMS
-from calibration.exports.writing import FORMATS, ExportQuery, Written, write, write_blocks
+from calibration.exports.writing import ExportQuery, Written, write, write_blocks
 from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
@@ -143,12 +143,6 @@ class Order:
             return f"gold-{self.gold.pk}" + (f"-and-{self.other.pk}" if self.other else "")
         place = f"campaign-{self.campaign.pk}" if self.campaign else f"corpus-{self.corpus.pk}"
         return f"{self.what}-{place}"
-
-
-def known_form(what: str, form: str) -> bool:
-    """Whether what is asked for comes in a form."""
-    forms: dict[str, Collection[str]] = {TRANSCRIPTS: FORMS, LABELS: FORMATS, GOLD: FORMATS}
-    return form in forms[what] if what in forms else what in PACKAGES and form == ZIP
 
 
 def from_params(told: Mapping[str, Any]) -> Order:

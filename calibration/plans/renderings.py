@@ -6,28 +6,16 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from annotation.text.csv_cells import guarded
 from annotation.text.numbers import number
 from calibration.agree.words import plain
 from calibration.plans import wording
 from calibration.plans.answer import PlanAnswer
+from calibration.rendering import Rendering
 
 WIDTH = 100
 COLUMNS = ("n_clusters", "expected", "low", "high", "share_undefined")
-
-
-@dataclass(frozen=True, slots=True)
-class PlanForm:
-    """One form: its key in commands and addresses, its name, file suffix and type, and its writer."""
-
-    key: str
-    name: str
-    suffix: str
-    media_type: str
-    write: Callable[[PlanAnswer], str]
 
 
 def headings(answer: PlanAnswer) -> list[str]:
@@ -99,12 +87,12 @@ def _plain(text: str) -> str:
     return " ".join("".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text).split())
 
 
-FORMS: dict[str, PlanForm] = {
+FORMS: dict[str, Rendering[PlanAnswer, str]] = {
     form.key: form
     for form in (
-        PlanForm("text", "Text", "txt", "text/plain; charset=utf-8", as_text),
-        PlanForm("json", "JSON", "json", "application/json", as_json),
-        PlanForm("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
-        PlanForm("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
+        Rendering("text", "Text", "txt", "text/plain; charset=utf-8", as_text),
+        Rendering("json", "JSON", "json", "application/json", as_json),
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
     )
 }

@@ -17,7 +17,7 @@ from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.samples import additive
 from calibration.statistics.core.types import Floats, Ints
-from calibration.statistics.planning import RANGE, ROUGH_PILOT, Told, check, drawn, pilots, silent
+from calibration.statistics.planning import RANGE, Needed, Told, check, drawn, pilots, silent
 from calibration.statistics.replacement import by_rejected, p_values
 
 GRID = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000)
@@ -41,7 +41,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class PowerPlan:
+class PowerPlan(Needed):
     """Power by number of dialogues; ``needed`` is the least of those looked at that reaches the target.
 
     ``needed_low`` and ``needed_high`` are its range over pilots, None where a pilot reaches it with none of
@@ -60,16 +60,6 @@ class PowerPlan:
     n_pilot: int
     n_items: int
     method: str
-
-    @property
-    def more(self) -> int | None:
-        """How many dialogues are needed beside those of the pilot; 0 where it has enough already."""
-        return None if self.needed is None else max(0, self.needed - self.n_pilot)
-
-    @property
-    def is_rough(self) -> bool:
-        """Whether the pilot is so small that the range itself is doubtful."""
-        return self.n_pilot < ROUGH_PILOT
 
 
 def clusters_for_alt_test(

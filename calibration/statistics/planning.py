@@ -56,8 +56,25 @@ class Width:
     share_undefined: float
 
 
+class Needed:
+    """What every plan says of how many dialogues are needed, and of the pilot it rests on."""
+
+    needed: int | None
+    n_pilot: int
+
+    @property
+    def more(self) -> int | None:
+        """How many dialogues are needed beside those of the pilot; 0 where it has enough already."""
+        return None if self.needed is None else max(0, self.needed - self.n_pilot)
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the pilot is so small that the range itself is doubtful."""
+        return self.n_pilot < ROUGH_PILOT
+
+
 @dataclass(frozen=True)
-class WidthPlan:
+class WidthPlan(Needed):
     """Widths by number of dialogues, and the number that reaches the target.
 
     ``needed`` is None where none of the numbers looked at does; ``needed_low`` and ``needed_high`` are its
@@ -79,16 +96,6 @@ class WidthPlan:
     n_pilot: int
     n_items: int
     method: str
-
-    @property
-    def more(self) -> int | None:
-        """How many dialogues are needed beside those of the pilot; 0 where it is narrow enough already."""
-        return None if self.needed is None else max(0, self.needed - self.n_pilot)
-
-    @property
-    def is_rough(self) -> bool:
-        """Whether the pilot is so small that the range itself is doubtful."""
-        return self.n_pilot < ROUGH_PILOT
 
 
 def clusters_for_width(

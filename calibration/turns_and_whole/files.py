@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.text.csv_cells import guarded
 from annotation.text.numbers import number
+from calibration.rendering import Rendering
 from calibration.statistics.by_level import Inversions
 from calibration.turns_and_whole.computing import Line, TurnsAndWhole
 from calibration.turns_and_whole.wording import facts
@@ -20,17 +20,6 @@ LINE = (
     *("rank_by_turns", "rank_by_whole", "moved"),
 )
 DIALOGUE = ("dialogue", "continuations", "inversions", "pairs", "share")
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A form of download: its key in addresses, its name, suffix and type, and its writer."""
-
-    key: str
-    name: str
-    suffix: str
-    media_type: str
-    write: Callable[[TurnsAndWhole], str]
 
 
 def line_out(line: Line) -> dict[str, Any]:
@@ -106,11 +95,11 @@ def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-FILES: dict[str, File] = {
+FILES: dict[str, Rendering[TurnsAndWhole, str]] = {
     file.key: file
     for file in (
-        File("csv", "CSV, continuations", "csv", "text/csv; charset=utf-8", lines_csv),
-        File("dialogues", "CSV, dialogues", "csv", "text/csv; charset=utf-8", dialogues_csv),
-        File("json", "JSON", "json", "application/json", as_json),
+        Rendering("csv", "CSV, continuations", "csv", "text/csv; charset=utf-8", lines_csv),
+        Rendering("dialogues", "CSV, dialogues", "csv", "text/csv; charset=utf-8", dialogues_csv),
+        Rendering("json", "JSON", "json", "application/json", as_json),
     )
 }

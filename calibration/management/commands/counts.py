@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -13,6 +12,7 @@ from calibration.counts.renderings import RENDERINGS
 from calibration.counts.text import write as as_text
 from calibration.errors import CalibrationError
 from calibration.management import scope_options as places
+from calibration.management.written import give_out
 from calibration.statistics.judge_errors import CORRECTIONS
 from config.commands import DatabaseCommand
 
@@ -70,21 +70,7 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from error
         form = options["format"]
         content = as_text(made) if form == "table" else RENDERINGS[form].write(made)
-        self._out(content, options["output"])
-
-    def _out(self, content: str | bytes, path: str | None) -> None:
-        if path:
-            try:
-                with open(path, "wb") as file:
-                    file.write(content if isinstance(content, bytes) else content.encode())
-            except OSError as error:
-                raise CommandError(f"{path}: {error.strerror}") from error
-        elif isinstance(content, bytes):
-            if sys.stdout.isatty():
-                raise CommandError("a picture is not for the terminal: name a file with --output")
-            sys.stdout.buffer.write(content)
-        else:
-            self.stdout.write(content, ending="")
+        give_out(self, content, options["output"])
 
 
 def _made(options: dict[str, Any]) -> Counts:

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from calibration.errors import CalibrationError
 from calibration.management import scope_options as places
 from calibration.management.studies import study_named
+from calibration.management.written import give_out
 from calibration.plans.computing import compute, pilot_of
 from calibration.plans.pilot import Choices
 from calibration.plans.query import GOALS, POWER, read
@@ -63,14 +64,7 @@ class Command(DatabaseCommand):
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         text = FORMS[options["format"]].write(found)
-        if not options["output"]:
-            self.stdout.write(text, ending="")
-            return
-        try:
-            with open(options["output"], "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise CommandError(f"{options['output']}: {error.strerror}") from error
+        give_out(self, text, options["output"])
 
     def _progress(self, done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 from calibration.errors import CalibrationError
 from calibration.management import scope_options as places
 from calibration.management.studies import study_named
+from calibration.management.written import give_out
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.studies import actions as studies
@@ -65,14 +66,7 @@ class Command(DatabaseCommand):
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         text = RENDERINGS[options["format"]].write(report)
-        if not options["output"]:
-            self.stdout.write(text, ending="")
-            return
-        try:
-            with open(options["output"], "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise CommandError(f"{options['output']}: {error.strerror}") from error
+        give_out(self, text, options["output"])
 
     def _report(self, study: Study, options: dict[str, Any]) -> Report:
         part = options["part"] or studies.default_part(study)
