@@ -10,8 +10,11 @@ from django.db.models import Sum
 from config.tallies import Tally
 from jobs.models import CallCount, Run
 
-SUMS = ("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms")
-TALLY = Tally(table="jobs_callcount", keys=("run_id", "state"), sums=SUMS)
+SUMS = (
+    *("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms"),
+    *("asked", "cached", "saved"),
+)
+TALLY = Tally(table="jobs_callcount", keys=("run_id", "state", "error_kind"), sums=SUMS)
 compact = TALLY.compact
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from jobs.api.parameter_fields import given_parameters, parameter_fields
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from judges.rating.lookup import PARTS
@@ -74,12 +75,6 @@ class NewRunSerializer(serializers.Serializer[Any]):
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-    temperature = serializers.FloatField(
-        required=False, default=None, allow_null=True, min_value=0, max_value=2
-    )
-    max_tokens = serializers.IntegerField(
-        required=False, default=None, allow_null=True, min_value=1, max_value=2**31 - 1
-    )
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     budget = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
@@ -95,7 +90,11 @@ class NewRunSerializer(serializers.Serializer[Any]):
         """Require either a metric or a protocol."""
         if bool(attrs["metric"]) == bool(attrs["protocol"]):
             raise serializers.ValidationError("Name either a protocol or a metric.")
-        return attrs
+        return attrs | {"parameters": given_parameters(attrs)}
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields above and one for each sampling parameter."""
+        return super().get_fields() | parameter_fields()
 
 
 class EstimateSerializer(serializers.Serializer[Any]):

@@ -110,9 +110,15 @@ def _start(by: User, data: dict[str, Any]) -> Run | Job:
 
 def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
-    settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
-    shows, needs = tuple(data["shows"]), data["needs"]
-    return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
+    return Judge(
+        data["protocol"],
+        data["variant"],
+        endpoint,
+        data["parameters"],
+        shows=tuple(data["shows"]),
+        budget=data["budget"],
+        needs=data["needs"],
+    )
 
 
 def _selection(data: dict[str, Any]) -> Selection:

@@ -10,7 +10,9 @@ from annotation.corpora.reading import showable
 from annotation.models import Campaign, Corpus, System
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
+from jobs.endpoints.parameters import PARAMETERS
 from jobs.models import Endpoint
+from jobs.pages.parameter_fields import check_together, given_parameters, parameter_fields
 from judges.metrics import METRICS, split_keys
 from judges.protocols import PROTOCOLS
 from judges.rating.availability import Availability, availability
@@ -88,12 +90,6 @@ class JudgeForm(SelectionForm):
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each question is asked."
     )
-    temperature = forms.FloatField(
-        required=False, min_value=0, max_value=2, help_text="Sent only where given; some models refuse it."
-    )
-    max_tokens = forms.IntegerField(
-        required=False, min_value=1, label="Most tokens of a reply", help_text="Sent only where given."
-    )
     shows = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -115,6 +111,21 @@ class JudgeForm(SelectionForm):
         if self.campaign or not shows.choices:
             del self.fields["shows"]
         self._add_needs()
+        self.fields.update(parameter_fields())
+
+    def parameters(self) -> list[forms.BoundField]:
+        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
+        return [self[name] for name in (*PARAMETERS, "budget")]
+
+    def parameters_told(self) -> bool:
+        """Whether one of these fields holds something or is wrong."""
+        return any(field.errors or field.value() for field in self.parameters())
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters against each other."""
+        data = super().clean() or {}
+        check_together(self, data)
+        return data
 
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that a protocol of the table needs."""
@@ -136,11 +147,18 @@ class JudgeForm(SelectionForm):
         """Return the judge that was set up."""
         data = self.cleaned_data
         protocol, _, variant = data["judge"].partition(":")
-        settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
         shows = tuple(data.get("shows", ()))
         roles = [need.role for need in PROTOCOLS[protocol].needs] if protocol in PROTOCOLS else []
         needs = {role: data[f"need_{role}"] for role in roles}
-        return Judge(protocol, variant, data["endpoint"], shows=shows, needs=needs, **settings)
+        return Judge(
+            protocol,
+            variant,
+            data["endpoint"],
+            given_parameters(self),
+            shows=shows,
+            budget=data["budget"],
+            needs=needs,
+        )
 
 
 class MetricForm(SelectionForm):

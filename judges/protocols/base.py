@@ -15,7 +15,7 @@ from annotation.kinds import KINDS
 from annotation.records import Continuation, Dialogue
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, Tokens
 from judges.protocols.needs import Given, Need
 
 Covers = Literal["turn", "dialogue", "continuation"]
@@ -132,6 +132,14 @@ class Asking(Protocol):
     @abstractmethod
     def parse(self, reply: str, case: Case) -> Reading:
         """Return the answers of a reply; raise Unparseable where it does not answer."""
+
+    def read(self, reply: str, tokens: Tokens, case: Case) -> Reading:
+        """Return the answers of a reply whose tokens come with their probabilities (none where not asked
+        for).
+
+        A protocol that scores by probabilities overrides this; to all others only the text counts.
+        """
+        return self.parse(reply, case)
 
     @abstractmethod
     def prompt_file(self, variant: str) -> str:

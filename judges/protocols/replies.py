@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from annotation.records import Dialogue
-from jobs.prompt import Unparseable
+from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import Case
 
 _MOST = 200_000
@@ -50,7 +50,7 @@ def on_scale(name: str, text: str, values: Sequence[int]) -> int:
     except ValueError:
         raise Unparseable(f"{name}: {text[:40]!r} is not a number") from None
     if number not in values:
-        raise Unparseable(f"{name}: {text[:40]} is not on the scale {values[0]} to {values[-1]}")
+        raise OutOfScale(f"{name}: {text[:40]} is not on the scale {values[0]} to {values[-1]}")
     return int(number)
 
 
@@ -116,7 +116,7 @@ def _one(name: str, given: Collection[tuple[str, str]], values: Sequence[int], *
     for number, total in sorted(given):
         if total and total.lstrip("0") != str(values[-1]):
             whole = f"{number[:40]}/{total[:40]}"
-            raise Unparseable(f"{name}: {whole} is not on the scale {values[0]} to {values[-1]}")
+            raise OutOfScale(f"{name}: {whole} is not on the scale {values[0]} to {values[-1]}")
     numbers = sorted({number for number, _ in given})
     if len(numbers) > 1:
         raise Unparseable(f"several scores for {name}: {', '.join(numbers)[:200]}")

@@ -11,6 +11,7 @@ from annotation.models import Campaign, Rater, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
+from jobs.endpoints import parameters
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.protocols import PROTOCOLS, Protocol
@@ -39,7 +40,7 @@ class RaterPlan:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge as somebody sets it up. Temperature and the most tokens are sent only where given.
+    """A judge as somebody sets it up. `parameters` are those of `jobs.endpoints.parameters`, where given.
 
     `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
     what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
@@ -49,8 +50,7 @@ class Judge:
     protocol: str
     variant: str = ""
     endpoint: Endpoint | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     shows: tuple[str, ...] = ()
     budget: int | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Judge:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
         spec = protocol.fingerprint(variant) | self._seen(campaign)
         if endpoint:
-            spec |= {"model": endpoint.model, "parameters": self._parameters()}
+            spec |= {"model": endpoint.model, "parameters": parameters.checked(self.parameters)}
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
@@ -109,20 +109,12 @@ class Judge:
         seen = {} if shows == views.DEFAULT else {"shows": list(shows)}
         return seen if self.budget is None else seen | {"budget": self.budget}
 
-    def _parameters(self) -> dict[str, Any]:
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise JudgeError("The temperature must be between 0 and 2.")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise JudgeError("The most tokens must be at least 1.")
-        given = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in given.items() if value is not None}
-
     def _name(self, protocol: Protocol, variant: str, read: Sequence[Rater]) -> str:
         below = f" on {', '.join(rater.name for rater in read)}" if read else ""
         if self.endpoint is None or not protocol.network:
             return f"{protocol.key.replace('_', '-')}{below}"[:180]
         form = f" {variant.replace('_', ' ')}" if len(protocol.variants) > 1 else ""
-        settings = "".join(f" {name}={value:g}" for name, value in self._parameters().items())
+        settings = parameters.named(parameters.checked(self.parameters))
         return f"{self.endpoint.model} {protocol.key}{form}{settings}{below}"[:180]
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.models import Corpus, Rater, Scheme
 from jobs.models import Run
 from judges.rating.availability import availability, language_warning
-from judges.rating.estimates import estimate, tokens
+from judges.rating.estimates import estimate
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from tests import factories

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from jobs.endpoints.actions import sync_environment
+from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.management.commands._running import RunCommand
@@ -34,8 +35,6 @@ class Command(RunCommand):
         parser.add_argument("--protocol", required=True, choices=list(PROTOCOLS))
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
-        parser.add_argument("--temperature", type=float, help="sent to the model only where given")
-        parser.add_argument("--max-tokens", type=int, help="most tokens of a reply, sent only where given")
         parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
         parser.add_argument(
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
@@ -59,6 +58,7 @@ class Command(RunCommand):
             help="the judge or metric, by name or fingerprint, whose answers the protocol reads; for a "
             "protocol with needs, once for each",
         )
+        add_parameters(parser)
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -85,8 +85,7 @@ class Command(RunCommand):
             options["protocol"],
             options["variant"],
             endpoint_named(options["endpoint"]) if options["endpoint"] else None,
-            options["temperature"],
-            options["max_tokens"],
+            told(options),
             tuple(options["show"]),
             options["budget"],
             needs=_needs(options["need"]),
