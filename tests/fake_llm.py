@@ -32,7 +32,7 @@ SPOILING = ("malformed", "wrong_form", "wrong_count", "wrong_turn", "extra_field
 
 @dataclass
 class ErrorModel:
-    """How the fake errs, for all roles: a text plants its truth, as `{repetition off_topic}`, `{quality 4}`."""
+    """How the fake errs, for all roles: a text plants its truth, as `{repetition off_topic}`."""
 
     sensitivity: Mapping[str, float] = field(default_factory=dict)
     specificity: Mapping[str, float] = field(default_factory=dict)

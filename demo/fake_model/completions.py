@@ -1,4 +1,4 @@
-"""From what a role says to the body of a chat completion: spoilt where that is wanted, counted, with chances."""
+"""From what a role says to the body of a completion: spoilt where that is wanted, counted, with chances."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ class Mind:
     """Where a role's draws come from, and what chances they are held against.
 
     `instruction` is the prompt's own text, `request_seed` what the request asked for, `times` how often the
-    very same request came before. `proposals` are sentences to propose. `said` keeps each answer's chances, in order, for token probabilities.
+    very same request came before. `proposals` are sentences to propose. `said` keeps each
+    answer's chances, in order, for token probabilities.
     """
 
     role: str
@@ -88,7 +89,7 @@ class Mind:
         """Return the true place of a text among values: by its marker for the question, else by
         `{quality 1}` to `{quality 5}` laid over the values, else the middle (the lower of two)."""
         last = len(values) - 1
-        numbers = [value for value in values if not isinstance(value, str)]
+        numbers = [float(value) for value in values if not isinstance(value, str)]
         told = truth.number(text, question)
         if told is not None and len(numbers) == len(values):
             return float(min(range(last + 1), key=lambda place: abs(numbers[place] - told)))

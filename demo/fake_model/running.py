@@ -6,13 +6,14 @@ import signal
 import socket
 import threading
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
+from typing import Any
 
 from demo.fake_model.error_files import built_in, load
 from demo.fake_model.problems import ErrorFileProblem
 from demo.fake_model.server import HOST, LocalServer
-from demo.fake_model.serving import MODEL, FakeModel
+from demo.fake_model.serving import MODEL, FakeModel, Response
 
 PORT = 8899
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -60,7 +61,7 @@ def run(options: Namespace, say: Callable[[str], object]) -> None:
 
 
 def _server(model: FakeModel, options: Namespace) -> LocalServer:
-    def respond(method: str, path: str, body: object, _headers: object) -> object:
+    def respond(method: str, path: str, body: Any, _headers: Mapping[str, str]) -> Response:
         return model.respond(method, path, body)
 
     if options.fd is not None:
@@ -81,8 +82,8 @@ def greeting(url: str, errors: str, seed: int) -> str:
     """Return what is printed at the start: that nothing here is real, and how Concord is told of it."""
     return "\n".join(
         [
-            "THIS IS A FAKE MODEL. IT UNDERSTANDS NOTHING: IT READS WHAT STANDS IN BRACES IN THE TEXTS AND ERRS",
-            f"AS ITS ERROR MODEL SAYS ({errors}, seed {seed}). NOTHING THAT IT ANSWERS IS A RESULT.",
+            "THIS IS A FAKE MODEL. IT UNDERSTANDS NOTHING: IT READS WHAT STANDS IN BRACES IN THE TEXTS",
+            f"AND ERRS AS ITS ERROR MODEL SAYS ({errors}, seed {seed}). NOTHING THAT IT ANSWERS IS A RESULT.",
             "Declare it as an endpoint in the environment of the web process and the workers:",
             f'CONCORD_ENDPOINT_FAKE="{declaration(url)}"',
         ]

@@ -23,6 +23,7 @@ from demo.fake_model.serving import FakeModel
 from jobs.endpoints.probing import QUESTION
 from jobs.prompt import Prompt
 from judges.protocols import PROTOCOLS, Asking
+from judges.protocols.quoting import quote
 from tests.judges.test_protocols import case
 
 ASKING = [protocol for protocol in PROTOCOLS.values() if isinstance(protocol, Asking)]
@@ -180,8 +181,8 @@ def proposals(form: str, times: int = 24) -> Counter[str]:
     model = FakeModel(ErrorModel(proposals=("Be kind.", "Mind the context.", "Be short.")))
     found: Counter[str] = Counter()
     for number in range(times):
-        block = f"<<<BEGIN INSTRUCTION>>>\n| Rate it.\n<<<END INSTRUCTION>>>\n<<<BEGIN DISAGREEMENTS>>>\n| {number}"
-        reply = said(model, asked(Prompt("Improve it.", f"{block}\n<<<END DISAGREEMENTS>>>\n{form}")))
+        shown = quote("INSTRUCTION", ["Rate it."]), quote("DISAGREEMENTS", [f"{number}"])
+        reply = said(model, asked(Prompt("Improve it.", "\n".join([*shown, form]))))
         text = json.loads(reply)["instruction"] if "{" in reply else reply.strip("`\n")
         assert text.endswith("\n\nRate it.")
         found[text.removesuffix("\n\nRate it.")] += 1

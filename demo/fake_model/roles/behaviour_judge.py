@@ -12,7 +12,7 @@ _TURNS, _COUNT, _WHY = "_turns", "_count", "_explanation"
 
 
 class BehaviourJudge(Role):
-    """Reads `{repetition off_topic}` in each numbered turn, for the behaviours that the reply's form names."""
+    """Reads `{repetition off_topic}` in each numbered turn, for the behaviours in the reply's form."""
 
     key = "behaviour_judge"
     title = "behaviours of every turn"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from demo.fake_model import truth
@@ -11,13 +10,10 @@ from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import behaviours
 from demo.fake_model.roles.overall_judge import SCORES
+from demo.fake_model.schema import Values, questions
 
-_WIDEST = 1000
-_STEPS = 40
 _WHY = "_explanation"
 YES_OR_NO = ((0, 1), (False, True), ("no", "yes"))
-
-Values = tuple[Any, ...]
 
 
 class RubricJudge(Role):
@@ -64,26 +60,3 @@ def judged(request: Request) -> str | None:
     if request.block("TURNS") is None:
         return None
     return "\n".join(turn.text for turn in request.numbered())
-
-
-def questions(request: Request) -> dict[str, Values]:
-    """Return the fields of the schema that have values, with these in order."""
-    properties = {} if request.schema is None else request.schema.get("properties", {})
-    found = {name: _values(field) for name, field in properties.items() if isinstance(field, Mapping)}
-    return {name: values for name, values in found.items() if values}
-
-
-def _values(field: Mapping[str, Any]) -> Values:
-    for inner in field.get("anyOf", ()):
-        if isinstance(inner, Mapping) and (values := _values(inner)):
-            return values
-    if isinstance(field.get("enum"), list):
-        return tuple(value for value in field["enum"] if value is not None)
-    if field.get("type") == "boolean":
-        return (False, True)
-    low, high = field.get("minimum"), field.get("maximum")
-    if not isinstance(low, int | float) or not isinstance(high, int | float) or not low < high:
-        return ()
-    if field.get("type") == "integer" and high - low <= _WIDEST:
-        return tuple(range(int(low), int(high) + 1))
-    return tuple(round(low + (high - low) * step / _STEPS, 3) for step in range(_STEPS + 1))

@@ -12,9 +12,9 @@ from demo.fake_model import running
 
 class Command(BaseCommand):
     help = (
-        "Run the fake model on 127.0.0.1 until Ctrl-C or SIGTERM: an OpenAI-compatible server that answers from "
-        "what stands in braces in the texts, with known errors. It needs no key, no network and no database, and "
-        "nothing that it says is a result."
+        "Run the fake model on 127.0.0.1 until Ctrl-C or SIGTERM: an OpenAI-compatible server that answers "
+        "from what stands in braces in the texts, with known errors. It needs no key, no network and no "
+        "database, and nothing that it says is a result."
     )
     requires_system_checks: list[str] = []
 
