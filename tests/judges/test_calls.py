@@ -139,4 +139,3 @@ def test_unfinished_calls_move_to_the_run_that_wants_them(run: Run, fake: FakeLL
     finish()
     assert {found.state for found in Run.objects.all()} == {Run.State.DONE}
     assert fake.requests.total() == 16
-

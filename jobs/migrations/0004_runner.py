@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotation', '0007_fewer_indexes'),
-        ('jobs', '0002_call_counts'),
+        ('jobs', '0003_call_parts'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
