@@ -38,6 +38,10 @@ ERROR_KINDS: dict[str, str] = {
 """What each kind means, in the order in which they are listed."""
 
 
+OLDER = "older"
+"""How addresses name failures from before kinds were kept."""
+
+
 def told(kind: str) -> str:
     """Return what a kind means; a call that failed before kinds were kept has none."""
     return ERROR_KINDS.get(kind, "not kept apart: it failed under an earlier version")

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from jobs.endpoints.forms import FORMS
+
 
 class Endpoint(models.Model):
     """An OpenAI-compatible server and a model on it. The key stays in the environment, named by `key_env`.
@@ -40,6 +42,11 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def form_told(self) -> str:
+        """The form of structured output that it takes, in words; '' where that is not known."""
+        return FORMS.get(self.reply_form, "")
 
 
 class Pace(models.Model):

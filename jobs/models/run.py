@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from jobs.endpoints.forms import FORMS, TEXT
+
 TROUBLED = Q(state="failed") | ~Q(error="")
 """Calls that failed, or succeeded only after an error."""
 FLAGGED = ~Q(flags=[])
@@ -183,3 +185,13 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.pk} of run {self.run_id}: {self.state}"
+
+    @property
+    def form_told(self) -> str:
+        """How its reply was asked for, in words; '' for plain text."""
+        return "" if self.reply_form == TEXT else FORMS.get(self.reply_form, "")
+
+    @property
+    def error_told(self) -> str:
+        """Its kind of error in words."""
+        return self.error_kind.replace("_", " ")

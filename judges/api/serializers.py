@@ -8,8 +8,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.endpoints.forms import FORMS
+from jobs.endpoints.limits import width_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
+from judges.api.run_serializers import cap_fields
 from judges.rating.lookup import PARTS
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 
@@ -50,8 +53,14 @@ class CallSerializer(serializers.ModelSerializer[Call]):
             *("id", "dialogue", "continuation", "turn", "turn_number", "sample", "state", "attempts"),
             *(
                 "error",
+                "error_kind",
                 "flags",
                 "reply",
+                "reply_form",
+                "reasoning",
+                "cached",
+                "saved",
+                "asked",
                 "prompt_hash",
                 "tokens_in",
                 "tokens_out",
@@ -79,6 +88,12 @@ class NewRunSerializer(serializers.Serializer[Any]):
     budget = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
     )
+    use_cache = serializers.BooleanField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="Take the reply that an equal request of another run got; null: yes, or as the run has it.",
+    )
     needs = serializers.DictField(
         child=serializers.CharField(),
         required=False,
@@ -93,8 +108,8 @@ class NewRunSerializer(serializers.Serializer[Any]):
         return attrs | {"parameters": given_parameters(attrs)}
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields above and one for each sampling parameter."""
-        return super().get_fields() | parameter_fields()
+        """Return the fields above, one for each sampling parameter, and the caps."""
+        return super().get_fields() | parameter_fields() | cap_fields()
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
@@ -115,13 +130,25 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
-    """An endpoint; the key is only named."""
+    """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
+    their
+    number (429); `reply_form` is the form of structured output that it takes, empty until it was asked."""
+
+    at_once = serializers.SerializerMethodField()
+    reply_form = serializers.ChoiceField(
+        choices=[("", "not known yet"), *FORMS.items()], required=False, allow_blank=True
+    )
+
+    def get_at_once(self, endpoint: Endpoint) -> int:
+        """Return how many requests at once it takes now."""
+        return width_of(endpoint, getattr(endpoint, "pace", None))
 
     class Meta:
         model = Endpoint
         fields = (
             *("id", "name", "base_url", "model", "key_env", "price_in", "price_out", "currency"),
-            *("concurrency", "timeout_s", "allow_private", "active", "from_environment"),
+            *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute", "reply_form"),
+            *("timeout_s", "allow_private", "active", "from_environment"),
             *("test_asked", "test_done", "test_error", "test_ms"),
         )
         read_only_fields = ("from_environment", "test_asked", "test_done", "test_error", "test_ms")

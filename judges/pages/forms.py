@@ -10,10 +10,13 @@ from annotation.corpora.reading import showable
 from annotation.models import Campaign, Corpus, System
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
+from jobs.endpoints.forms import FORMS
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import check_together, given_parameters, parameter_fields
+from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
+from judges.pages.cap_fields import cap_fields
 from judges.protocols import PROTOCOLS
 from judges.rating.availability import Availability, availability
 from judges.rating.lookup import split_for
@@ -103,8 +106,17 @@ class JudgeForm(SelectionForm):
         help_text="Empty: nothing is cut. Else the longest texts lose their middle, and the call is flagged.",
     )
 
+    use_cache = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Take replies that are there",
+        help_text="Where another run sent exactly the same to the same endpoint, its reply is taken and "
+        "nothing is paid. Samples are never shared.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields.update(cap_fields())
         shows = self.fields["shows"]
         assert isinstance(shows, forms.MultipleChoiceField)
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
@@ -116,6 +128,14 @@ class JudgeForm(SelectionForm):
     def parameters(self) -> list[forms.BoundField]:
         """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
         return [self[name] for name in (*PARAMETERS, "budget")]
+
+    def caps(self) -> list[forms.BoundField]:
+        """Return the fields of what the run may take."""
+        return [self[name] for name in CAPS]
+
+    def caps_told(self) -> bool:
+        """Whether a cap is given or wrong."""
+        return any(field.errors or field.value() for field in self.caps())
 
     def parameters_told(self) -> bool:
         """Whether one of these fields holds something or is wrong."""
@@ -203,6 +223,24 @@ class EndpointForm(forms.ModelForm):
     )
 
     key_env = forms.ChoiceField(required=False, label="Variable of the key")
+    requests_per_minute = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Requests a minute",
+        help_text="Shared by all workers; empty: no limit.",
+    )
+    tokens_per_minute = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Tokens a minute",
+        help_text="Read and written, shared by all workers; empty: no limit.",
+    )
+    reply_form = forms.ChoiceField(
+        required=False,
+        label="Structured output",
+        choices=[("", "find out by asking"), *FORMS.items()],
+        help_text="How replies with fields are asked for; what the endpoint takes is remembered here.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -225,6 +263,9 @@ class EndpointForm(forms.ModelForm):
             "price_out",
             "currency",
             "concurrency",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "reply_form",
             "timeout_s",
             "allow_private",
             "active",

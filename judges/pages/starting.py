@@ -20,6 +20,7 @@ from judges.pages.runs import ROOM, user_of
 from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.settings import settings_of
 
 Target = tuple[Corpus, Campaign | None]
 
@@ -60,7 +61,12 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
         asked = None if "confirmed" in request.POST else estimate(form.chosen(), form.selection())
         if asked is not None:
             return _confirm(request, form, asked)
-        started = starting.start_judge(by=user_of(request), judge=form.chosen(), selection=form.selection())
+        started = starting.start_judge(
+            by=user_of(request),
+            judge=form.chosen(),
+            selection=form.selection(),
+            settings=settings_of(form.cleaned_data),
+        )
     except JobError as error:
         form.add_error(None, str(error))
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -18,6 +19,7 @@ from judges.rating.estimates import estimate
 from judges.rating.lookup import endpoint_named
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
+from judges.rating.settings import settings_of
 
 
 class Command(RunCommand):
@@ -59,6 +61,7 @@ class Command(RunCommand):
             "protocol with needs, once for each",
         )
         add_parameters(parser)
+        add_settings(parser)
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -71,7 +74,8 @@ class Command(RunCommand):
                 return
             if asked is not None:
                 self.stderr.write(asked.sentence())
-            run = rating.start(by=None, plan=judge.plan(selection.campaign), selection=selection)
+            plan, settings = judge.plan(selection.campaign), settings_of(options)
+            run = rating.start(by=None, plan=plan, selection=selection, settings=settings)
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive([run], options)
@@ -91,6 +95,21 @@ class Command(RunCommand):
             needs=_needs(options["need"]),
         )
         return judge, selection
+
+
+def add_settings(parser: CommandParser) -> None:
+    """Add what the run may take, and whether it takes replies that are there."""
+    cap = "pause the run before the first call that could pass so "
+    parser.add_argument("--cap-calls", type=int, metavar="N", help=f"{cap}many calls")
+    parser.add_argument("--cap-tokens", type=int, metavar="N", help=f"{cap}many tokens, read and written")
+    parser.add_argument("--cap-cost", type=Decimal, metavar="X", help=f"{cap}much money")
+    parser.add_argument(
+        "--no-cache",
+        dest="use_cache",
+        action="store_false",
+        default=None,
+        help="ask even where an equal request of another run was answered",
+    )
 
 
 def _needs(told: list[str]) -> dict[str, str]:
