@@ -73,6 +73,7 @@ def create(
     Guidelines.objects.create(
         campaign=campaign, text=definition.guidelines if guidelines is None else guidelines
     )
+    _check_askable(campaign)
     for annotator in annotators:
         CampaignMember.objects.get_or_create(campaign=campaign, user=annotator)
     _log(by, campaign, "create")
@@ -163,6 +164,15 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
 
 
+def _check_askable(campaign: Campaign) -> None:
+    """Refuse a campaign over what nobody is asked about, with the sentence that judges give as the reason."""
+    refused = campaign_tasks.left_out(campaign)
+    if refused is not None and not campaign_tasks.count(campaign):
+        raise CampaignRefused(
+            f"Nothing here can be rated with {campaign.scheme_version.scheme.title}: {refused.reason}."
+        )
+
+
 def _check_blind(corpus: Corpus, what: str, text: str) -> None:
     """Refuse what annotators would read that names a system so distinctively that nothing else is meant."""
     for system in corpus.systems.all() if text else ():
@@ -186,7 +196,7 @@ def _check_numbers(raters_per_item: int, lease_minutes: int) -> None:
 
 def _locked(campaign: Campaign) -> Campaign:
     locked = Campaign.objects.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("scheme_version").get(pk=campaign.pk)
+    return locked.select_related("scheme_version__scheme", "corpus").get(pk=campaign.pk)
 
 
 def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:

@@ -100,6 +100,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "counts": campaign_progress.counts(found),
         "most_counted": campaign_tasks.MOST_COUNTED,
         "to_make": campaign_tasks.count(found) if found.state != Campaign.State.OPEN else 0,
+        "left_out": campaign_tasks.left_out(found),
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "outsiders": outsiders.order_by("username"),
