@@ -1,9 +1,10 @@
 """Where judges are called: declared in the environment or set up by an administrator.
 
 `CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens` declares one; all
-after the model may be left out. The last three are limits: requests at once, requests and tokens a minute. `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
-endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or
-that its own endpoints use: otherwise any secret of the process could be sent to any server.
+after the model may be left out. The last three are limits: requests at once, requests and tokens a minute.
+`KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
+endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
+its own endpoints use: otherwise any secret of the process could be sent to any server.
 """
 
 from __future__ import annotations

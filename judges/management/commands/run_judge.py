@@ -20,6 +20,7 @@ from judges.rating.lookup import endpoint_named
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from judges.rating.settings import settings_of
+from judges.rating.unanswered import unanswered
 
 
 class Command(RunCommand):
@@ -69,11 +70,15 @@ class Command(RunCommand):
         try:
             judge, selection = self._chosen(options)
             asked = estimate(judge, selection)
+            lacking = asked.unanswered if asked else unanswered(judge, selection)
             if options["estimate"]:
-                self.stdout.write(json.dumps(asked.as_json() if asked else {"calls": 0}))
+                nothing = {"calls": 0, "unanswered": [one.as_json() for one in lacking]}
+                self.stdout.write(json.dumps(asked.as_json() if asked else nothing))
                 return
             if asked is not None:
                 self.stderr.write(asked.sentence())
+            elif lacking:
+                self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
             plan, settings = judge.plan(selection.campaign), settings_of(options)
             run = rating.start(by=None, plan=plan, selection=selection, settings=settings)
         except JobError as error:
