@@ -14,9 +14,10 @@ from annotation.models import Question
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
+from jobs.prompt import OutOfScale, Tokens
 from judges.material.loading import Material, load
-from judges.protocols import Case, Prompt, Protocol, Reading, Unparseable
-from judges.protocols.base import Asking, Computing
+from judges.protocols import Case, Prompt, Reading
+from judges.protocols.base import Computing
 from judges.protocols.budget import TooLong
 from judges.protocols.needs import Given
 from judges.rating import needs, recording
@@ -84,7 +85,7 @@ class JudgePreparer:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=trouble))
-        read = partial(_read, call, protocol, case, material, questions, flags)
+        read = partial(_read, call, asker, case, material, questions, flags)
         return Asked(call, protocol.key, prompt, None, spec["model"], spec.get("parameters", {}), read)
 
     def _remember(self, ids: set[int]) -> None:
@@ -132,22 +133,22 @@ def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...],
 
 def _read(
     call: Call,
-    protocol: Protocol,
+    asker: Asker,
     case: Case,
     material: Material,
     questions: Questions,
     flags: tuple[str, ...],
     reply: str,
+    tokens: Tokens = (),
 ) -> Read:
-    assert isinstance(protocol, Asking)
-    reading = protocol.parse(reply, case)
+    reading = asker.read(reply, tokens, case)
     return Read(answers_of(call, material, questions, reading), (*flags, *reading.flags))
 
 
 def answers_of(call: Call, material: Material, questions: Questions, reading: Reading) -> tuple[Answer, ...]:
     """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions.
 
-    Raises Unparseable where a value is not on its question's scale, as no person could give it either.
+    Raises OutOfScale where a value is not on its question's scale, as no person could give it either.
     """
     return tuple(
         Answer(
@@ -167,7 +168,7 @@ def _on_scale(question: Question, value: float | str | None) -> float | str | No
     if text is None or question.accepts(text):
         return text
     scale = ", ".join(f"{one}" for one in question.values) or f"a {question.level} answer"
-    raise Unparseable(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
+    raise OutOfScale(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
 
 
 def _storable(text: str) -> str:
