@@ -17,7 +17,7 @@ from annotation.schemes.base import QuestionDefinition
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
 from jobs.prompt import Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.material import AROUND, around, history_of, not_one_conversation, numbered
+from judges.protocols.material import AROUND, around, history_of, numbered
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import json_object, whole_number
 from judges.protocols.wording import Filling, Variable
@@ -50,10 +50,6 @@ class CocoevalBehaviours(Asking):
     def asked_in(self, part: str) -> tuple[str, ...]:
         """The one behaviour of a part, or all."""
         return (part,) if part else KEYS
-
-    def refusal(self, case: Case, variant: str) -> str:
-        """Turns that each answer another point of the history are not judged together."""
-        return not_one_conversation(case)
 
     def prompt_file(self, variant: str) -> str:
         """One text per variant."""

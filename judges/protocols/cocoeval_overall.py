@@ -13,7 +13,7 @@ from typing import Any
 from annotation.schemes.cocoeval_overall import SCHEME, VALUES
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.material import AROUND, around, history_of, not_one_conversation, numbered
+from judges.protocols.material import AROUND, around, history_of, numbered
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import json_object
 from judges.protocols.scales import scale_lines
@@ -40,10 +40,6 @@ class CocoevalOverall(Asking):
     covers = "dialogue"
     reply_tokens = 300
     answers = {key: (SCHEME, key) for key in KEYS}
-
-    def refusal(self, case: Case, variant: str) -> str:
-        """Turns that each answer another point of the history are not judged together."""
-        return not_one_conversation(case)
 
     def prompt_file(self, variant: str) -> str:
         """The one text."""

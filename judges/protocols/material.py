@@ -29,13 +29,6 @@ def history_of(case: Case) -> tuple[Turn, ...]:
     return () if case.continuation.id == SELF else case.dialogue.turns
 
 
-def not_one_conversation(case: Case) -> str:
-    """Return why a continuation's turns cannot be judged together, '' where they can."""
-    if case.continuation.mode == "static":
-        return "the turns of a static continuation are not one conversation"
-    return ""
-
-
 def numbered(case: Case, seen: Seen, history: Sequence[Turn]) -> list[str]:
     """Return the continuation as lines, its judged turns numbered from 1, the given ones marked."""
     numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
