@@ -5,6 +5,7 @@ from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Un
 from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
 from judges.protocols.cocoeval_overall import CocoevalOverall
 from judges.protocols.cpdscore_detail import CpdscoreDetail
+from judges.protocols.cpdscore_dialogue import CpdscoreDialogue
 from judges.protocols.cpdscore_original_detail import CpdscoreOriginalDetail
 from judges.protocols.cpdscore_original_simple import CpdscoreOriginalSimple
 from judges.protocols.cpdscore_simple import CpdscoreSimple
@@ -17,6 +18,7 @@ PROTOCOLS: dict[str, Protocol] = {
     for protocol in (
         CpdscoreSimple(),
         CpdscoreDetail(),
+        CpdscoreDialogue(),
         CpdscoreOriginalSimple(),
         CpdscoreOriginalDetail(),
         CocoevalBehaviours(),

@@ -12,6 +12,7 @@ from annotation.records import Continuation, Dialogue, Participant, Turn
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Reading, Verdict
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.protocols.cocoeval_overall import NO_REASON
+from judges.protocols.cpdscore_dialogue import mean_in_words, words_in_words
 
 
 def case(
@@ -101,11 +102,27 @@ def of_overall(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     )
 
 
+def of_dialogue(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of three scores that follow the rule; what they rest on stands beside them."""
+    scores = st.integers(10, 39).map(lambda tenths: tenths / 10)
+    beside = (mean_in_words(asked), words_in_words(asked), "")
+    keys = tuple(protocol.answers)
+
+    def made(told: tuple[float, float]) -> Reading:
+        values = (*told, min(told))
+        return Reading(
+            tuple(Verdict(k, None, v, "", why) for k, v, why in zip(keys, values, beside, strict=True))
+        )
+
+    return st.tuples(scores, scores).map(made)
+
+
 READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "cpdscore_simple": of_turn(dict.fromkeys(PROTOCOLS["cpdscore_simple"].answers, 5)),
     "cpdscore_detail": of_turn({"overall": 5}, explained=True),
     "cpdscore_original_simple": of_turn(dict.fromkeys(PROTOCOLS["cpdscore_original_simple"].answers, 5)),
     "cpdscore_original_detail": of_turn({"engagingness": 3}, explained=True),
+    "cpdscore_dialogue": of_dialogue,
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,
 }

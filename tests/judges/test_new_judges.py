@@ -73,3 +73,40 @@ def test_one_behaviour_a_call_is_a_judge_of_its_own_with_the_same_labels(
     assert all(f"</span> {key}" in page for key in KEYS)
     listed = client.get(reverse("api-calls", args=[apart.pk])).json()["results"]
     assert [row["part"] for row in listed] == list(KEYS)
+
+
+def test_a_dialogue_is_scored_on_top_of_the_scores_of_its_turns(fake: FakeLLM) -> None:
+    corpus, endpoint = factories.corpus(), endpoint_of(fake)
+    dialogue = factories.dialogue(corpus, "d", turns=4)
+    texts = ["{quality 2} {interaction 2.5} a", "{quality 4} b", "{quality 3} c"]
+    lines = [{"text": text, "at": at} for at, text in enumerate(texts, start=1)]
+    factories.continuation(dialogue, "c", system="x", mode="static", turns=lines)
+    below = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint))
+    finish()
+    judge = Judge("cpdscore_dialogue", endpoint=endpoint, needs={"turn_scores": below.rater.name})
+    run = begin(corpus, judge)
+    finish()
+    assert set(
+        Label.objects.filter(rater=run.rater).values_list("question__key", "number", "explanation")
+    ) == {
+        ("turn_score", 3.0, "mean of the turn scores given: 3"),
+        ("interaction", 2.5, "words of the responses: 5, 3, 3"),
+        ("final", 2.75, ""),
+    }
+    assert run.calls.get().flags == []
+    assert run.rater.name == f"fake-1 cpdscore_dialogue disregard on {below.rater.name}"
+
+
+def test_where_a_turn_has_no_score_the_dialogue_has_none_and_nothing_is_asked(fake: FakeLLM) -> None:
+    corpus, endpoint = small_corpus(dialogues=1, turns=2), endpoint_of(fake)
+    below = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint))
+    finish()
+    factories.continuation(corpus.dialogues.get(), "later", system="y", turns=[{"text": "a"}])
+    asked = len(fake.bodies)
+    judge = Judge("cpdscore_dialogue", "both", endpoint=endpoint, needs={"turn_scores": below.rater.name})
+    run = begin(corpus, judge)
+    finish()
+    assert len(fake.bodies) == asked + 1, "the continuation that is scored"
+    missing = Label.objects.filter(rater=run.rater, item__continuation__key="later")
+    assert missing.count() == 3
+    assert set(missing.values_list("missing", flat=True)) == {f"turn 1 has no score by {below.rater.name}"}

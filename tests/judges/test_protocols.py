@@ -34,6 +34,10 @@ RELEASED = {
     "cocoeval_overall_v1.txt": "368ef728b5ecbe36e6b8d1cdcd01ac2824f2736fc540c2ea463934f387b95e1b",
     "cpdscore_detail_with_reference_v1.txt": "515ae7c2960ebc56fa638227de194879ece8a1729d9e34c1ec3e500afeb24020",  # noqa: E501
     "cpdscore_detail_without_reference_v1.txt": "3c750e092285e76d58df963356d6d41c02dc915a33c687eb138ee5cbefcc3492",  # noqa: E501
+    "cpdscore_dialogue_both_v1.txt": "fee2aed188b2e73373f2cfa3291a2693d6403139f4bfecc66c79f6fa2d82dd71",
+    "cpdscore_dialogue_both_with_context_v1.txt": "1e3eb1f9fedf51eb33be90ee34c31687c65ca9ebdc006d5509efd6676c7e6acc",  # noqa: E501
+    "cpdscore_dialogue_disregard_v1.txt": "fee2aed188b2e73373f2cfa3291a2693d6403139f4bfecc66c79f6fa2d82dd71",
+    "cpdscore_dialogue_disregard_with_context_v1.txt": "1e3eb1f9fedf51eb33be90ee34c31687c65ca9ebdc006d5509efd6676c7e6acc",  # noqa: E501
     "cpdscore_original_detail_v1.txt": "f6afe3f0222993da769478369926831c6491fd5d379218465ce29caa38685241",
     "cpdscore_original_simple_v1.txt": "7a882a09faa753570388e9ab91eb2e38b708f596085561d2e2ad37ac445d07f7",
     "cpdscore_simple_with_reference_v1.txt": "9879e61bcdcb5e953becf4024faa37d98361c9cc28afdb36aca8920aea7a7deb",  # noqa: E501
