@@ -50,7 +50,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
     class Meta:
         model = Call
         fields = (
-            *("id", "dialogue", "continuation", "turn", "turn_number", "sample", "state", "attempts"),
+            *("id", "dialogue", "continuation", "turn", "turn_number", "part", "sample", "state", "attempts"),
             *(
                 "error",
                 "error_kind",

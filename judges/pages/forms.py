@@ -30,7 +30,7 @@ def judge_choices() -> list[tuple[str, str]]:
     choices = [("", "Choose a judge")]
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants:
-            form = f" ({variant.replace('_', ' ')})" if len(protocol.variants) > 1 else ""
+            form = f" ({variant.replace('_', ' ')})" if variant and len(protocol.variants) > 1 else ""
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
     return choices
 

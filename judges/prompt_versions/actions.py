@@ -133,7 +133,9 @@ def check(*, protocol: str, variant: str, wording: Wording) -> None:
         names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
         raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
     if variant not in found.variants:
-        raise JudgeError(f"{protocol} has no variant {variant!r}; it has {', '.join(found.variants)}.")
+        raise JudgeError(
+            f"{protocol} has no variant {variant!r}; it has {', '.join(filter(None, found.variants))}."
+        )
     if wording.form and wording.form not in found.forms:
         raise JudgeError(f"{protocol} reads no reply of the form {wording.form!r}.")
     if problems := wording.problems(found.known_variables(variant)):

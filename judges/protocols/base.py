@@ -72,6 +72,10 @@ class Reading:
     flags: tuple[str, ...] = ()
 
 
+class Unwritable(ValueError):
+    """A reading that no reply of the protocol could say: an answer is missing, or is none of its answers."""
+
+
 class Protocol(ABC):
     """A way to judge. A protocol is one file, listed in `PROTOCOLS`.
 
@@ -86,10 +90,10 @@ class Protocol(ABC):
     key: ClassVar[str]
     version: ClassVar[int] = 1
     title: ClassVar[str]
-    covers: ClassVar[Covers]
+    covers: Covers
     network: ClassVar[bool] = True
     variants: ClassVar[tuple[str, ...]] = ("",)
-    answers: ClassVar[Mapping[str, tuple[SchemeDefinition, str]]]
+    answers: Mapping[str, tuple[SchemeDefinition, str]]
     needs: ClassVar[tuple[Need, ...]] = ()
 
     def item_kinds(self) -> tuple[str, ...]:
@@ -155,7 +159,7 @@ class Asking(Protocol):
     another one for the same variables.
     """
 
-    reply_tokens: ClassVar[int] = 100
+    reply_tokens: int = 100
     forms: ClassVar[tuple[str, ...]] = ("",)
     """How a reply may be asked for; a text names one of them."""
 
@@ -171,11 +175,16 @@ class Asking(Protocol):
     def parse(self, reply: str, case: Case) -> Reading:
         """Return the answers of a reply; raise Unparseable where it does not answer."""
 
-    def read(self, reply: str, tokens: Tokens, case: Case) -> Reading:
-        """Return the answers of a reply whose tokens come with their probabilities (none where not asked
-        for).
+    @abstractmethod
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Return the reply that says a reading: `parse` reads it back. Raises Unwritable."""
 
-        A protocol that scores by probabilities overrides this; to all others only the text counts.
+    def read(
+        self, reply: str, tokens: Tokens, case: Case, variant: str, wording: Wording | None = None
+    ) -> Reading:
+        """Return the answers of a reply whose tokens come with their probabilities (none where not given).
+
+        A protocol whose variants read alike, and that counts the text alone, has only to `parse`.
         """
         return self.parse(reply, case)
 

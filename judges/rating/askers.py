@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from jobs.prompt import Tokens
 from judges.prompt_versions import texts
-from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Wording
+from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Reading, Wording
 from judges.protocols.budget import within
 
 
@@ -30,6 +31,11 @@ class Asker:
         """Return what to send about a case, and flags; raise TooLong where it cannot fit the budget."""
         assert isinstance(self.protocol, Asking)
         return within(self.protocol, case, self.variant, self.budget, self.wording)
+
+    def read(self, reply: str, tokens: Tokens, case: Case) -> Reading:
+        """Return the answers of a reply; raise Unparseable where it does not answer."""
+        assert isinstance(self.protocol, Asking)
+        return self.protocol.read(reply, tokens, case, self.variant, self.wording)
 
     def whole_prompt(self, case: Case) -> Prompt:
         """Return the prompt about a case without the budget's cuts."""

@@ -18,8 +18,8 @@ from jobs.endpoints.parameters import of_sample
 from jobs.models import Call, Run
 from jobs.prompt import OutOfScale, Tokens
 from judges.material.loading import Material, load
-from judges.protocols import Case, Prompt, Protocol, Reading
-from judges.protocols.base import Asking, Computing
+from judges.protocols import Asking, Case, Prompt, Reading
+from judges.protocols.base import Computing
 from judges.protocols.budget import TooLong
 from judges.protocols.needs import Given
 from judges.rating import needs, recording
@@ -89,7 +89,7 @@ class JudgePreparer:
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             broken = Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT)
             return Asked(call, protocol.key, known=broken)
-        read = partial(_read, call, protocol, case, material, questions, flags)
+        read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), call.sample)
         told = protocol.reply_tokens if isinstance(protocol, Asking) else 0
         return Asked(call, protocol.key, prompt, None, spec["model"], sent, read, told)
@@ -139,7 +139,7 @@ def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...],
 
 def _read(
     call: Call,
-    protocol: Protocol,
+    asker: Asker,
     case: Case,
     material: Material,
     questions: Questions,
@@ -147,8 +147,7 @@ def _read(
     reply: str,
     tokens: Tokens,
 ) -> Read:
-    assert isinstance(protocol, Asking)
-    reading = protocol.read(reply, tokens, case)
+    reading = asker.read(reply, tokens, case)
     return Read(answers_of(call, material, questions, reading), (*flags, *reading.flags))
 
 

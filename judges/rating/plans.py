@@ -109,9 +109,8 @@ class Judge:
         protocol = PROTOCOLS[key]
         variant = own.variant if own else self.variant or protocol.variants[0]
         if variant not in protocol.variants:
-            raise JudgeError(
-                f"{protocol.key} has no variant {variant!r}; it has {', '.join(protocol.variants)}."
-            )
+            known = ", ".join(filter(None, protocol.variants)) or "none"
+            raise JudgeError(f"{protocol.key} has no variant {variant!r}; it has {known}.")
         return protocol, variant
 
     def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
@@ -138,7 +137,7 @@ class Judge:
 def _title(protocol: Protocol, variant: str, own: Version | None) -> str:
     if own is not None and not own.is_built_in:
         return own.ref
-    form = f" {variant.replace('_', ' ')}" if len(protocol.variants) > 1 else ""
+    form = f" {variant.replace('_', ' ')}" if variant and len(protocol.variants) > 1 else ""
     return f"{protocol.key}{form}"
 
 

@@ -59,5 +59,7 @@ def _scores(request: Request) -> list[float]:
 
 def _responses(request: Request) -> tuple[str, list[int]]:
     """Return the first response and the words of each that hold a letter or digit."""
-    said = [turn.text for turn in turns(request.block("RESPONSES") or ())]
+    quoted = turns(request.block("RESPONSES") or ())
+    numbered = [turn.whole for turn in quoted if turn.number is not None]
+    said = numbered or [turn.text for turn in quoted]
     return (said[0] if said else ""), [sum(any(c.isalnum() for c in w) for w in one.split()) for one in said]
