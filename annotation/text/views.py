@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annotation.text.blinding import Blind, blind, is_telltale
 from annotation.text.cleaning import clean, one_line
 
-RENDERING = 2
+RENDERING = 3
 """The version of how dialogues are rendered, a part of every judge's identity: raise it with each change.
 
 Labels of judges without one were given on the first rendering."""
