@@ -36,7 +36,7 @@ def asked(prompt: Prompt, *, schema: bool = True, **more: Any) -> dict[str, Any]
     """The body of a request, as the client sends it."""
     form = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": prompt.schema}}
     wanted = {"response_format": form} if schema and prompt.schema else {}
-    return {"model": "fake-model", "messages": prompt.messages(), **wanted, **more}
+    return {"model": "fake-1", "messages": prompt.messages(), **wanted, **more}
 
 
 def rating(text: str, instruction: str = "Rate it.") -> Prompt:

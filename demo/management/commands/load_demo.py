@@ -14,6 +14,7 @@ from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
 from demo import accounts, loading
 from jobs.errors import JobError
+from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
 
 
@@ -67,6 +68,8 @@ class Command(DatabaseCommand):
 
     def _judge_and_report(self, by: User, fake: str | None) -> None:
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
+        if fake:
+            self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
         for run in done:
             self.stdout.write(f"{run.rater.name} on {run.corpus.name}: {run.get_state_display().lower()}")
         for corpus in loading.CORPORA:
