@@ -251,19 +251,47 @@ def test_a_rubric_errs_as_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("turn", "interaction", "long", "follows", "final"),
+    ("turn", "interaction", "at_four", "long", "follows", "final"),
     [
-        (3.4, 2.6, False, True, 3.0),
-        (4.5, 2.0, False, True, 4.5),
-        (4.0, 2.0, False, True, 4.0),
-        (4.5, 2.0, True, True, 3.25),
-        (4.5, 2.0, False, False, 3.25),
+        (3.4, 2.6, False, False, True, 3.0),
+        (4.5, 2.0, True, False, True, 4.5),
+        (4.0, 2.0, False, False, True, 4.0),
+        (4.0, 2.0, True, False, True, 3.0),
+        (4.5, 2.0, False, True, True, 3.25),
+        (4.5, 2.0, False, False, False, 3.25),
+        (3.4, 2.6, False, False, False, 3.4),
     ],
 )
 def test_the_dialogue_judge_s_rule(
-    turn: float, interaction: float, long: bool, follows: bool, final: float
+    turn: float, interaction: float, at_four: bool, long: bool, follows: bool, final: float
 ) -> None:
-    assert ruled(turn, interaction, long=long, follows=follows) == final
+    assert ruled(turn, interaction, at_four=at_four, long=long, follows=follows) == final
+
+
+def whole(scores: str, *responses: str, rule: str = "less than 4") -> Prompt:
+    lines = "Overall Dialogue Turn Score - x\nDialogue Interaction Score - x\nFinal Score - x"
+    blocks = quote("TURN SCORES", scores.split(";")), quote("RESPONSES", responses)
+    return Prompt(
+        "Score it.", "\n".join([*blocks, f"If the turn score is {rule}, both scores count.", lines])
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reply"),
+    [
+        (whole("Turn 1 - 3.00;Turn 2 - 3.80", "[1] Yes: {interaction 2.6}", "[2] No."), (3.4, 2.6, 3.0)),
+        (whole("Turn 1 - 4.00", "[before 1] Ana: {interaction 5}", "[1] Hm. {interaction 2}"), (4, 2, 4)),
+        (whole("Turn 1 - 4.00", "[1] Hm. {interaction 2}", rule="4 or less"), (4, 2, 3)),
+        (
+            whole("Turn 1 - 4.50", f"[1] {'so ' * 12}{{interaction 2}}", f"      {'it is ' * 6}"),
+            (4.5, 2, 3.25),
+        ),
+    ],
+)
+def test_the_dialogue_judge_reads_turn_scores_and_responses(prompt: Prompt, reply: tuple[float, ...]) -> None:
+    assert [role.key for role in recognise(request(asked(prompt)))] == ["dialogue_judge"]
+    numbers = [float(line.rpartition(" - ")[2]) for line in said(FakeModel(), asked(prompt)).split("\n")]
+    assert tuple(numbers) == reply
 
 
 def test_token_probabilities_are_the_configured_chances() -> None:

@@ -50,6 +50,16 @@ def test_the_demo_shows_its_accounts_and_then_the_address(next_one):
 
 
 @pytest.mark.slow
+def test_the_demo_runs_a_fake_model_on_this_machine_alone(next_one):
+    rows = query(next_one.home, "SELECT base_url, active FROM jobs_endpoint WHERE name LIKE 'fake model%'")
+    [(url, active)] = rows
+    assert active
+    assert url.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(f"{url}/models", timeout=5) as response:
+        assert json.loads(response.read())["data"][0]["id"].startswith("fake")
+
+
+@pytest.mark.slow
 def test_sigterm_stops_all_of_it_within_seconds(next_one):
     started = time.monotonic()
     assert next_one.stop() == 0
