@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,6 +69,13 @@ def test_sigterm_stops_all_of_it_within_seconds(next_one):
     assert not processes(next_one.home)
     assert status_of(next_one.port) is None
     assert next_one.lines[-1] == "Stopped."
+
+
+@pytest.mark.slow
+def test_the_next_start_without_the_demo_takes_its_fake_model_off_the_lists(next_one):
+    with running(next_one.home):
+        rows = query(next_one.home, "SELECT active FROM jobs_endpoint WHERE name LIKE 'fake model%'")
+    assert rows == [(False,)]
 
 
 @pytest.mark.slow
