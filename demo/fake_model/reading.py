@@ -28,10 +28,11 @@ class BadRequest(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A quoted turn: its number where it has one, and what was said."""
+    """A quoted turn: its number where it has one, and what was said; `whole` is all after the number."""
 
     number: int | None
     text: str
+    whole: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _spoken(text: str) -> Spoken:
     found = _NUMBERED.fullmatch(text)
     said = found[2] if found else text
     _, colon, words = said.partition(": ")
-    return Spoken(int(found[1]) if found else None, words if colon else "")
+    return Spoken(int(found[1]) if found else None, words if colon else "", said)
 
 
 def request(body: Any) -> Request:

@@ -8,7 +8,7 @@ from statistics import fmean
 from demo.fake_model import truth
 from demo.fake_model.errors import fold
 from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request
+from demo.fake_model.reading import Request, turns
 from demo.fake_model.roles.base import Answer, Role
 
 TURN, INTERACTION, FINAL = "Overall Dialogue Turn Score", "Dialogue Interaction Score", "Final Score"
@@ -16,7 +16,6 @@ SCALE = tuple(round(1 + step / 10, 1) for step in range(41))
 HIGH = 4.0
 MOST_WORDS = 20
 _NUMBER = re.compile(r"\d+\.\d+")
-_RESPONSE = re.compile(r"\[\d+\] (.*)", re.S)
 
 
 class DialogueJudge(Role):
@@ -64,15 +63,8 @@ def _scores(request: Request) -> list[float]:
 
 
 def _responses(request: Request) -> list[str]:
-    """Return the texts of the numbered responses; lines that are no response say so in their brackets."""
-    found: list[str] = []
-    numbered = False
-    for line in request.block("RESPONSES") or ():
-        if line.startswith("      "):
-            found[-1:] = [f"{found[-1]}\n{line.strip()}"] if numbered else found[-1:]
-        elif numbered := bool(match := _RESPONSE.match(line)):
-            found.append(match[1] if match else "")
-    return found
+    """Return the texts of the numbered responses; other lines say in their brackets that they are none."""
+    return [turn.whole for turn in turns(request.block("RESPONSES") or ()) if turn.number is not None]
 
 
 def _words(text: str) -> int:
