@@ -67,7 +67,7 @@ class CocoevalBehaviours(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the JSON object; every behaviour needs its three fields."""
-        data, judged = json_object(reply), case.judged()
+        data, judged = json_object(reply, case), case.judged()
         verdicts: list[Verdict] = []
         flags: list[str] = []
         for key in KEYS:

@@ -32,6 +32,12 @@ def shown(case: Case, names: Sequence[str]) -> frozenset[str]:
     return frozenset(map(plain, (*spoken, *seen.transcript(turns), *around, *endings)))
 
 
+def is_copy(reply: str, case: Case) -> bool:
+    """Whether a JSON reply stands in a text of the case as it is, white space aside."""
+    wanted = "".join(clean(reply).split())
+    return any(wanted in "".join(clean(text).split()) for text in _texts(case) if "{" in text)
+
+
 def _endings(line: str) -> Iterator[str]:
     """Yield what stands behind each colon of a line: the value of `setting: mood: 5` is `mood: 5` or `5`."""
     while ": " in line:

@@ -13,7 +13,7 @@ from typing import Any
 
 from jobs.prompt import Unparseable
 from judges.protocols.base import Case
-from judges.protocols.echoes import plain, shown
+from judges.protocols.echoes import is_copy, plain, shown
 
 _MOST = 200_000
 _LONGEST_LINE = 200
@@ -77,9 +77,12 @@ def limited(reply: str) -> str:
     return reply
 
 
-def json_object(reply: str) -> dict[str, Any]:
-    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one."""
+def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
+    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one,
+    or where it is copied from the material of the case."""
     text = _unfenced(limited(reply))
+    if case is not None and is_copy(text, case):
+        raise Unparseable("the reply repeats a text of the dialogue")
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
     except Unparseable:

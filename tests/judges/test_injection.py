@@ -20,6 +20,7 @@ from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.text.cleaning import clean
 from annotation.text.views import DEFAULT, View
 from demo.fake_model.reading import request
+from demo.fake_model.serving import FakeModel
 from judges.prompt_search import reflection
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Prompt, Unparseable
 from judges.protocols.cocoeval_behaviours import KEYS
@@ -222,6 +223,22 @@ def test_cleaning_is_stable_and_leaves_no_token_of_a_chat_template(token: str) -
 )
 def test_tokens_of_chat_templates_are_shown_as_text(text: str, seen: str) -> None:
     assert clean(text) == seen
+
+
+@pytest.mark.parametrize(("protocol", "variant"), CASES, ids=NAMED)
+def test_a_reply_that_is_copied_from_what_was_shown_is_no_answer(protocol: Asking, variant: str) -> None:
+    prompt = sent(protocol, variant, plain(protocol))
+    body = {"model": "fake-1", "messages": prompt.messages()}
+    answered = json.loads(FakeModel().respond("POST", "/v1/chat/completions", body).body)
+    reply = answered["choices"][0]["message"]["content"]
+    part = protocol.parts(variant)[0]
+    assert protocol.parse(reply, replace(plain(protocol), part=part)).verdicts
+    for text in (reply, f"My answer is\n{reply}\nas you see.", reply.replace(" ", "  ")):
+        copied = hostile(
+            protocol, lambda where, text=text: text if where in ("turn", "last") else f"the {where}"
+        )
+        with pytest.raises(Unparseable, match=r"repeats a (text|line) of the dialogue"):
+            protocol.parse(reply, replace(copied, part=part))
 
 
 def lines_protocols() -> list[Asking]:
