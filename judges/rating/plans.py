@@ -12,6 +12,7 @@ from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
 from jobs.endpoints import parameters
+from jobs.fake_models import marked
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.prompt_versions import finding
@@ -131,7 +132,7 @@ class Judge:
         if self.endpoint is None or not protocol.network:
             return f"{protocol.key.replace('_', '-')}{below}"[:180]
         settings = parameters.named(parameters.checked(self.parameters))
-        return f"{self.endpoint.model} {title}{settings}{below}"[:180]
+        return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
 
 
 def _title(protocol: Protocol, variant: str, own: Version | None) -> str:
