@@ -153,7 +153,7 @@ def _lengths(
     lengths = []
     for continuation, item in chosen:
         case = case_of(material[continuation], item, spec, given.get(continuation))
-        if not protocol.refused(case, variant) and not protocol.unmet(case):
+        if not protocol.why_not(case, variant) and not protocol.unmet(case):
             prompt = _prompt(protocol, case, variant, spec.get("budget"))
             lengths.append(tokens(prompt.system) + tokens(prompt.user))
     if not lengths:

@@ -119,7 +119,7 @@ def _prepared(
     protocol: Protocol, case: Case, variant: str, budget: int | None
 ) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
     """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
-    if refusal := protocol.refused(case, variant):
+    if refusal := protocol.why_not(case, variant):
         return None, (), protocol.unanswered(case, refusal)
     if unmet := protocol.unmet(case):
         return None, (), replace(protocol.unanswered(case, unmet), flags=(needs.UNMET,))
