@@ -112,7 +112,9 @@ class BesidePeople:
         units, n = self.resampling.units[rows], self.resampling.n_units
         sums = np.bincount(units, weights=each[use], minlength=n)
         counts = np.bincount(units, minlength=n).astype(np.float64)
-        drawn = [_ratio(w @ sums, w @ counts) for w in self.resampling.chunks()] if self.plan.resamples else []
+        drawn = (
+            [_ratio(w @ sums, w @ counts) for w in self.resampling.chunks()] if self.plan.resamples else []
+        )
         left = None
         if self.plan.interval == "bca":
             parts = [_ratio(w @ sums, w @ counts) for w in self.resampling.leave_one_out()]
@@ -156,10 +158,10 @@ class BesidePeople:
     def _counted(self, result: Result, rows: Ints) -> Result:
         items = np.unique(rows)
         clusters = len(np.unique(self.ratings.clusters[items])) if items.size else 0
-        people = int((~np.isnan(self.ratings.values[:, list(self.ratings.of_kind(PEOPLE))])).any(axis=0).sum())
-        return replace(
-            result, n_items=len(items), n_clusters=clusters, n_raters=1 + people, n_missing=0
+        people = int(
+            (~np.isnan(self.ratings.values[:, list(self.ratings.of_kind(PEOPLE))])).any(axis=0).sum()
         )
+        return replace(result, n_items=len(items), n_clusters=clusters, n_raters=1 + people, n_missing=0)
 
 
 def _ratio(sums: Floats, counts: Floats) -> Floats:

@@ -79,12 +79,12 @@ class Run(models.Model):
 
 
 class Call(models.Model):
-    """One request of a run: about an item, or about a continuation with all its turns.
+    """One request of a run: about an item, or about a continuation with all its turns, or a `part` of that.
 
     Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
-    constraint: a rater has one call per continuation or item and sample, whichever run holds it, so nothing
-    is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a label.
-    `attempts` counts the times it was claimed, `reasked` those after an unparseable reply.
+    constraint: a rater has one call per continuation or item, part and sample, whichever run holds it, so
+    nothing is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a
+    label. `attempts` counts the times it was claimed, `reasked` those after an unparseable reply.
     """
 
     class State(models.TextChoices):
@@ -98,6 +98,7 @@ class Call(models.Model):
     rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="calls")
     continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
     item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
+    part = models.CharField(max_length=100, blank=True, default="", db_default="")
     sample = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     attempts = models.PositiveIntegerField(default=0)
@@ -118,7 +119,9 @@ class Call(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["rater", "continuation", "item", "sample"], nulls_distinct=False, name="call_once"
+                fields=["rater", "continuation", "item", "part", "sample"],
+                nulls_distinct=False,
+                name="call_once",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["pending", "leased", "done", "failed", "cancelled"]),

@@ -2,5 +2,6 @@
 
 from judges.models.embeddings import Embedding
 from judges.models.labels import CallLabel
+from judges.models.prompts import Prompt, PromptText, PromptVersion
 
-__all__ = ["CallLabel", "Embedding"]
+__all__ = ["CallLabel", "Embedding", "Prompt", "PromptText", "PromptVersion"]

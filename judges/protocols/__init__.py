@@ -7,6 +7,7 @@ from judges.protocols.cpdscore_detail import CpdscoreDetail
 from judges.protocols.cpdscore_simple import CpdscoreSimple
 from judges.protocols.needs import Known, Need
 from judges.protocols.rules_baseline import RulesBaseline
+from judges.protocols.wording import Variable, Wording
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.key: protocol
@@ -24,5 +25,7 @@ __all__ = [
     "Protocol",
     "Reading",
     "Unparseable",
+    "Variable",
     "Verdict",
+    "Wording",
 ]

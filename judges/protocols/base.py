@@ -17,9 +17,17 @@ from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
 from jobs.prompt import Prompt
 from judges.protocols.needs import Given, Need
+from judges.protocols.notice import NOTICE
+from judges.protocols.prompting import released
+from judges.protocols.wording import EXAMPLES, Filling, Variable, Wording
 
 Covers = Literal["turn", "dialogue", "continuation"]
 """One call is about an item of a kind, or about a continuation with its turns and itself."""
+COMMON = (
+    Variable("notice", "what tells the model that quoted text is never addressed to it", required=True),
+    Variable(EXAMPLES, "the worked examples of this version; without it they end the system part"),
+)
+"""The variables of every text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,8 @@ class Case:
 
     `view` is what raters are shown of it; the systems of the dialogue's own record are hidden in any view.
     `given` is what the raters answered that the protocol's needs are bound to: role to turn (None for the
-    dialogue) to a value or the reason why there is none.
+    dialogue) to a value or the reason why there is none. `part` is one of the protocol's parts where it asks
+    several calls about the same thing.
     """
 
     dialogue: Dialogue
@@ -36,6 +45,7 @@ class Case:
     turn: int | None = None
     view: View = field(default_factory=View)
     given: Given = field(default_factory=dict)
+    part: str = ""
 
     def judged(self) -> tuple[int, ...]:
         """Return the indices of the continuation's turns that are items: all that are not given."""
@@ -86,6 +96,14 @@ class Protocol(ABC):
         """Return the kinds of items that its questions are about, each once."""
         return tuple(dict.fromkeys(scheme.item_kind for scheme, _ in self.answers.values()))
 
+    def parts(self, variant: str) -> tuple[str, ...]:
+        """Return the parts that are asked in a call each; most protocols ask everything in one."""
+        return ("",)
+
+    def asked_in(self, part: str) -> tuple[str, ...]:
+        """Return the questions (keys of `answers`) that a part answers."""
+        return tuple(self.answers)
+
     def unmet(self, case: Case) -> str:
         """Return why a need is not met, '' where all are. A call about a turn needs only what is known of it
         and of the dialogue."""
@@ -120,7 +138,7 @@ class Protocol(ABC):
             tuple(
                 Verdict(key, place, None, missing=reason)
                 for place in places
-                for key in self.answers
+                for key in self.asked_in(case.part)
                 if about[key] == ("continuation" if place is None else "turn")
             )
         )
@@ -131,13 +149,23 @@ class Protocol(ABC):
 
 
 class Asking(Protocol):
-    """A protocol that asks a language model. `reply_tokens` is about how long a reply is, for estimates."""
+    """A protocol that asks a language model. `reply_tokens` is about how long a reply is, for estimates.
+
+    What it says is a text with variables (`judges.protocols.wording`): its own, released with Concord, or
+    another one for the same variables.
+    """
 
     reply_tokens: ClassVar[int] = 100
+    forms: ClassVar[tuple[str, ...]] = ("",)
+    """How a reply may be asked for; a text names one of them."""
 
     @abstractmethod
-    def prompt(self, case: Case, variant: str) -> Prompt:
-        """Return what to send about a case."""
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """Return what a text may name and must name, beside what every text may and must (`COMMON`)."""
+
+    @abstractmethod
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Return what the variables stand for in a case."""
 
     @abstractmethod
     def parse(self, reply: str, case: Case) -> Reading:
@@ -145,7 +173,25 @@ class Asking(Protocol):
 
     @abstractmethod
     def prompt_file(self, variant: str) -> str:
-        """Return the name of the prompt's text, without its version."""
+        """Return the name of the prompt's own text, without its version."""
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any] | None:
+        """Return the JSON schema of a reply, None where it is not JSON."""
+        return None
+
+    def wording(self, variant: str) -> Wording:
+        """Return the text that comes with Concord."""
+        return released(self.prompt_file(variant), self.version)
+
+    def known_variables(self, variant: str) -> dict[str, Variable]:
+        """Return all variables that a text may name, by name."""
+        return {one.name: one for one in (*COMMON, *self.variables(variant))}
+
+    def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
+        """Return what to send about a case, in the protocol's own words or in others."""
+        text = wording or self.wording(variant)
+        values = {"notice": NOTICE, EXAMPLES: "", **self.values(case, variant)}
+        return text.fill(values, self.schema(case, variant, text.form or self.forms[0]))
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
         """Return what identifies the judge: protocol, variant, and the versions of prompt and rendering."""

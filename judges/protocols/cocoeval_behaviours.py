@@ -7,15 +7,17 @@ behaviour is 1 on the turns that the judge names and 0 on all others. A count th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from annotation.schemes.base import QuestionDefinition
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.prompting import render
-from judges.protocols.quoting import NOTICE, Seen, quote
+from judges.protocols.material import AROUND, around, numbered
+from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import json_object, whole_number
+from judges.protocols.wording import Filling, Variable
 
 KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
 LONGEST_EXPLANATION = 10_000
@@ -35,28 +37,33 @@ class CocoevalBehaviours(Asking):
         """The text of the one variant."""
         return self.key
 
-    def prompt(self, case: Case, variant: str) -> Prompt:
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The numbered turns, what came before, what is known, the behaviours and the reply's fields."""
+        return (
+            Variable("turns", "the continuation, its judged turns numbered from 1", required=True),
+            Variable("history", "the turns before the continuation"),
+            *AROUND,
+            Variable("behaviours", "the ten behaviours with their definitions"),
+            Variable("fields", "the fields of the reply, three for each behaviour", required=True),
+            Variable("n", "the number of judged turns"),
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
         seen = Seen(case)
         history = () if case.continuation.id == "self" else case.dialogue.turns
-        numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
-        lines: list[str] = []
-        before = history[-1] if history else None
-        for index, turn in enumerate(case.continuation.turns):
-            mark = f"[{numbers[index]}] " if index in numbers else "[not judged] "
-            lines += seen.turn(turn, before, mark)
-            before = turn
-        values = {
-            "notice": NOTICE,
-            "behaviours": "\n".join(_described(key) for key in KEYS),
-            "facts": quote("FACTS", seen.facts()),
-            "people": quote("PEOPLE", seen.people()),
-            "history": quote("HISTORY", seen.transcript(history)),
-            "turns": quote("TURNS", lines),
-            "n": str(len(numbers)),
-            "fields": ",\n".join(_field_lines(key) for key in KEYS),
+        return {
+            "behaviours": lambda: "\n".join(_described(key) for key in KEYS),
+            "history": lambda: quote("HISTORY", seen.transcript(history)),
+            "turns": lambda: quote("TURNS", numbered(case, seen, history)),
+            "n": str(len(case.judged())),
+            "fields": lambda: ",\n".join(_field_lines(key) for key in KEYS),
+            **around(seen),
         }
-        return render(self.key, self.version, values, reply_schema())
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
+        """Three fields for each behaviour."""
+        return reply_schema()
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the JSON object; every behaviour needs its three fields."""

@@ -6,12 +6,14 @@ Concord's own. Both speakers' profiles are the paper's "facts".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
-from jobs.prompt import Prompt
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.prompting import render
-from judges.protocols.quoting import NOTICE, Seen, quote
+from judges.protocols.material import FACTS
+from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import explanation, scores
+from judges.protocols.wording import Filling, Variable
 
 SCALE = (1, 2, 3, 4, 5)
 
@@ -29,18 +31,26 @@ class CpdscoreDetail(Asking):
         """The text of the one variant."""
         return f"{self.key}_{variant}"
 
-    def prompt(self, case: Case, variant: str) -> Prompt:
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The response, the turns before it, and the speakers' profiles."""
+        return (
+            Variable("profiles", "what is known of each speaker"),
+            Variable("history", "the turns before the response"),
+            Variable("response", "the response that is judged", required=True),
+            FACTS,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show the profiles, the history and the response."""
         assert case.turn is not None
         seen = Seen(case)
         history = seen.before()
-        values = {
-            "notice": NOTICE,
-            "profiles": quote("PROFILES", seen.people()),
-            "history": quote("HISTORY", seen.transcript(history)),
-            "response": quote("RESPONSE", seen.response(history)),
+        return {
+            "profiles": lambda: quote("PROFILES", seen.people()),
+            "history": lambda: quote("HISTORY", seen.transcript(history)),
+            "response": lambda: quote("RESPONSE", seen.response(history)),
+            "facts": lambda: quote("FACTS", seen.facts()),
         }
-        return render(self.prompt_file(variant), self.version, values)
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the line `Humanness: x` and keep the explanation."""

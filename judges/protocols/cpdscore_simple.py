@@ -6,16 +6,16 @@ is Concord's own. The paper averages three calls: ask for three samples.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from annotation.records import Turn
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
-from jobs.prompt import Prompt
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.prompting import render
-from judges.protocols.quoting import NOTICE, Seen, quote
+from judges.protocols.material import AROUND, REFERENCE, around, reference_block, reference_of
+from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import scores
+from judges.protocols.wording import Filling, Variable
 
 SCALE = (1, 2, 3, 4, 5)
 ASPECTS = {
@@ -61,7 +61,7 @@ class CpdscoreSimple(Asking):
 
     def refusal(self, case: Case, variant: str) -> str:
         """A turn without a reference cannot be judged against one."""
-        if variant == WITH and self._reference(case) is None:
+        if variant == WITH and reference_of(case) is None:
             return "no reference response"
         return ""
 
@@ -69,27 +69,32 @@ class CpdscoreSimple(Asking):
         """One text per variant."""
         return f"{self.key}_{variant}"
 
-    def prompt(self, case: Case, variant: str) -> Prompt:
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The response, the turns before it, and the reference where there is one to compare with."""
+        reference = (REFERENCE,) if variant == WITH else ()
+        return (
+            Variable("context", "the turns before the response"),
+            Variable("response", "the response that is judged", required=True),
+            *reference,
+            *AROUND,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show the context, the reference where wanted, and the response."""
         assert case.turn is not None
         seen = Seen(case)
         context = seen.before()
-        values = {
-            "notice": NOTICE,
-            "context": quote("CONTEXT", seen.transcript(context)),
-            "response": quote("RESPONSE", seen.response(context)),
+        values: dict[str, Filling] = {
+            "context": lambda: quote("CONTEXT", seen.transcript(context)),
+            "response": lambda: quote("RESPONSE", seen.response(context)),
+            **around(seen),
         }
-        reference = self._reference(case)
-        if variant == WITH and reference is not None:
-            values["reference"] = quote("REFERENCE", seen.turn(reference, reference))
-        return render(self.prompt_file(variant), self.version, values)
+        if variant == WITH:
+            values["reference"] = lambda: reference_block(case, seen)
+        return values
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read six lines `name - x`."""
         assert case.turn is not None
         found = scores(reply, [*ASPECTS, "overall"], SCALE, case)
         return Reading(tuple(Verdict(key, case.turn, found[key]) for key in self.answers))
-
-    @staticmethod
-    def _reference(case: Case) -> Turn | None:
-        return None if case.turn is None else case.dialogue.reference(case.continuation, case.turn)

@@ -64,10 +64,14 @@ def start(*, by: User | None, plan: RaterPlan, selection: Selection, progress: P
 
 def _create_calls(run: Run, plan: RaterPlan, selection: Selection, progress: Progress | None) -> None:
     batch: list[Call] = []
-    made, total = 0, _target_count(plan, selection) * selection.samples if progress else 0
+    each = len(plan.parts) * selection.samples
+    made, total = 0, _target_count(plan, selection) * each if progress else 0
     for continuation, item in targets(plan, selection):
         batch += [
-            Call(run=run, rater=run.rater, continuation_id=continuation, item_id=item, sample=sample)
+            Call(
+                run=run, rater=run.rater, continuation_id=continuation, item_id=item, part=part, sample=sample
+            )
+            for part in plan.parts
             for sample in range(selection.samples)
         ]
         if len(batch) >= _BATCH:

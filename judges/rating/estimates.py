@@ -17,10 +17,11 @@ from jobs.endpoints.costs import cost
 from jobs.models import Call, CallCount
 from jobs.prompt import Prompt
 from judges.material.loading import load
-from judges.protocols import PROTOCOLS, Asking, Case
-from judges.protocols.budget import TooLong, within
+from judges.protocols import Asking, Case
+from judges.protocols.budget import TooLong
 from judges.rating import actions as rating
 from judges.rating import needs, sampled
+from judges.rating.askers import Asker, asker_of
 from judges.rating.cases import case_of
 from judges.rating.plans import Judge, RaterPlan
 from judges.rating.sampled import Covered
@@ -83,21 +84,22 @@ def estimate(judge: Judge, selection: Selection) -> Estimate | None:
     Nothing is kept: neither the rater nor the scheme that a start would make.
     """
     with transaction.atomic():
-        found = _estimate(judge.plan(selection.campaign), judge, selection)
+        found = _estimate(judge.plan(selection.campaign), selection)
         transaction.set_rollback(True)
     return found
 
 
-def _estimate(plan: RaterPlan, judge: Judge, selection: Selection) -> Estimate | None:
-    protocol, endpoint = PROTOCOLS[judge.protocol], plan.endpoint
+def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
+    asker, endpoint = asker_of(plan.rater.spec), plan.endpoint
+    protocol = asker.protocol
     if endpoint is None or not isinstance(protocol, Asking):
         return None
     about = sampled.is_large(selection)
     looked = sampled.covered(plan, selection) if about else _covered(plan, selection)
     finished = _done(plan) if about else _finished(plan, selection)
-    calls = max(looked.targets * selection.samples - finished, 0)
+    calls = max(looked.targets * len(plan.parts) * selection.samples - finished, 0)
     step = max(1, len(looked.some) // LOOKED_AT)
-    asked, length = _lengths(protocol, plan.rater.spec, looked.some[::step])
+    asked, length = _lengths(asker, plan.rater.spec, looked.some[::step])
     written = _written(plan, protocol)
     tokens_in, tokens_out = round(calls * asked * length), round(calls * asked * written)
     host = urlsplit(endpoint.base_url).hostname or ""
@@ -114,7 +116,7 @@ def _estimate(plan: RaterPlan, judge: Judge, selection: Selection) -> Estimate |
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,
-        unanswered=among(plan, looked.some, looked.targets * selection.samples, about=about),
+        unanswered=among(plan, looked.some, looked.targets, selection, about=about),
     )
 
 
@@ -135,30 +137,31 @@ def _done(plan: RaterPlan) -> int:
     )
 
 
-def _prompt(protocol: Asking, case: Case, variant: str, budget: int | None) -> Prompt:
+def _prompt(asker: Asker, case: Case) -> Prompt:
     """Return the prompt as it would be sent; one that cannot fit its budget counts whole."""
     try:
-        return within(protocol, case, variant, budget)[0]
+        return asker.prompt(case)[0]
     except TooLong:
-        return protocol.prompt(case, variant)
+        return asker.whole_prompt(case)
 
 
 def _lengths(
-    protocol: Asking, spec: dict[str, Any], targets: Iterable[tuple[int, int | None]]
+    asker: Asker, spec: dict[str, Any], targets: Iterable[tuple[int, int | None]]
 ) -> tuple[float, float]:
     """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
-    chosen, variant = list(targets), spec.get("variant", "")
+    chosen, protocol = list(targets), asker.protocol
     material = load({continuation for continuation, _ in chosen})
     given = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
     lengths = []
     for continuation, item in chosen:
-        case = case_of(material[continuation], item, spec, given.get(continuation))
-        if not protocol.why_not(case, variant) and not protocol.unmet(case):
-            prompt = _prompt(protocol, case, variant, spec.get("budget"))
-            lengths.append(tokens(prompt.system) + tokens(prompt.user))
+        for part in asker.parts():
+            case = case_of(material[continuation], item, spec, given.get(continuation), part)
+            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case):
+                prompt = _prompt(asker, case)
+                lengths.append(tokens(prompt.system) + tokens(prompt.user))
     if not lengths:
         return 0.0, 0.0
-    return len(lengths) / len(chosen), sum(lengths) / len(lengths)
+    return len(lengths) / (len(chosen) * len(asker.parts())), sum(lengths) / len(lengths)
 
 
 def _written(plan: RaterPlan, protocol: Asking) -> float:

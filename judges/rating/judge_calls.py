@@ -15,11 +15,12 @@ from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
 from judges.material.loading import Material, load
-from judges.protocols import PROTOCOLS, Case, Prompt, Protocol, Reading, Unparseable
+from judges.protocols import Case, Prompt, Protocol, Reading, Unparseable
 from judges.protocols.base import Asking, Computing
-from judges.protocols.budget import TooLong, within
+from judges.protocols.budget import TooLong
 from judges.protocols.needs import Given
 from judges.rating import needs, recording
+from judges.rating.askers import Asker, asker_of
 from judges.rating.cases import case_of
 
 logger = logging.getLogger(__name__)
@@ -66,12 +67,13 @@ class JudgePreparer:
 
     def _asked(self, call: Call, given: Mapping[int, Given]) -> Asked:
         spec = call.run.rater.spec
-        protocol, variant = PROTOCOLS[spec["protocol"]], spec.get("variant", "")
+        asker = asker_of(spec)
+        protocol = asker.protocol
         material = self._material[call.continuation_id]
-        case = case_of(material, call.item_id, spec, given.get(call.continuation_id))
+        case = case_of(material, call.item_id, spec, given.get(call.continuation_id), call.part)
         questions = self._questions_of(call.run)
         try:
-            prompt, flags, reading = _prepared(protocol, case, variant, spec.get("budget"))
+            prompt, flags, reading = _prepared(asker, case)
             if reading is not None:
                 answers = answers_of(call, material, questions, reading)
                 done = Outcome(call.pk, "done", answers, reading.flags)
@@ -101,7 +103,7 @@ class JudgePreparer:
                 wanted[call.run.rater_id].add(call.continuation_id)
         return {
             rater: needs.given(
-                PROTOCOLS[specs[rater]["protocol"]],
+                asker_of(specs[rater]).protocol,
                 specs[rater]["needs"],
                 {pk: self._material[pk] for pk in sorted(ids)},
             )
@@ -115,18 +117,16 @@ class JudgePreparer:
         return self._questions[run.pk]
 
 
-def _prepared(
-    protocol: Protocol, case: Case, variant: str, budget: int | None
-) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
+def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
     """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
-    if refusal := protocol.why_not(case, variant):
+    protocol = asker.protocol
+    if refusal := protocol.why_not(case, asker.variant):
         return None, (), protocol.unanswered(case, refusal)
     if unmet := protocol.unmet(case):
         return None, (), replace(protocol.unanswered(case, unmet), flags=(needs.UNMET,))
     if isinstance(protocol, Computing):
         return None, (), protocol.judge(case)
-    assert isinstance(protocol, Asking)
-    prompt, flags = within(protocol, case, variant, budget)
+    prompt, flags = asker.prompt(case)
     return prompt, flags, None
 
 

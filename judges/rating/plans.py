@@ -13,6 +13,8 @@ from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
+from judges.prompt_versions import finding
+from judges.prompt_versions.finding import Version
 from judges.protocols import PROTOCOLS, Protocol
 from judges.rating import needs
 
@@ -25,7 +27,8 @@ WHOLE = "continuation"
 @dataclass(frozen=True, slots=True)
 class RaterPlan:
     """What a run needs to know of its rater: `covers` says what one call is about (an item of a kind, or a
-    whole continuation), `item_kinds` what its questions are about, `kind` names its run."""
+    whole continuation), in which `parts`; `item_kinds` what its questions are about, `kind` names its run.
+    """
 
     rater: Rater
     queue: str
@@ -35,6 +38,7 @@ class RaterPlan:
     item_kinds: tuple[str, ...]
     endpoint: Endpoint | None = None
     kind: str = "judge"
+    parts: tuple[str, ...] = ("",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,11 @@ class Judge:
 
     `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
     what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
-    judge or metric whose answers the protocol reads.
+    judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
+    (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
     """
 
-    protocol: str
+    protocol: str = ""
     variant: str = ""
     endpoint: Endpoint | None = None
     temperature: float | None = None
@@ -54,25 +59,22 @@ class Judge:
     shows: tuple[str, ...] = ()
     budget: int | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
+    prompt: str = ""
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
-        protocol = self._protocol()
-        variant = self.variant or protocol.variants[0]
-        if variant not in protocol.variants:
-            raise JudgeError(
-                f"{protocol.key} has no variant {variant!r}; it has {', '.join(protocol.variants)}."
-            )
+        own = self._own_prompt()
+        protocol, variant = self._protocol_and_variant(own)
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
-        spec = protocol.fingerprint(variant) | self._seen(campaign)
+        spec = protocol.fingerprint(variant) | _text_of(own) | self._seen(campaign)
         if endpoint:
             spec |= {"model": endpoint.model, "parameters": self._parameters()}
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
-        name = self._name(protocol, variant, read)
+        name = self._name(_title(protocol, variant, own), protocol, read)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
         versions = _store(protocol.answers.values(), campaign)
         questions = {
@@ -87,14 +89,30 @@ class Judge:
             scheme_version=versions[main],
             item_kinds=protocol.item_kinds(),
             endpoint=endpoint,
+            parts=protocol.parts(variant),
         )
 
-    def _protocol(self) -> Protocol:
-        if self.protocol not in PROTOCOLS:
+    def _own_prompt(self) -> Version | None:
+        """Return the version of a prompt that it asks with, None for the protocol's own text."""
+        version = finding.find(self.prompt) if self.prompt else None
+        if version is None:
+            return None
+        if self.protocol not in ("", version.protocol) or self.variant not in ("", version.variant):
+            said = " ".join(part for part in (version.protocol, version.variant) if part)
+            raise JudgeError(f"The prompt {version.ref} is for {said}: name that, or the prompt alone.")
+        return version
+
+    def _protocol_and_variant(self, own: Version | None) -> tuple[Protocol, str]:
+        key = own.protocol if own else self.protocol
+        if key not in PROTOCOLS:
+            raise JudgeError(f"There is no judge protocol {key!r}; there are {', '.join(PROTOCOLS)}.")
+        protocol = PROTOCOLS[key]
+        variant = own.variant if own else self.variant or protocol.variants[0]
+        if variant not in protocol.variants:
             raise JudgeError(
-                f"There is no judge protocol {self.protocol!r}; there are {', '.join(PROTOCOLS)}."
+                f"{protocol.key} has no variant {variant!r}; it has {', '.join(protocol.variants)}."
             )
-        return PROTOCOLS[self.protocol]
+        return protocol, variant
 
     def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
         """Return what is shown where it is not the usual, and the budget where there is one."""
@@ -117,13 +135,26 @@ class Judge:
         given = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _name(self, protocol: Protocol, variant: str, read: Sequence[Rater]) -> str:
+    def _name(self, title: str, protocol: Protocol, read: Sequence[Rater]) -> str:
         below = f" on {', '.join(rater.name for rater in read)}" if read else ""
         if self.endpoint is None or not protocol.network:
             return f"{protocol.key.replace('_', '-')}{below}"[:180]
-        form = f" {variant.replace('_', ' ')}" if len(protocol.variants) > 1 else ""
         settings = "".join(f" {name}={value:g}" for name, value in self._parameters().items())
-        return f"{self.endpoint.model} {protocol.key}{form}{settings}{below}"[:180]
+        return f"{self.endpoint.model} {title}{settings}{below}"[:180]
+
+
+def _title(protocol: Protocol, variant: str, own: Version | None) -> str:
+    if own is not None and not own.is_built_in:
+        return own.ref
+    form = f" {variant.replace('_', ' ')}" if len(protocol.variants) > 1 else ""
+    return f"{protocol.key}{form}"
+
+
+def _text_of(own: Version | None) -> dict[str, str]:
+    """Return what a judge's spec says of its text: nothing more where it comes with Concord."""
+    if own is None or own.is_built_in:
+        return {}
+    return {"prompt": own.ref, "wording": own.wording.digest()}
 
 
 def _store(

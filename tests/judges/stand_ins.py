@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.cocoeval_overall import SCHEME as OVERALL
 from annotation.schemes.comperdial_turn import SCHEME as TURN_SCHEME
-from judges.protocols import Asking, Case, Need, Prompt, Reading, Unparseable, Verdict
+from judges.protocols import Asking, Case, Need, Prompt, Reading, Unparseable, Verdict, Wording
 from judges.protocols.base import Covers
 from tests.fake_llm import FakeLLM
 
@@ -26,7 +26,20 @@ STAGE_SCHEME = SchemeDefinition(
 PLANTED = re.compile(r"\{stage (\w+)\}")
 
 
-class Stage(Asking):
+class Fixed(Asking):
+    """Has no text that could be another one."""
+
+    def variables(self, variant: str) -> tuple[Any, ...]:
+        return ()
+
+    def values(self, case: Case, variant: str) -> dict[str, Any]:
+        return {}
+
+    def prompt_file(self, variant: str) -> str:
+        return self.key
+
+
+class Stage(Fixed):
     """Answers a nominal question about a turn with a text."""
 
     key = "stage"
@@ -34,18 +47,15 @@ class Stage(Asking):
     covers = "turn"
     answers: ClassVar[Any] = {"failed_at": (STAGE_SCHEME, "failed_at")}
 
-    def prompt(self, case: Case, variant: str) -> Prompt:
+    def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
         assert case.turn is not None
         return Prompt("Name the stage.", f"STAGE OF {case.continuation.turns[case.turn].text}")
 
     def parse(self, reply: str, case: Case) -> Reading:
         return Reading((Verdict("failed_at", case.turn, reply),))
 
-    def prompt_file(self, variant: str) -> str:
-        return "stage"
 
-
-class Whole(Asking):
+class Whole(Fixed):
     """Answers the two questions about a dialogue."""
 
     key = "whole"
@@ -57,16 +67,13 @@ class Whole(Asking):
     def refusal(self, case: Case, variant: str) -> str:
         return self.refused
 
-    def prompt(self, case: Case, variant: str) -> Prompt:
+    def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
         return Prompt("Score it.", f"WHOLE {len(case.judged())} turns")
 
     def parse(self, reply: str, case: Case) -> Reading:
         if not reply.isdigit():
             raise Unparseable("no number")
         return Reading(tuple(Verdict(key, None, float(reply)) for key in self.answers))
-
-    def prompt_file(self, variant: str) -> str:
-        return "whole"
 
 
 class Both(Whole):
@@ -88,7 +95,7 @@ class OnTop(Whole):
     key = "on_top"
     needs = (Need("turn_scores", "comperdial_turn/overall"),)
 
-    def prompt(self, case: Case, variant: str) -> Prompt:
+    def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
         scores = [f"{turn}: {known.value}" for turn, known in case.given["turn_scores"].items()]
         return Prompt("Score it.", f"WHOLE {', '.join(scores)}")
 

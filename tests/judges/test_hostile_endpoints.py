@@ -125,8 +125,8 @@ def test_a_prompt_that_cannot_be_made_fails_that_call_alone(
     run = detail(fake)
     prompt = PROTOCOLS["cpdscore_detail"].prompt  # type: ignore[attr-defined]
 
-    def broken(self: Any, case: Any, variant: str) -> Any:
-        return [][1] if case.turn == 2 else prompt(case, variant)
+    def broken(self: Any, case: Any, variant: str, wording: Any = None) -> Any:
+        return [][1] if case.turn == 2 else prompt(case, variant, wording)
 
     monkeypatch.setattr(type(PROTOCOLS["cpdscore_detail"]), "prompt", broken)
     finish()

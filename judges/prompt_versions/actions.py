@@ -1,0 +1,169 @@
+"""Making prompts and versions of them. Every change of what is stored is here, and is logged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.models import Rater, SchemeVersion
+from config.models import Event
+from judges.errors import JudgeError
+from judges.models import Prompt, PromptVersion
+from judges.prompt_versions import texts
+from judges.prompt_versions.finding import Version, built_in_names
+from judges.protocols import PROTOCOLS, Asking, Wording
+
+_NAME = re.compile(r"[^\W_][\w .+-]{0,98}")
+Origin = PromptVersion.Origin
+
+
+@transaction.atomic
+def create(
+    *,
+    by: User | None,
+    name: str,
+    protocol: str,
+    variant: str,
+    wording: Wording,
+    scheme_version: SchemeVersion | None = None,
+    description: str = "",
+    parent: str = "",
+    origin: str = Origin.WRITTEN,
+    note: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> PromptVersion:
+    """Make a prompt with its first version. Raises JudgeError for a name that is taken, or for a text that
+    cannot be a prompt of the protocol."""
+    name = name.strip()
+    if not _NAME.fullmatch(name):
+        raise JudgeError(
+            f"{name[:60]!r} cannot be a prompt's name: up to 99 letters, digits, spaces and . _ + -, "
+            "a letter or digit first."
+        )
+    if name in built_in_names() or Prompt.objects.filter(name=name).exists():
+        raise JudgeError(f"There is already a prompt {name!r}: choose another name.")
+    check(protocol=protocol, variant=variant, wording=wording)
+    prompt = Prompt.objects.create(
+        name=name,
+        protocol=protocol,
+        variant=variant,
+        scheme_version=scheme_version,
+        description=description,
+        created_by=by,
+    )
+    return _add(by, prompt, wording, parent, origin, note, detail)
+
+
+@transaction.atomic
+def add_version(
+    *,
+    by: User | None,
+    prompt: Prompt,
+    wording: Wording,
+    parent: str = "",
+    origin: str = Origin.WRITTEN,
+    note: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> PromptVersion:
+    """Add a version to a prompt; a text that its newest version has already is that version.
+
+    Raises JudgeError for a text that cannot be a prompt of the protocol.
+    """
+    prompt = Prompt.objects.select_for_update().get(pk=prompt.pk)
+    check(protocol=prompt.protocol, variant=prompt.variant, wording=wording)
+    newest = prompt.versions.select_related("text").order_by("-number").first()
+    if newest is not None and newest.text.digest == wording.digest():
+        return newest
+    return _add(by, prompt, wording, parent, origin, note, detail)
+
+
+def copy(*, by: User | None, version: Version, name: str, description: str = "") -> PromptVersion:
+    """Make a prompt of one's own from a version: the same text, under a new name."""
+    return create(
+        by=by,
+        name=name,
+        protocol=version.protocol,
+        variant=version.variant,
+        wording=version.wording,
+        scheme_version=version.scheme_version,
+        description=description,
+        parent=version.ref,
+        origin=Origin.COPIED,
+    )
+
+
+@transaction.atomic
+def archive(*, by: User | None, prompt: Prompt, archived: bool = True) -> Prompt:
+    """Take a prompt off the lists of what can be run, or put it back."""
+    prompt.archived = archived
+    prompt.save(update_fields=["archived"])
+    Event.objects.create(by=by, verb="archive prompt" if archived else "restore prompt", subject=prompt.name)
+    return prompt
+
+
+@transaction.atomic
+def delete(*, by: User | None, version: PromptVersion) -> None:
+    """Delete a version that no judge has used, and its prompt with the last one. Raises JudgeError else."""
+    version = PromptVersion.objects.select_for_update().select_related("prompt", "text").get(pk=version.pk)
+    if is_used(version):
+        raise JudgeError(f"{version.prompt.name}@{version.number} was used by a judge and stays.")
+    prompt, text = version.prompt, version.text
+    Event.objects.create(by=by, verb="delete prompt version", subject=f"{prompt.name}@{version.number}")
+    version.delete()
+    if not prompt.versions.exists():
+        prompt.delete()
+    if not text.versions.exists() and not Rater.objects.filter(spec__wording=text.digest).exists():
+        text.delete()
+
+
+def is_used(version: PromptVersion) -> bool:
+    """Whether a judge has a version's text."""
+    return Rater.objects.filter(spec__wording=version.text.digest).exists()
+
+
+def check(*, protocol: str, variant: str, wording: Wording) -> None:
+    """Raise JudgeError, with all that is wrong, for a text that cannot be a prompt of the protocol."""
+    found = PROTOCOLS.get(protocol)
+    if not isinstance(found, Asking):
+        names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
+        raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
+    if variant not in found.variants:
+        raise JudgeError(f"{protocol} has no variant {variant!r}; it has {', '.join(found.variants)}.")
+    if wording.form and wording.form not in found.forms:
+        raise JudgeError(f"{protocol} reads no reply of the form {wording.form!r}.")
+    if problems := wording.problems(found.known_variables(variant)):
+        raise JudgeError(" ".join(problems))
+
+
+def _add(
+    by: User | None,
+    prompt: Prompt,
+    wording: Wording,
+    parent: str,
+    origin: str,
+    note: str,
+    detail: Mapping[str, Any] | None,
+) -> PromptVersion:
+    last = prompt.versions.aggregate(last=Max("number"))["last"] or 0
+    version = PromptVersion.objects.create(
+        prompt=prompt,
+        number=last + 1,
+        text=texts.store(wording=wording),
+        parent=parent,
+        origin=origin,
+        note=note,
+        detail=dict(detail or {}),
+        created_by=by,
+    )
+    Event.objects.create(
+        by=by,
+        verb="save prompt version",
+        subject=f"{prompt.name}@{version.number}",
+        detail={"origin": origin, "parent": parent, "digest": version.text.digest},
+    )
+    return version

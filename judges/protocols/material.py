@@ -1,0 +1,48 @@
+"""What protocols show of a case, quoted: the variables that several of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation.records import Turn
+from judges.protocols.base import Case
+from judges.protocols.quoting import Seen, quote
+from judges.protocols.wording import Filling, Variable
+
+FACTS = Variable("facts", "the metadata, the agenda and the summary of the dialogue")
+PEOPLE = Variable("people", "what is known of each speaker")
+AROUND = (FACTS, PEOPLE)
+"""What is known beside the turns."""
+REFERENCE = Variable("reference", "what was really said at this point", required=True)
+
+
+def around(seen: Seen) -> dict[str, Filling]:
+    """Return what is known beside the turns."""
+    return {
+        "facts": lambda: quote("FACTS", seen.facts()),
+        "people": lambda: quote("PEOPLE", seen.people()),
+    }
+
+
+def numbered(case: Case, seen: Seen, history: Sequence[Turn]) -> list[str]:
+    """Return the continuation as lines, its judged turns numbered from 1, the given ones marked."""
+    numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
+    lines: list[str] = []
+    before = history[-1] if history else None
+    for index, turn in enumerate(case.continuation.turns):
+        mark = f"[{numbers[index]}] " if index in numbers else "[not judged] "
+        lines += seen.turn(turn, before, mark)
+        before = turn
+    return lines
+
+
+def reference_of(case: Case) -> Turn | None:
+    """Return what was really said at the turn in view, None where nothing is known."""
+    return None if case.turn is None else case.dialogue.reference(case.continuation, case.turn)
+
+
+def reference_block(case: Case, seen: Seen) -> str:
+    """Return the reference, quoted."""
+    reference = reference_of(case)
+    assert reference is not None
+    return quote("REFERENCE", seen.turn(reference, reference))

@@ -1,0 +1,47 @@
+"""From a judge's spec to who asks and how: its protocol, its variant, and its text where that is not the
+protocol's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from judges.prompt_versions import texts
+from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Wording
+from judges.protocols.budget import within
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A protocol as a judge uses it; `wording` None is the protocol's own text."""
+
+    protocol: Protocol
+    variant: str = ""
+    wording: Wording | None = None
+    budget: int | None = None
+
+    def parts(self) -> tuple[str, ...]:
+        """Return the parts that are asked in a call each."""
+        return self.protocol.parts(self.variant)
+
+    def prompt(self, case: Case) -> tuple[Prompt, tuple[str, ...]]:
+        """Return what to send about a case, and flags; raise TooLong where it cannot fit the budget."""
+        assert isinstance(self.protocol, Asking)
+        return within(self.protocol, case, self.variant, self.budget, self.wording)
+
+    def whole_prompt(self, case: Case) -> Prompt:
+        """Return the prompt about a case without the budget's cuts."""
+        assert isinstance(self.protocol, Asking)
+        return self.protocol.prompt(case, self.variant, self.wording)
+
+
+def asker_of(spec: Mapping[str, Any]) -> Asker:
+    """Return who asks for a judge of this spec."""
+    return _asker(spec["protocol"], spec.get("variant", ""), spec.get("wording", ""), spec.get("budget"))
+
+
+@lru_cache(maxsize=256)
+def _asker(protocol: str, variant: str, wording: str, budget: int | None) -> Asker:
+    return Asker(PROTOCOLS[protocol], variant, texts.of_digest(wording) if wording else None, budget)
