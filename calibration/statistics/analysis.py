@@ -163,7 +163,7 @@ class _Run:
     def _may_meet(self, pair: tuple[int, int]) -> bool:
         """A panel meets people and keys; beside its own members agreement says nothing."""
         kinds = {self.ratings.kinds[j] for j in pair}
-        return PANEL not in kinds or bool(kinds & {PEOPLE, "key"})
+        return PANEL not in kinds or bool(kinds & {PEOPLE, "key", ""})
 
     def _shared(self, pair: tuple[int, int]) -> bool:
         given = ~np.isnan(self.ratings.values[:, list(pair)])

@@ -1,6 +1,6 @@
 """What answers without understanding are worth beside people: the floor under a judge's figures.
 
-majority   categories: always the value that people give most often (the first on the scale of equals)
+majority   categories and ordinal scales: always the value that people give most often (the first of equals)
 median     ordinal scales: always the median of people's ratings
 mean       interval and ratio scales: always their mean
 random     a value drawn with the shares that people's ratings have; its expectation, no draw
@@ -23,11 +23,18 @@ import numpy as np
 from calibration.statistics.beside_people import ERROR, SHARE, BesidePeople
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.result import Result
-from calibration.statistics.core.types import CATEGORIES, Floats
+from calibration.statistics.core.types import Floats
 
 BASELINE = "baseline"
 MAJORITY, MEDIAN, MEAN, RANDOM = "majority", "median", "mean", "random by marginals"
 CHARACTERS, WORDS = "length in characters", "length in words"
+CONSTANTS = {
+    "binary": (MAJORITY,),
+    "nominal": (MAJORITY,),
+    "ordinal": (MAJORITY, MEDIAN),
+    "interval": (MEAN,),
+    "ratio": (MEAN,),
+}
 INDEPENDENT = "expectation of an answer that is independent of the item"
 PEOPLE = "human"
 
@@ -69,23 +76,19 @@ def baselines(
     of items by key.
     """
     ratings = beside.ratings
-    name = _constant_name(ratings)
-    learned = _from(learn, ratings) if learn is not None else _left_out(ratings)
-    if isinstance(learned, str):
-        rows = [Row(name, BASELINE, {}, reason=learned)]
-    else:
-        rows = [_constant(beside, name, learned)]
-        if learned.shares.size:
-            rows.append(_random(beside, learned))
+    rows: list[Row] = []
+    learned: Learned | str = ""
+    for name in CONSTANTS[ratings.level]:
+        learned = _from(learn, ratings, name) if learn is not None else _left_out(ratings, name)
+        if isinstance(learned, str):
+            rows.append(Row(name, BASELINE, {}, reason=learned))
+        else:
+            rows.append(_constant(beside, name, learned))
+    if isinstance(learned, Learned) and learned.shares.size:
+        rows.append(_random(beside, learned))
     if lengths and beside.correlations:
         rows += [_length(beside, name, lengths, place) for place, name in enumerate((CHARACTERS, WORDS))]
     return rows
-
-
-def _constant_name(ratings: Ratings) -> str:
-    if ratings.level in CATEGORIES:
-        return MAJORITY
-    return MEDIAN if ratings.level == "ordinal" else MEAN
 
 
 def _constant(beside: BesidePeople, name: str, learned: Learned) -> Row:
@@ -131,7 +134,7 @@ def _length(beside: BesidePeople, name: str, lengths: Mapping[str, tuple[int, in
     return Row(name, BASELINE, beside.correlated(name, values))
 
 
-def _left_out(ratings: Ratings) -> Learned | str:
+def _left_out(ratings: Ratings, name: str) -> Learned | str:
     """Learn for each cluster from people's ratings of all others; return the reason where that cannot be."""
     columns = [j for j in ratings.of_kind(PEOPLE) if ratings.on_scale[j]]
     block, clusters = ratings.values[:, columns], ratings.clusters
@@ -152,12 +155,12 @@ def _left_out(ratings: Ratings) -> Learned | str:
     np.add.at(per_cluster, (clusters[rows], np.searchsorted(grid, block[rows, of])), 1)
     whole = per_cluster.sum(axis=0)
     others = whole[None, :] - per_cluster
-    constants = np.array([_one_value(ratings, grid, counts) for counts in others])
+    constants = np.array([_one_value(name, grid, counts) for counts in others])
     shares = others / others.sum(axis=1, keepdims=True)
-    return Learned(grid, shares[clusters], constants[clusters], _one_value(ratings, grid, whole))
+    return Learned(grid, shares[clusters], constants[clusters], _one_value(name, grid, whole))
 
 
-def _from(learn: Ratings, ratings: Ratings) -> Learned | str:
+def _from(learn: Ratings, ratings: Ratings, name: str) -> Learned | str:
     """Learn from people's ratings of dev, on the scale of the ratings shown."""
     columns = [j for j in learn.of_kind(PEOPLE) if learn.on_scale[j]]
     given = learn.values[:, columns]
@@ -176,15 +179,15 @@ def _from(learn: Ratings, ratings: Ratings) -> Learned | str:
             counts[place] += many
     if not counts.sum():
         return "no person gave in dev a value that occurs in test"
-    constant = _one_value(ratings, grid, counts)
+    constant = _one_value(name, grid, counts)
     return Learned(grid, np.tile(counts / counts.sum(), (n, 1)), np.full(n, constant), constant)
 
 
-def _one_value(ratings: Ratings, grid: Floats, counts: Floats) -> float:
+def _one_value(name: str, grid: Floats, counts: Floats) -> float:
     """Return the value that is always given, from how often each value occurs."""
-    if ratings.level in CATEGORIES:
+    if name == MAJORITY:
         return float(grid[int(counts.argmax())])
-    if ratings.level != "ordinal":
+    if name == MEAN:
         return float((grid * counts).sum() / counts.sum())
     below = np.cumsum(counts)
     low = grid[np.searchsorted(below, below[-1] / 2)]

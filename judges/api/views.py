@@ -108,7 +108,7 @@ def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
         return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    return starting.start_judge(by=by, judge=_judge(data), selection=selection)
+    return starting.start_judge(by=by, judge=_judge(data), selection=selection, open_test=data["open_test"])
 
 
 def _judge(data: dict[str, Any]) -> Judge:

@@ -107,8 +107,18 @@ class JudgeForm(SelectionForm):
         help_text="Empty: nothing is cut. Else the longest texts lose their middle, and the call is flagged.",
     )
 
+    open_test = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Open test for",
+        help_text="What this judge is opened on test for, where the run covers test. Once per judge; logged "
+        "with your name, and printed on every report that shows test.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not self.corpus.splits.exists():
+            del self.fields["open_test"]
         shows = self.fields["shows"]
         assert isinstance(shows, forms.MultipleChoiceField)
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]

@@ -89,7 +89,8 @@ def test_without_dev_no_item_s_own_cluster_is_learned_from(seed: int, level: str
     people[rng.random((24, 2)) < 0.2] = np.nan
     clusters = np.repeat(np.arange(6), 4)
     scale = None if level == "interval" else list(range(k))
-    row = next(iter(floor(ratings(people, level, clusters=clusters, scale=scale)).values()))
+    name = {"ordinal": MEDIAN, "interval": MEAN}.get(level, MAJORITY)
+    row = floor(ratings(people, level, clusters=clusters, scale=scale))[name]
     total, n, off = 0.0, 0, 0.0
     for cluster in range(6):
         others = people[clusters != cluster]
