@@ -156,7 +156,7 @@ def evolve(
         for scorer, part in ((Scorer(questions, part), part) for part in (learn, choose))
         for target in part
     }
-    adapter = _Adapter(first, asks, scorers, {first.digest(): Found(first)})
+    adapter: Any = _Adapter(first, asks, scorers, {first.digest(): Found(first)})
     with suppress(OutOfBudget):
         gepa.optimize(
             seed_candidate={SYSTEM: first.system, USER: first.user},
@@ -177,4 +177,5 @@ def evolve(
             raise_on_exception=True,
             track_best_outputs=False,
         )
-    return list(adapter.found.values())
+    found: dict[str, Found] = adapter.found
+    return list(found.values())
