@@ -80,6 +80,14 @@ class NewRunSerializer(serializers.Serializer[Any]):
     include_self = serializers.BooleanField(required=False, default=False)
     samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
     part = serializers.ChoiceField(choices=PARTS, required=False, default="", allow_blank=True)
+    open_test = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=500,
+        help_text="what test is opened for; a judge's run that covers test items of a split in use needs it, "
+        "once per judge",
+    )
     metric = serializers.CharField(required=False, default="", allow_blank=True)
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)

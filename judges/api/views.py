@@ -110,8 +110,10 @@ def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
         return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    settings = settings_of(data)
-    return starting.start_judge(by=by, judge=_judge(data), selection=selection, settings=settings)
+    judge, settings = _judge(data), settings_of(data)
+    return starting.start_judge(
+        by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
+    )
 
 
 def _judge(data: dict[str, Any]) -> Judge:

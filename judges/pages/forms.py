@@ -113,10 +113,19 @@ class JudgeForm(SelectionForm):
         help_text="Where another run sent exactly the same to the same endpoint, its reply is taken and "
         "nothing is paid. Samples are never shared.",
     )
+    open_test = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Open test for",
+        help_text="What this judge is opened on test for, where the run covers test. Once per judge; logged "
+        "with your name, and printed on every report that shows test.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields.update(cap_fields())
+        if not self.corpus.splits.exists():
+            del self.fields["open_test"]
         shows = self.fields["shows"]
         assert isinstance(shows, forms.MultipleChoiceField)
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]

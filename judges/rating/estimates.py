@@ -115,7 +115,7 @@ def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,
-        unanswered=among(plan, looked.some, looked.targets * selection.samples, about=about),
+        unanswered=among(plan, looked.some, looked.targets, selection, about=about),
     )
 
 
@@ -155,7 +155,7 @@ def _lengths(
     for continuation, item in chosen:
         for part in asker.parts():
             case = case_of(material[continuation], item, spec, given.get(continuation), part)
-            if not protocol.refused(case, asker.variant) and not protocol.unmet(case):
+            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
                 lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
     if not lengths:

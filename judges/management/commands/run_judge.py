@@ -43,6 +43,13 @@ class Command(RunCommand):
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
         )
         parser.add_argument(
+            "--open-test",
+            default="",
+            metavar="REASON",
+            help="what test is opened for: a run that covers test items of a split in use needs a reason, "
+            "once per judge; it is logged and printed",
+        )
+        parser.add_argument(
             "--show",
             action="append",
             default=[],
@@ -79,8 +86,13 @@ class Command(RunCommand):
                 self.stderr.write(asked.sentence())
             elif lacking:
                 self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
-            plan, settings = judge.plan(selection.campaign), settings_of(options)
-            run = rating.start(by=None, plan=plan, selection=selection, settings=settings)
+            run = rating.start(
+                by=None,
+                plan=judge.plan(selection.campaign),
+                selection=selection,
+                settings=settings_of(options),
+                open_test=options["open_test"],
+            )
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive([run], options)
