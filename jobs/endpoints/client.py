@@ -24,6 +24,7 @@ import openai
 from openai import AsyncOpenAI
 
 from jobs.endpoints.actions import key_of
+from jobs.endpoints.bodies import SCHEMA, TEXT, request_body
 from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, received
 from jobs.endpoints.wire import AddressRefused, TooLong, http_client
 from jobs.errors import JobError
@@ -55,11 +56,10 @@ class Clients:
     ) -> Reply:
         """Return the reply to a prompt; raise Again, Malformed, Refused or Shut."""
         client = self._client(endpoint)
-        request: dict[str, Any] = {"model": model, "messages": prompt.messages(), **parameters}
+        request = request_body(model, prompt, parameters, TEXT)
         if prompt.schema is not None and endpoint.pk not in self._without_schema:
-            form = {"name": "reply", "strict": True, "schema": dict(prompt.schema)}
-            with_schema = request | {"response_format": {"type": "json_schema", "json_schema": form}}
             try:
+                with_schema = request_body(model, prompt, parameters, SCHEMA)
                 return await self._send(client, endpoint, with_schema)
             except _FormRefused:
                 reply = await self._send(client, endpoint, request)

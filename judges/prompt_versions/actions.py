@@ -10,16 +10,20 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
+from annotation.corpora import splits
 from annotation.models import Rater, SchemeVersion
 from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.prompt_versions import texts
 from judges.prompt_versions.finding import Version, built_in_names
+from judges.prompt_versions.picking import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
 
 _NAME = re.compile(r"[^\W_][\w .+-]{0,98}")
 Origin = PromptVersion.Origin
+RESERVED = ("diff", "import", "new", "request")
+"""Names that addresses have for something else."""
 
 
 @transaction.atomic
@@ -45,7 +49,7 @@ def create(
             f"{name[:60]!r} cannot be a prompt's name: up to 99 letters, digits, spaces and . _ + -, "
             "a letter or digit first."
         )
-    if name in built_in_names() or Prompt.objects.filter(name=name).exists():
+    if name.lower() in RESERVED or name in built_in_names() or Prompt.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a prompt {name!r}: choose another name.")
     check(protocol=protocol, variant=variant, wording=wording)
     prompt = Prompt.objects.create(
@@ -95,6 +99,20 @@ def copy(*, by: User | None, version: Version, name: str, description: str = "")
         parent=version.ref,
         origin=Origin.COPIED,
     )
+
+
+@transaction.atomic
+def add_examples(*, by: User | None, version: Version, told: Pick, note: str = "") -> PromptVersion:
+    """Add a version that has another one's text and examples picked anew; the split that they come from is
+    fixed by it. Raises JudgeError where there are none to be had."""
+    if version.row is None:
+        raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
+    protocol = PROTOCOLS[version.protocol]
+    assert isinstance(protocol, Asking)
+    wording = pick(protocol, version.variant, version.wording, told)
+    if (lock := splits.lock_of(told.corpus)) is not None:
+        splits.fix(split=lock, by=by)
+    return add_version(by=by, prompt=version.row.prompt, wording=wording, parent=version.ref, note=note)
 
 
 @transaction.atomic

@@ -14,6 +14,7 @@ from annotation.models import Question
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
+from judges.errors import JudgeError
 from judges.material.loading import Material, load
 from judges.protocols import Case, Prompt, Protocol, Reading, Unparseable
 from judges.protocols.base import Asking, Computing
@@ -78,7 +79,7 @@ class JudgePreparer:
                 answers = answers_of(call, material, questions, reading)
                 done = Outcome(call.pk, "done", answers, reading.flags)
                 return Asked(call, protocol.key, known=done)
-        except TooLong as error:
+        except (TooLong, JudgeError) as error:
             return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=str(error)))
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
