@@ -16,6 +16,7 @@ from jobs import access, call_counts, many_calls
 from jobs.models import Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
+from judges.prompt_versions import finding
 from judges.rating.availability import has_model
 
 ROOM = {"active_room": "runs"}
@@ -52,7 +53,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
-    context["loading"] = loading(run, state)
+    context |= {"loading": loading(run, state), "prompt": finding.of_spec(run.rater.spec)}
     return render(request, "judges/run.html", context | {"query": f"show={show}&"})
 
 

@@ -98,7 +98,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None) -> Iterator[Re
     for part in asker.parts():
         case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)
         made = Request(item.key, part, currency=plan.endpoint.currency if plan.endpoint else "")
-        if unasked := protocol.refusal(case, asker.variant) or protocol.unmet(case):
+        if unasked := protocol.refused(case, asker.variant) or protocol.unmet(case):
             yield replace(made, unasked=unasked)
             continue
         try:
