@@ -73,6 +73,12 @@ class NewRunSerializer(serializers.Serializer[Any]):
     metric = serializers.CharField(required=False, default="", allow_blank=True)
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)
+    prompt = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="A version of a prompt as name@number, in place of a protocol and variant.",
+    )
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
     temperature = serializers.FloatField(
         required=False, default=None, allow_null=True, min_value=0, max_value=2
@@ -92,9 +98,9 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require either a metric or a protocol."""
-        if bool(attrs["metric"]) == bool(attrs["protocol"]):
-            raise serializers.ValidationError("Name either a protocol or a metric.")
+        """Require either a metric, or a protocol or a prompt."""
+        if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
+            raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
         return attrs
 
 

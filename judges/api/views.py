@@ -96,9 +96,9 @@ def _run_or_job(found: Run | Job, code: int) -> Response:
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
-    found = estimate(_judge(data), _selection(data)) if data["protocol"] else None
+    found = estimate(_judge(data), _selection(data)) if _is_judge(data) else None
     if found is None:
-        told = unanswered(_judge(data), _selection(data)) if data["protocol"] else ()
+        told = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {one.sentence()}." for one in told)
         raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
     return found
@@ -115,7 +115,12 @@ def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
     settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
     shows, needs = tuple(data["shows"]), data["needs"]
-    return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
+    told = {"shows": shows, "needs": needs, "prompt": data["prompt"]}
+    return Judge(data["protocol"], data["variant"], endpoint, **told, **settings)
+
+
+def _is_judge(data: dict[str, Any]) -> bool:
+    return bool(data["protocol"] or data["prompt"])
 
 
 def _selection(data: dict[str, Any]) -> Selection:
