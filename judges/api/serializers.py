@@ -91,6 +91,12 @@ class NewRunSerializer(serializers.Serializer[Any]):
     metric = serializers.CharField(required=False, default="", allow_blank=True)
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)
+    prompt = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="A version of a prompt as name@number, in place of a protocol and variant.",
+    )
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     budget = serializers.IntegerField(
@@ -110,9 +116,9 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require either a metric or a protocol."""
-        if bool(attrs["metric"]) == bool(attrs["protocol"]):
-            raise serializers.ValidationError("Name either a protocol or a metric.")
+        """Require either a metric, or a protocol or a prompt."""
+        if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
+            raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
         return attrs | {"parameters": given_parameters(attrs)}
 
     def get_fields(self) -> dict[str, Any]:

@@ -98,9 +98,9 @@ def _run_or_job(found: Run | Job, code: int) -> Response:
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
-    found = estimate(_judge(data), _selection(data)) if data["protocol"] else None
+    found = estimate(_judge(data), _selection(data)) if _is_judge(data) else None
     if found is None:
-        told = unanswered(_judge(data), _selection(data)) if data["protocol"] else ()
+        told = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {one.sentence()}." for one in told)
         raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
     return found
@@ -126,7 +126,12 @@ def _judge(data: dict[str, Any]) -> Judge:
         shows=tuple(data["shows"]),
         budget=data["budget"],
         needs=data["needs"],
+        prompt=data["prompt"],
     )
+
+
+def _is_judge(data: dict[str, Any]) -> bool:
+    return bool(data["protocol"] or data["prompt"])
 
 
 def _selection(data: dict[str, Any]) -> Selection:

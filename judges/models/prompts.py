@@ -11,7 +11,8 @@ class PromptText(models.Model):
     """A text of a prompt, found by the digest of its content. Never changed, by a trigger.
 
     A judge's spec holds the digest, so what a judge was asked can always be read again: a text that a
-    rater's spec names cannot be deleted either. `examples` are worked examples (`judges.protocols.wording`).
+    rater's spec names cannot be deleted either. `examples` are worked examples and `picking` says how they
+    were picked (`judges.protocols.examples`).
     """
 
     digest = models.CharField(max_length=64, unique=True)
@@ -19,6 +20,7 @@ class PromptText(models.Model):
     user = models.TextField()
     form = models.CharField(max_length=40, blank=True)
     examples = models.JSONField(default=list)
+    picking = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

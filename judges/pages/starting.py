@@ -32,7 +32,7 @@ Target = tuple[Corpus, Campaign | None]
 def new_run(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus or campaign, then a judge or metrics."""
     _sync(request)
-    target = _target(request)
+    target = target_of(request)
     if target is None:
         return choose(
             request,
@@ -115,7 +115,7 @@ def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse
     return redirect("run", first.pk) if len(started) == 1 else redirect("runs")
 
 
-def _target(request: HttpRequest) -> Target | None:
+def target_of(request: HttpRequest) -> Target | None:
     """Return the corpus, and the campaign where one was chosen."""
     corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
     if (number := row_id(campaign)) is not None:

@@ -139,7 +139,7 @@ def _done(plan: RaterPlan) -> int:
 def _prompt(asker: Asker, case: Case) -> Prompt:
     """Return the prompt as it would be sent; one that cannot fit its budget counts whole."""
     try:
-        return asker.prompt(case)[0]
+        return asker.prompt(case, near=False)[0]
     except TooLong:
         return asker.whole_prompt(case)
 

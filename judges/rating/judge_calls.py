@@ -18,6 +18,7 @@ from jobs.endpoints.parameters import of_sample
 from jobs.fake_models import FLAG, is_fake
 from jobs.models import Call, Run
 from jobs.prompt import OutOfScale, Tokens
+from judges.errors import JudgeError
 from judges.material.loading import Material, load
 from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.base import Computing
@@ -85,6 +86,9 @@ class JudgePreparer:
         except TooLong as error:
             too_long = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.OVER_BUDGET)
             return Asked(call, protocol.key, known=too_long)
+        except JudgeError as error:
+            stuck = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.DEFECT)
+            return Asked(call, protocol.key, known=stuck)
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"

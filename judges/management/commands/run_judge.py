@@ -35,7 +35,14 @@ class Command(RunCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the judge's options and those of the selection."""
-        parser.add_argument("--protocol", required=True, choices=list(PROTOCOLS))
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--protocol", choices=list(PROTOCOLS), default="")
+        what.add_argument(
+            "--prompt",
+            default="",
+            metavar="NAME@N",
+            help="a version of a prompt, with its protocol and variant",
+        )
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
         parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
@@ -110,6 +117,7 @@ class Command(RunCommand):
             tuple(options["show"]),
             options["budget"],
             needs=_needs(options["need"]),
+            prompt=options["prompt"],
         )
         return judge, selection
 
