@@ -1,62 +1,57 @@
-"""A real local HTTP server that answers like an OpenAI-compatible one, from a known error model.
+"""The fake model of `demo/fake_model` inside the test's own process, with modes that misbehave on demand.
 
-What it would say about a text is fixed by the text and the seed, so tests know every label before a
-judge asks. It reads the prompts as any model would: the numbered turns, the response. Its modes misbehave
-on demand.
+What it would say about a text is fixed by the text and the seed, so tests know every label before a judge
+asks.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from judges.protocols.cocoeval_behaviours import KEYS
-from judges.protocols.cpdscore_simple import ASPECTS
+from demo.fake_model.completions import completion, spoilt
+from demo.fake_model.draws import u as draw
+from demo.fake_model.errors import ErrorModel as Errors
+from demo.fake_model.errors import RoleErrors
+from demo.fake_model.mind import Mind
+from demo.fake_model.reading import Request, request
+from demo.fake_model.roles import Answer, recognise
+from demo.fake_model.server import LocalServer
+from demo.fake_model.serving import FakeModel, Response
 
-TURN = re.compile(r"^\| \[(\d+)\] [^:]*: (.*)$", re.M)
-BLOCK = re.compile(r"<<<BEGIN (\w+)>>>\n(.*?)\n<<<END \1>>>", re.S)
-TRUTH = re.compile(r"\{([a-z_ ]*)\}")
-QUALITY = re.compile(r"\{quality (\d)\}")
+__all__ = ["ErrorModel", "FakeLLM", "draw"]
+TOKENS_IN, TOKENS_OUT = 100, 20
+"""What every request is said to have cost, so that tests can add it up."""
+SPOILING = ("malformed", "wrong_form", "wrong_count", "wrong_turn", "extra_field")
 
 
 @dataclass
 class ErrorModel:
-    """How the fake errs: a text plants its truth, such as `{repetition off_topic}` or `{quality 4}`."""
+    """How the fake errs, for all roles: a text plants its truth, as `{repetition off_topic}`."""
 
     sensitivity: Mapping[str, float] = field(default_factory=dict)
     specificity: Mapping[str, float] = field(default_factory=dict)
     noise: float = 0.0
     seed: int = 0
 
+    @property
+    def errors(self) -> Errors:
+        """The same as the fake model's own type."""
+        return Errors({"*": RoleErrors(self.sensitivity, self.specificity, {"*": self.noise})})
+
     def sees(self, behaviour: str, text: str) -> bool:
         """Whether the fake says that a turn shows a behaviour."""
-        planted = TRUTH.search(text)
-        chance = draw(self.seed, behaviour, text)
-        if planted and behaviour in planted[1].split():
-            return chance < self.sensitivity.get(behaviour, 1.0)
-        return chance >= self.specificity.get(behaviour, 1.0)
+        return Mind("behaviour_judge", self.seed, self.errors.errors("behaviour_judge")).sees(behaviour, text)
 
     def score(self, aspect: str, text: str) -> int:
         """What the fake scores a response from 1 to 5: its planted quality, one off with chance `noise`."""
-        found = QUALITY.search(text)
-        quality = int(found[1]) if found else 3
-        chance = draw(self.seed, aspect, text)
-        step = 0 if chance >= self.noise else (1 if chance < self.noise / 2 else -1)
-        return min(5, max(1, quality + step))
-
-
-def draw(seed: int, *parts: str) -> float:
-    """Return a number in [0, 1) that depends on the seed and the parts alone."""
-    digest = hashlib.sha256("\x00".join([str(seed), *parts]).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
+        mind = Mind("turn_judge", self.seed, self.errors.errors("turn_judge"))
+        return mind.score(aspect, text, (1, 2, 3, 4, 5))
 
 
 class FakeLLM:
@@ -76,22 +71,36 @@ class FakeLLM:
         self.at_once = 0
         self.most_at_once = 0
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._server = LocalServer(self._respond)
 
     @property
     def url(self) -> str:
         """The base URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return self._server.url
 
     def __enter__(self) -> FakeLLM:
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-        self._thread.start()
+        self._server.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._server.__exit__()
+
+    def _respond(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Response:
+        """Keep count, take the time that was asked for, and answer."""
+        self.keys.add(headers.get("authorization", ""))
+        with self._lock:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            time.sleep(self.delay)
+            if method != "POST" or "messages" not in body:
+                return FakeModel(self.model.errors, seed=self.model.seed).respond(method, path, body)
+            status, text = self.answer(body)
+        finally:
+            with self._lock:
+                self.at_once -= 1
+        pause = {"Retry-After": self.retry_after} if self.retry_after and status == 429 else {}
+        return Response(status, text.encode(), pause | self.headers)
 
     def answer(self, body: dict[str, Any]) -> tuple[int, str]:
         """Return status and body of the response to a request."""
@@ -109,95 +118,20 @@ class FakeLLM:
             return 400, json.dumps({"error": {"message": message, "type": "invalid_request_error"}})
         if mode == "not_json":
             return 200, "this is not JSON"
-        return 200, json.dumps(_completion(self._spoil(self.say(prompt), mode)))
+        text = spoilt(Answer(lines=[self.say(prompt)]), [mode] if mode == "malformed" else [])
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return 200, json.dumps(completion("fake", [choice], TOKENS_IN, TOKENS_OUT))
 
     def say(self, prompt: str) -> str:
-        """Return what the fake answers to a prompt."""
-        blocks = dict(BLOCK.findall(prompt))
-        if "TURNS" in blocks:
-            return self.behaviours(blocks["TURNS"])
-        text = blocks["RESPONSE"].split(": ", 1)[-1]
-        if "Humanness:" in prompt:
-            score = self.model.score("humanness", text)
-            return f"Explanation: it has a quality.\nHumanness: {score}"
-        return "\n".join(f"{aspect} - {self.model.score(aspect, text)}" for aspect in [*ASPECTS, "overall"])
+        """Return what the fake answers to a prompt, in the way that the mode spoils."""
+        asked = self._request(prompt)
+        role = recognise(asked)[0]
+        mind = FakeModel(self.model.errors, seed=self.model.seed).mind(role.key, asked)
+        return spoilt(role.answer(asked, mind), [self.mode] if self.mode in SPOILING else [])
 
-    def behaviours(self, block: str) -> str:
-        """Return the JSON reply about numbered turns."""
-        reply: dict[str, Any] = {}
-        for key in KEYS:
-            turns = [int(number) for number, text in TURN.findall(block) if self.model.sees(key, text)]
-            reply[f"{key}_explanation"] = f"seen in {turns}" if turns else ""
-            reply[f"{key}_turns"] = turns
-            reply[f"{key}_count"] = len(turns)
-        return json.dumps(reply)
-
-    @staticmethod
-    def _spoil(text: str, mode: str) -> str:
-        if mode == "malformed":
-            return "I would rather not say { 'oops': "
-        if mode == "wrong_count":
-            return json.dumps(
-                json.loads(text) | {"repetition_count": len(json.loads(text)["repetition_turns"]) + 1}
-            )
-        if mode == "wrong_turn":
-            return json.dumps(json.loads(text) | {"repetition_turns": [999], "repetition_count": 1})
-        return text
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
-
-def _completion(text: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text}
-    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "fake",
-        "choices": [choice],
-        "usage": usage,
-    }
-
-
-def _handler(fake: FakeLLM) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            length = int(self.headers["Content-Length"])
-            body = json.loads(self.rfile.read(length))
-            fake.keys.add(self.headers.get("Authorization", ""))
-            with fake._lock:
-                fake.at_once += 1
-                fake.most_at_once = max(fake.most_at_once, fake.at_once)
-            try:
-                time.sleep(fake.delay)
-                status, text = fake.answer(body)
-            finally:
-                with fake._lock:
-                    fake.at_once -= 1
-            self._send(status, text.encode())
-
-        def _send(self, status: int, content: bytes) -> None:
-            try:
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                if fake.retry_after and status == 429:
-                    self.send_header("Retry-After", fake.retry_after)
-                for name, value in fake.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # the client gave up, as some tests want
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    return Handler
+    def _request(self, prompt: str) -> Request:
+        """Return the last request that held a prompt, or one of the prompt alone."""
+        with self._lock:
+            bodies = [body for body in self.bodies if body["messages"][-1]["content"] == prompt]
+        return request(bodies[-1] if bodies else {"messages": [{"role": "user", "content": prompt}]})

@@ -23,6 +23,7 @@ from annotation.api.work_serializers import (
 from annotation.campaigns import actions as campaigns
 from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
+from annotation.campaigns import tasks as campaign_tasks
 from annotation.models import Campaign
 from config.pagination import Pages, paged
 from config.permissions import IsResearcher
@@ -61,7 +62,10 @@ def campaign_list(request: Request) -> Response:
 @api_view(["GET"])
 @permission_classes([IsResearcher])
 def campaign(request: Request, campaign: int) -> Response:
-    """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks."""
+    """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+
+    `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for nothing.
+    """
     found = access.campaign(campaign)
     members = [
         {
@@ -75,7 +79,9 @@ def campaign(request: Request, campaign: int) -> Response:
     ]
     counts = asdict(campaign_progress.counts(found))
     lacking = campaign_progress.lacking([found]).get(found.pk, 0)
+    left_out = campaign_tasks.left_out(found)
     told = {"counts": counts, "members": members, "annotators_lacking": lacking}
+    told |= {"left_out": left_out and left_out._asdict()}
     return Response(CampaignSerializer(found).data | told)
 
 

@@ -14,6 +14,7 @@ from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guid
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
 from annotation.text import views
+from annotation.text.blinding import Blind
 from config.models import Event
 
 MOST_RATERS = 100
@@ -55,6 +56,8 @@ def create(
     definition = SCHEMES[scheme]
     if Campaign.objects.filter(name=name).exists():
         raise CampaignRefused(f"There is a campaign “{name}” already. Choose another name.")
+    _check_blind(corpus, "The name of the campaign names", name)
+    _check_blind(corpus, "The guidelines name", guidelines or "")
     campaign = Campaign.objects.create(
         name=name,
         corpus=corpus,
@@ -70,6 +73,7 @@ def create(
     Guidelines.objects.create(
         campaign=campaign, text=definition.guidelines if guidelines is None else guidelines
     )
+    _check_askable(campaign)
     for annotator in annotators:
         CampaignMember.objects.get_or_create(campaign=campaign, user=annotator)
     _log(by, campaign, "create")
@@ -137,8 +141,12 @@ def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
 
 @transaction.atomic
 def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
-    """Set the guidelines. A version that nobody has worked with is rewritten, a used one gets a successor."""
+    """Set the guidelines. A version that nobody has worked with is rewritten, a used one gets a successor.
+
+    Raises CampaignRefused where they name a system of the corpus.
+    """
     _locked(campaign)
+    _check_blind(campaign.corpus, "The guidelines name", text)
     last = campaign.guidelines.order_by("-version").first()
     if last is not None and last.text == text:
         return last
@@ -154,6 +162,22 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     version = 1 if last is None else last.version + 1
     _log(by, campaign, "guidelines", version=version)
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
+
+
+def _check_askable(campaign: Campaign) -> None:
+    """Refuse a campaign over what nobody is asked about, with the sentence that judges give as the reason."""
+    refused = campaign_tasks.left_out(campaign)
+    if refused is not None and not campaign_tasks.count(campaign):
+        raise CampaignRefused(
+            f"Nothing here can be rated with {campaign.scheme_version.scheme.title}: {refused.reason}."
+        )
+
+
+def _check_blind(corpus: Corpus, what: str, text: str) -> None:
+    """Refuse what annotators would read that names a system so distinctively that nothing else is meant."""
+    for system in corpus.systems.all() if text else ():
+        if Blind(system.name).spoken(text) != text:
+            raise CampaignRefused(f"{what} the system “{system.name}”, which annotators must not learn.")
 
 
 def _allowed(shows: Iterable[str]) -> tuple[str, ...]:
@@ -172,7 +196,7 @@ def _check_numbers(raters_per_item: int, lease_minutes: int) -> None:
 
 def _locked(campaign: Campaign) -> Campaign:
     locked = Campaign.objects.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("scheme_version").get(pk=campaign.pk)
+    return locked.select_related("scheme_version__scheme", "corpus").get(pk=campaign.pk)
 
 
 def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:

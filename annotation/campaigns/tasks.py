@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
-from annotation.models import Campaign, SchemeVersion
+from annotation.models import Campaign, Continuation, SchemeVersion
+from annotation.schemes import SCHEMES
 from config.planner import WORTH_TELLING, tell_planner
 
 RANK = """, row_number() OVER (
@@ -28,11 +29,14 @@ SELECT c.id AS continuation_id, i.id AS item_id<rank>
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
            AND (c.key <> 'self' OR NOT EXISTS (
              SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self')))
+   AND <mode>
    AND NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s
                     AND t.continuation_id = c.id AND t.item_id IS NOT DISTINCT FROM i.id)
 """
 
-WANTED_IN_ORDER = WANTED.replace("<rank>", RANK)
+ASKED = "c.mode <> ALL(%(refused)s)"
+LEFT_OUT = "c.mode = ANY(%(refused)s)"
+WANTED_IN_ORDER = WANTED.replace("<rank>", RANK).replace("<mode>", ASKED)
 
 MAKE_TASKS = """
 INSERT INTO annotation_task (campaign_id, continuation_id, item_id, position)
@@ -52,6 +56,20 @@ SELECT t.id, n, t.campaign_id, t.position, false
  WHERE t.campaign_id = %(campaign)s
    AND NOT EXISTS (SELECT 1 FROM annotation_slot s WHERE s.task_id = t.id AND s.number = n)
 """
+
+
+class LeftOut(NamedTuple):
+    """Tasks that are not made (at most MOST_COUNTED are counted), of which mode, and why."""
+
+    tasks: int
+    mode: str
+    reason: str
+
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        many = f"at least {self.tasks:,}" if self.tasks == MOST_COUNTED else f"{self.tasks:,}"
+        verb, plural = ("is", "") if self.tasks == 1 else ("are", "s")
+        return f"{many} {self.mode} continuation{plural} {verb} left out: {self.reason}."
 
 
 def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None) -> int:
@@ -77,10 +95,32 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
 
 def count(campaign: Campaign) -> int:
     """Return how many new tasks `make` would make, at most MOST_COUNTED."""
-    unordered = WANTED.replace("<rank>", "")
+    return _count(campaign, ASKED)
+
+
+def left_out(campaign: Campaign) -> LeftOut | None:
+    """Return what of a campaign's choice nobody is asked about, None where there is nothing.
+
+    Judges leave out the same, for the same reason.
+    """
+    for mode, reason in _refused(campaign.scheme_version).items():
+        if n := _count(campaign, LEFT_OUT):
+            return LeftOut(n, mode, reason)
+    return None
+
+
+def _count(campaign: Campaign, mode: str) -> int:
+    unordered = WANTED.replace("<rank>", "").replace("<mode>", mode)
     with connection.cursor() as cursor:
         cursor.execute(COUNT_WANTED.format(unordered), _values(campaign) | {"most": MOST_COUNTED})
         return int(cursor.fetchone()[0])
+
+
+def _refused(version: SchemeVersion) -> dict[str, str]:
+    """Return the modes of continuations that nobody rates by a scheme, and why."""
+    scheme = SCHEMES.get(version.scheme.key)
+    reasons = {mode: scheme.refusal(mode) for mode in Continuation.Mode.values} if scheme else {}
+    return {mode: reason for mode, reason in reasons.items() if reason}
 
 
 def _untold(_done: int, _total: int) -> None:
@@ -97,4 +137,5 @@ def _values(campaign: Campaign) -> dict[str, Any]:
         "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
         "kind": campaign.scheme_version.item_kind,
         "raters": campaign.raters_per_item,
+        "refused": list(_refused(campaign.scheme_version)),
     }

@@ -100,6 +100,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "counts": campaign_progress.counts(found),
         "most_counted": campaign_tasks.MOST_COUNTED,
         "to_make": campaign_tasks.count(found) if found.state != Campaign.State.OPEN else 0,
+        "left_out": campaign_tasks.left_out(found),
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "outsiders": outsiders.order_by("username"),
@@ -150,8 +151,12 @@ def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
 def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
-    kept = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
-    messages.success(request, f"Guidelines version {kept.version} is in force.")
+    try:
+        kept = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Guidelines version {kept.version} is in force.")
     return redirect("campaign", campaign)
 
 

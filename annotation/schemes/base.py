@@ -12,6 +12,8 @@ from typing import Any, Literal, get_args
 Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text"]
 LEVELS: tuple[str, ...] = get_args(Level)
 Value = float | int | str
+STATIC = "static"
+NO_CONVERSATION = "the turns of a static continuation are not one conversation"
 TEXT_LIMIT = 10_000
 """An answer in words has at most so many characters."""
 
@@ -68,6 +70,8 @@ class SchemeDefinition:
     `unit` says what one task shows: an item, or all items of a continuation.
 
     With `about_open`, what is known of the speakers and the dialogue stands open beside the first task.
+    With `one_conversation`, its questions are about turns that follow each other: static continuations, whose
+    turns each answer another point of the history, are rated by nobody, neither people nor judges.
     """
 
     key: str
@@ -80,6 +84,7 @@ class SchemeDefinition:
     guidelines: str = ""
     source: str = ""
     about_open: bool = False
+    one_conversation: bool = False
 
     def question(self, key: str) -> QuestionDefinition:
         """Return a question by its key; raise KeyError where there is none."""
@@ -88,10 +93,15 @@ class SchemeDefinition:
                 return question
         raise KeyError(key)
 
+    def refusal(self, mode: str) -> str:
+        """Return why nobody rates continuations of a mode by this scheme, '' where people and judges do."""
+        return NO_CONVERSATION if self.one_conversation and mode == STATIC else ""
+
     def content_hash(self) -> str:
         """Return the SHA-256 of what raters see: the same hash means the same scheme."""
         content = asdict(self)
         del content["about_open"]  # the same is shown, folded or not
+        del content["one_conversation"]  # the same is asked, of fewer
         for question in content["questions"]:
             question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)

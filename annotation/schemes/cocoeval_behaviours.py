@@ -137,6 +137,7 @@ SCHEME = SchemeDefinition(
     title="Inconsistent and uncollaborative behaviours, turn by turn",
     item_kind="turn",
     unit="continuation",
+    one_conversation=True,
     introduction="Tag each turn with the behaviours that it shows. Most turns show none.",
     questions=(
         *(_behaviour(*behaviour) for behaviour in BEHAVIOURS),

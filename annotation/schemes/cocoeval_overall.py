@@ -63,6 +63,7 @@ SCHEME = SchemeDefinition(
     title="Consistency and collaborativeness, 1 to 10",
     item_kind="dialogue",
     unit="item",
+    one_conversation=True,
     introduction="Rate the marked part as a whole, as a continuation of what came before.",
     questions=(
         QuestionDefinition(

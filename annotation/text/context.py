@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotation.records import Dialogue, Participant
-from annotation.text.blinding import WITHHELD, is_telltale
+from annotation.text.blinding import WITHHELD
 from annotation.text.happenings import Names
 from annotation.text.views import View
 
@@ -105,7 +105,7 @@ def _lines(value: Any, view: View, key: str = "") -> list[str]:
     """Return a value as lines, none where there is nothing in it."""
     if value in (None, "", [], {}):
         return []
-    if key and is_telltale(key):
+    if key and view.withholds(key):
         return [WITHHELD]
     if isinstance(value, Mapping):
         return entry_lines(entries(value, view))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from annotation.records import Participant, Turn
@@ -85,15 +85,18 @@ def private(turn: Turn, names: Names) -> str:
     return f"(private: {names.of(turn.speaker)} to {_listed(hearers) or 'nobody'})"
 
 
-def heading(turn: Turn, before: Turn | None) -> str:
-    """Return the session and the date where either is another than that of the turn before, else ''."""
+def heading(turn: Turn, before: Turn | None, shown: Callable[[str], str] = str) -> str:
+    """Return the session and the date where either is another than that of the turn before, else ''.
+
+    `shown` makes of a session's name what raters see of it.
+    """
     here, there = _when(turn), _when(before) if before else ("", "")
     if here == there or not any(here):
         return ""
     session, date = here
     if session == there[0] and not date:
         return ""
-    return " · ".join(part for part in (f"session {session}" if session else "", date) if part)
+    return " · ".join(part for part in (f"session {shown(session)}" if session else "", date) if part)
 
 
 def _how(turn: Turn, names: Names, text: str) -> str:

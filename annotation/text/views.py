@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from annotation.text.blinding import Blind, blind, is_telltale
+from annotation.text.blinding import NOTHING_TOLD, Blind, Told, blind, is_telltale
 from annotation.text.cleaning import clean, one_line
 
-RENDERING = 2
+RENDERING = 3
 """The version of how dialogues are rendered, a part of every judge's identity: raise it with each change.
 
 Labels of judges without one were given on the first rendering."""
@@ -42,17 +42,19 @@ def no_cut(text: str) -> str:
 class View:
     """What may be seen of a dialogue. `systems` are the corpus's; `cut` shortens what is too long.
 
-    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`.
+    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `told` is what the conditions
+    of the dialogue's continuations would give away.
     """
 
     systems: tuple[str, ...] = ()
     shows: tuple[str, ...] = DEFAULT
     cut: Callable[[str], str] = no_cut
+    told: Told = NOTHING_TOLD
 
     @property
     def hide(self) -> Blind:
-        """What hides the systems' names."""
-        return blind(self.systems)
+        """What hides the systems' names and their conditions."""
+        return blind(self.systems + self.told.values)
 
     def shows_part(self, part: str) -> bool:
         """Whether the summary, the agenda or a field of participants is shown."""
@@ -60,7 +62,11 @@ class View:
 
     def shows_entry(self, key: str) -> bool:
         """Whether an entry of the metadata is shown."""
-        return METADATA + key in self.shows and not is_telltale(key)
+        return METADATA + key in self.shows and not self.withholds(key)
+
+    def withholds(self, key: str) -> bool:
+        """Whether the value of an entry, at any depth, is never shown."""
+        return is_telltale(key, self.told)
 
     def about(self, text: str) -> str:
         """Return a text from around the turns as it is seen."""
@@ -77,12 +83,14 @@ class View:
 
 def checked(shows: Iterable[str]) -> tuple[str, ...]:
     """Return names of what is shown, each once and in order; raise ValueError for one that is not known or
-    would say which system spoke."""
+    would give away what is rated blindly."""
     names = sorted({name.strip() for name in shows} - {""})
     for name in names:
         if name.startswith(METADATA) and len(name) > len(METADATA):
             if is_telltale(name.removeprefix(METADATA)):
-                raise ValueError(f"“{name}” would say which system spoke, and is never shown.")
+                raise ValueError(
+                    f"“{name}” would say which system spoke, or what the right answer is, and is never shown."
+                )
         elif name not in PARTS:
             raise ValueError(
                 f"There is no “{name}” to show: there are {', '.join(PARTS)} and entries of the metadata as "

@@ -13,6 +13,7 @@ from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import KINDS
 from annotation.text import transcription_marks as marks
+from annotation.text.blinding import told_by
 from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
@@ -60,7 +61,7 @@ class Screen:
 class Head(NamedTuple):
     """A task's continuation and dialogue; participants, metadata, agenda and what is shown as JSON texts.
 
-    `systems` are all of the corpus.
+    `systems` are all of the corpus, `conditions` (JSON) those of the dialogue's continuations.
     """
 
     item: int | None
@@ -75,6 +76,7 @@ class Head(NamedTuple):
     language: str
     shows: str
     systems: list[str]
+    conditions: str
     whole: bool
 
 
@@ -83,6 +85,8 @@ WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "wh
 HEAD = f"""
 SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
+       (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
+          FROM annotation_continuation o WHERE o.dialogue_id = d.id),
        coalesce(i.kind IN ({WHOLE}), false)
   FROM annotation_task t
   JOIN annotation_campaign k ON k.id = t.campaign_id
@@ -136,7 +140,7 @@ class _Writer:
     def __call__(self, number: int, row: Row, place: Place) -> Line:
         turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
         happened = happening(turn, self._names, self._view.spoken(turn.text))
-        above = self._view.line(heading(turn, self._last))
+        above = heading(turn, self._last, self._view.line)
         self._last = turn
         return Line(
             no=number,
@@ -153,7 +157,8 @@ class _Writer:
 
 
 def _screen(task: int, head: Head, rows: list[Row]) -> Screen:
-    view = View(tuple(head.systems), tuple(json.loads(head.shows)))
+    told = told_by(json.loads(head.conditions))
+    view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
     dialogue = records.Dialogue(
         id="",
         participants=tuple(map(participant_record, json.loads(head.participants))),
@@ -175,5 +180,5 @@ def _screen(task: int, head: Head, rows: list[Row]) -> Screen:
         items=(head.item,) if head.item else tuple(row.item for row in turns if row.item),
         parts=tuple(part for part in parts if part.lines),
         about=context(dialogue, names, view),
-        language=language_tag(head.language),
+        language="" if view.hide.names(head.language) else language_tag(head.language),
     )

@@ -98,6 +98,14 @@ class NewRunSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+class UnansweredSerializer(serializers.Serializer[Any]):
+    """Calls of which it is known beforehand that they have no answer."""
+
+    calls = serializers.IntegerField()
+    reason = serializers.CharField()
+    about = serializers.BooleanField(help_text="told from a part of the calls")
+
+
 class EstimateSerializer(serializers.Serializer[Any]):
     """What a judge's run would take: calls to make, about how many tokens, and to whom the text goes."""
 
@@ -113,6 +121,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
     host = serializers.CharField()
     is_here = serializers.BooleanField()
     about = serializers.BooleanField(help_text="calls and dialogues are told from a part of a large corpus")
+    unanswered = UnansweredSerializer(many=True)
 
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):

@@ -41,6 +41,7 @@ from judges.rating.estimates import Estimate, estimate
 from judges.rating.lookup import corpus_named, endpoint_named, selection_of
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
+from judges.rating.unanswered import unanswered
 
 
 def _user(request: Request) -> User:
@@ -102,7 +103,9 @@ def _run_or_job(found: Run | Job, code: int) -> Response:
 def _estimate(data: dict[str, Any]) -> Estimate:
     found = estimate(_judge(data), _selection(data)) if data["protocol"] else None
     if found is None:
-        raise JudgeError("This run asks nobody: it is computed here and costs nothing.")
+        told = unanswered(_judge(data), _selection(data)) if data["protocol"] else ()
+        lacking = "".join(f" Of all, {one.sentence()}." for one in told)
+        raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
     return found
 
 

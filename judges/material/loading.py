@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from operator import itemgetter
+from typing import Any
 
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.models import Continuation, Dialogue, Item, System, Turn
+from annotation.text.blinding import NOTHING_TOLD, Told, told_by
 from judges.metrics.kit.instrument import Content
 
 _BATCH = 200
@@ -21,17 +23,19 @@ _ROWS = 5000
 class Material:
     """A continuation with its dialogue, and the ids of its items by turn index (None: the whole).
 
-    `systems` names all systems of the corpus.
+    `systems` names all systems of the corpus, `told` is what the conditions of the dialogue's continuations
+    would give away.
     """
 
     dialogue: records.Dialogue
     continuation: records.Continuation
     items: Mapping[int | None, int]
     systems: tuple[str, ...] = ()
+    told: Told = NOTHING_TOLD
 
 
 def load(continuation_ids: Collection[int]) -> dict[int, Material]:
-    """Return the material of each continuation, in five queries; its dialogue holds no other ones."""
+    """Return the material of each continuation, in six queries; its dialogue holds no other ones."""
     found = Continuation.objects.select_related("dialogue", "system").in_bulk(continuation_ids)
     dialogues = {row.dialogue_id for row in found.values()}
     own = {
@@ -43,12 +47,13 @@ def load(continuation_ids: Collection[int]) -> dict[int, Material]:
     turns = _turns({*found, *(row.pk for row in own.values())})
     items = _items(found)
     systems = _systems({row.dialogue.corpus_id for row in found.values()})
-    return {
-        pk: _material(
-            row, own.get(row.dialogue_id), turns, items[pk], systems.get(row.dialogue.corpus_id, ())
-        )
-        for pk, row in found.items()
-    }
+    told = _told(dialogues)
+    made = {}
+    for pk, row in found.items():
+        names = systems.get(row.dialogue.corpus_id, ())
+        whole = _material(row, own.get(row.dialogue_id), turns, items[pk], names)
+        made[pk] = replace(whole, told=told.get(row.dialogue_id, NOTHING_TOLD))
+    return made
 
 
 def whole_corpus(corpus_id: int) -> Iterator[records.Dialogue]:
@@ -168,3 +173,12 @@ def _systems(corpus_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     for corpus, name in rows:
         names[corpus] = (*names.get(corpus, ()), name)
     return names
+
+
+def _told(dialogue_ids: Collection[int]) -> dict[int, Told]:
+    """Return what conditions would give away of the dialogues that have some."""
+    rows = Continuation.objects.filter(dialogue__in=dialogue_ids).exclude(condition={})
+    conditions: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for dialogue, condition in rows.values_list("dialogue", "condition"):
+        conditions[dialogue].append(condition)
+    return {dialogue: told_by(found) for dialogue, found in conditions.items()}

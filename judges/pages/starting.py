@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -20,6 +21,7 @@ from judges.pages.runs import ROOM, user_of
 from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.unanswered import Unanswered, unanswered
 
 Target = tuple[Corpus, Campaign | None]
 
@@ -55,11 +57,13 @@ def new_run(request: HttpRequest) -> HttpResponse:
 
 
 def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
-    """Start a judge; one that asks somebody is started once it was seen what goes to whom."""
+    """Start a judge; one that asks somebody, or cannot answer everything, once that was seen."""
     try:
-        asked = None if "confirmed" in request.POST else estimate(form.chosen(), form.selection())
-        if asked is not None:
-            return _confirm(request, form, asked)
+        if "confirmed" not in request.POST:
+            asked = estimate(form.chosen(), form.selection())
+            lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
+            if asked is not None or lacking:
+                return _confirm(request, form, asked, lacking)
         started = starting.start_judge(by=user_of(request), judge=form.chosen(), selection=form.selection())
     except JobError as error:
         form.add_error(None, str(error))
@@ -67,14 +71,17 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
     return _started(request, [started])
 
 
-def _confirm(request: HttpRequest, form: JudgeForm, asked: Estimate) -> HttpResponse:
+def _confirm(
+    request: HttpRequest, form: JudgeForm, asked: Estimate | None, lacking: Sequence[Unanswered]
+) -> HttpResponse:
     told = [
         (name, value)
         for name, values in request.POST.lists()
         if name != "csrfmiddlewaretoken"
         for value in values
     ]
-    context = {"corpus": form.corpus, "campaign": form.campaign, "estimate": asked, "told": told, **ROOM}
+    about: dict[str, Any] = {"corpus": form.corpus, "campaign": form.campaign, "told": told, **ROOM}
+    context = about | {"estimate": asked, "lacking": lacking}
     return render(request, "judges/confirm.html", context)
 
 

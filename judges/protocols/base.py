@@ -116,8 +116,18 @@ class Protocol(ABC):
         return ""
 
     def refusal(self, case: Case, variant: str) -> str:
-        """Return why the case cannot be judged, '' where it can; its answers are then missing for that."""
+        """Return why this protocol cannot judge the case, '' where it can; its answers are then missing for
+        that."""
         return ""
+
+    def asked_of_nobody(self, mode: str) -> str:
+        """Return why nobody, neither people nor judges, rates continuations of a mode, or ''."""
+        schemes = {scheme.key: scheme for scheme, _ in self.answers.values()}
+        return next(filter(None, (scheme.refusal(mode) for scheme in schemes.values())), "")
+
+    def refused(self, case: Case, variant: str) -> str:
+        """Return why nothing is asked about the case: for its schemes' reason, or its own; '' where it is."""
+        return self.asked_of_nobody(case.continuation.mode) or self.refusal(case, variant)
 
     def unanswered(self, case: Case, reason: str) -> Reading:
         """Return the reading in which every answer is missing for one reason."""

@@ -33,14 +33,6 @@ class CocoevalBehaviours(Asking):
     reply_tokens = 500
     answers = {key: (SCHEME, key) for key in KEYS}
 
-    def refusal(self, case: Case, variant: str) -> str:
-        """Turns that each answer another point of the history are not judged together."""
-        return (
-            "the turns of a static continuation are not one conversation"
-            if case.continuation.mode == "static"
-            else ""
-        )
-
     def prompt_file(self, variant: str) -> str:
         """The text of the one variant."""
         return self.key

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from annotation.records import Turn
 from annotation.text import context
+from annotation.text.blinding import told_by
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.visibility import visible
 from judges.protocols.base import Case
@@ -34,7 +35,10 @@ class Seen:
         dialogue = case.dialogue
         own = {dialogue.system, *(continuation.system for continuation in dialogue.continuations)}
         self.case = case
-        self.view = replace(case.view, systems=tuple(sorted(own.union(case.view.systems))))
+        told = told_by(continuation.condition for continuation in dialogue.continuations)
+        self.view = replace(
+            case.view, systems=tuple(sorted(own.union(case.view.systems))), told=told.and_of(case.view.told)
+        )
         self.names = Names(dialogue.participants, self.view.hide)
         for turns in (dialogue.turns, *(each.turns for each in dialogue.continuations)):
             self.names.meet(turn.speaker for turn in turns)
@@ -54,7 +58,7 @@ class Seen:
 
         A heading comes first where session or date are others than those of the turn before.
         """
-        above = self.view.line(heading(turn, before))
+        above = heading(turn, before, self.view.line)
         first, *rest = happening(turn, self.names, self.view.spoken(turn.text)).line().split("\n")
         return [
             *([f"== {above} =="] if above else []),

@@ -22,5 +22,5 @@ def case_of(
     turn = None
     if item is not None:
         turn = next(index for index, pk in material.items.items() if pk == item)
-    view = View(material.systems, tuple(spec.get("shows", DEFAULT)))
+    view = View(material.systems, tuple(spec.get("shows", DEFAULT)), told=material.told)
     return Case(material.dialogue, material.continuation, turn, view, given or {}, part)

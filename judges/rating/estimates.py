@@ -26,6 +26,7 @@ from judges.rating.cases import case_of
 from judges.rating.plans import Judge, RaterPlan
 from judges.rating.sampled import Covered
 from judges.rating.selection import Selection, continuations
+from judges.rating.unanswered import Unanswered, among
 
 LOOKED_AT = 40
 """Prompts that are made to estimate the length of all."""
@@ -37,7 +38,8 @@ class Estimate:
 
     `calls` are those still to be made, `done` those that this judge has made before. `cost` is in `currency`,
     None where the endpoint has no prices. Of a large corpus calls and dialogues are estimates, too (`about`),
-    from some of it; `done` are then all calls that this judge has made.
+    from some of it; `done` are then all calls that this judge has made. `unanswered` says of how many calls,
+    done ones included, it is known beforehand that they have no answer, and why.
     """
 
     calls: int
@@ -52,11 +54,13 @@ class Estimate:
     host: str
     is_here: bool
     about: bool = False
+    unanswered: tuple[Unanswered, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        return values | {"cost": None if self.cost is None else float(self.cost)}
+        plain = {"unanswered": [one.as_json() for one in self.unanswered]}
+        return values | plain | {"cost": None if self.cost is None else float(self.cost)}
 
     def sentence(self) -> str:
         """Return it as one line for people."""
@@ -70,6 +74,7 @@ class Estimate:
             f"{self.tokens_out:,} to write,"
             f" cost about {price}; the text of {about}{self.dialogues:,} dialogues goes to {where} "
             f"(endpoint {self.endpoint}, model {self.model})."
+            + "".join(f" Of all, {one.sentence()}." for one in self.unanswered)
         )
 
 
@@ -111,6 +116,7 @@ def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,
+        unanswered=among(plan, looked.some, looked.targets * selection.samples, about=about),
     )
 
 
@@ -150,7 +156,7 @@ def _lengths(
     for continuation, item in chosen:
         for part in asker.parts():
             case = case_of(material[continuation], item, spec, given.get(continuation), part)
-            if not protocol.refusal(case, asker.variant) and not protocol.unmet(case):
+            if not protocol.refused(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
                 lengths.append(tokens(prompt.system) + tokens(prompt.user))
     if not lengths:

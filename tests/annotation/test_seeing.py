@@ -199,7 +199,7 @@ def test_a_judge_over_a_corpus_sees_the_usual_and_what_was_chosen_and_is_another
     assert usual.rater != wider.rater
     assert "the red hall" not in prompts_of(usual)[0]
     assert "the red hall" in prompts_of(wider)[0]
-    assert usual.rater.spec["rendering"] == 2
+    assert usual.rater.spec["rendering"] == 3
 
 
 @pytest.mark.parametrize("name", ["metadata.model", "metadata.Model_Name", "metadata.", "gold"])

@@ -25,6 +25,7 @@ RELEASED = {
     "cpdscore_detail_without_reference_v1.txt": "3c750e092285e76d58df963356d6d41c02dc915a33c687eb138ee5cbefcc3492",  # noqa: E501
     "cpdscore_simple_with_reference_v1.txt": "9879e61bcdcb5e953becf4024faa37d98361c9cc28afdb36aca8920aea7a7deb",  # noqa: E501
     "cpdscore_simple_without_reference_v1.txt": "43d94a6fb31c0cb4b821b25207224a4d02426372ed9d447c30c34e777408926b",  # noqa: E501
+    "improve_v1.txt": "8b3f977646d7b48f3780a0e47113d1e689e028f62f64c896d37427c8c084ac2d",
 }
 
 

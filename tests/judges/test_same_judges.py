@@ -13,23 +13,23 @@ from judges.rating.plans import Judge
 RELEASED = {
     ("cpdscore_simple", "without_reference"): (
         "fake-1 cpdscore_simple without reference temperature=0.2",
-        "b881bd193e6a85a8e2cf3d0d351a77ca1c5bd0df7e5a8281c78133bfb6d4a563",
+        "39cd2099107a83998a2e87f944082ae3b2d96955a587eb75bf85656c0c935e1c",
     ),
     ("cpdscore_simple", "with_reference"): (
         "fake-1 cpdscore_simple with reference temperature=0.2",
-        "55da4a9ac8675948c03ab6c76f6de5b814eddd824772f1cb881c37819b2b3c0b",
+        "844b6f52d9b7fcd1e7984908440d586df7923e454156116f08819984f40b3968",
     ),
     ("cpdscore_detail", "without_reference"): (
         "fake-1 cpdscore_detail temperature=0.2",
-        "4f45ea3736abc7448b0bbb3cf629e6525bc3135b81d04e5a1e566b2149a41711",
+        "c5a3eece3754d0bcb6c6283eb9ef2e028b0b241d89313bdf44e789b9796feee6",
     ),
     ("cocoeval_behaviours", ""): (
         "fake-1 cocoeval_behaviours temperature=0.2",
-        "fbaaf2f975b62149e7dd4085ade8238bee73a71b93f6a0de7cc6ef0db946a0ac",
+        "ae1ba28399686afd31d46faa7696b1995b6ed25308cf9df1474ba93b4e973b9d",
     ),
     ("rules_baseline", ""): (
         "rules-baseline",
-        "4ab4d6cd2abfaef3226288a94435c70be556d052528dd925b243fe6c7b9a306f",
+        "c8e2890fd923e860717fabd30083cc461d1c7788cf202391184173874e45b548",
     ),
 }
 

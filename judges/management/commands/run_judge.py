@@ -17,6 +17,7 @@ from judges.rating.estimates import estimate
 from judges.rating.lookup import endpoint_named
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
+from judges.rating.unanswered import unanswered
 
 
 class Command(RunCommand):
@@ -66,11 +67,15 @@ class Command(RunCommand):
         try:
             judge, selection = self._chosen(options)
             asked = estimate(judge, selection)
+            lacking = asked.unanswered if asked else unanswered(judge, selection)
             if options["estimate"]:
-                self.stdout.write(json.dumps(asked.as_json() if asked else {"calls": 0}))
+                nothing = {"calls": 0, "unanswered": [one.as_json() for one in lacking]}
+                self.stdout.write(json.dumps(asked.as_json() if asked else nothing))
                 return
             if asked is not None:
                 self.stderr.write(asked.sentence())
+            elif lacking:
+                self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
             run = rating.start(by=None, plan=judge.plan(selection.campaign), selection=selection)
         except JobError as error:
             raise CommandError(str(error)) from None

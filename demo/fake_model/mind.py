@@ -1,0 +1,115 @@
+"""One role with its errors, answering one request: from the truth of a text to what is said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from demo.fake_model import truth
+from demo.fake_model.draws import pick, u
+from demo.fake_model.errors import RoleErrors
+
+V = TypeVar("V", int, float, str)
+USUAL_WORDS = 20
+"""A text of so many words is neither short nor long."""
+
+
+@dataclass
+class Mind:
+    """Where a role's draws come from, and what chances they are held against.
+
+    `instruction` is the prompt's own text, `request_seed` what the request asked for, `times` how often the
+    very same request came before. `proposals` are sentences to propose. `said` keeps each
+    answer's chances, in order, for token probabilities.
+    """
+
+    role: str
+    seed: int = 0
+    errors: RoleErrors = field(default_factory=RoleErrors)
+    instruction: str = ""
+    request_seed: int | None = None
+    times: int = 0
+    proposals: tuple[str, ...] = ()
+    said: list[tuple[str, dict[str, float]]] = field(default_factory=list)
+
+    def draw(self, what: str, text: str) -> float:
+        """Return a number in [0, 1) for a question about a text."""
+        parts: list[object] = [self.role, what, text]
+        if self.errors.wording and u(self.seed, self.role, "wording", what, text) < self.errors.wording:
+            parts.append(self.instruction)
+        if self.request_seed is not None:
+            parts.append(f"seed {self.request_seed}")
+        if self.times:
+            chance = u(self.seed, self.role, "inconsistency", what, text, self.times)
+            parts += [f"again {self.times}"] if chance < self.errors.inconsistency else []
+        return u(self.seed, *parts)
+
+    def sees(self, behaviour: str, text: str, about: str | None = None) -> bool:
+        """Return whether a behaviour is seen in a text; `about` has the truth where it stands elsewhere."""
+        planted = truth.shows(text if about is None else about, behaviour)
+        return self.yes_or_no(behaviour, text, planted)
+
+    def yes_or_no(self, question: str, text: str, planted: bool) -> bool:
+        """Return the answer to a question whose true answer is known."""
+        chance = self.chance_of_yes(question, planted)
+        seen = self.draw(question, text) >= 1 - chance
+        self.said.append((str(int(seen)), {"0": 1 - chance, "1": chance}))
+        return seen
+
+    def chance_of_yes(self, question: str, planted: bool) -> float:
+        """Return how likely the answer is yes."""
+        if planted:
+            return self.errors.of("sensitivity", question)
+        return 1 - self.errors.of("specificity", question)
+
+    def score(self, question: str, text: str, values: Sequence[V], position: float | None = None) -> V:
+        """Return the value that is given for a question about a text, from values in order.
+
+        `position` is the true place among the values (0 for the first); without it, what the text says.
+        """
+        place = self.position(question, text, values) if position is None else position
+        chances = self.chances(question, text, values, place)
+        value = pick(values, chances, self.draw(question, text))
+        self.said.append((f"{value}", {f"{one}": c for one, c in zip(values, chances, strict=True)}))
+        return value
+
+    def choose(self, question: str, text: str, values: Sequence[str]) -> str:
+        """Return one of several answers without an order; the true one stands in the text, else the first."""
+        told = truth.value(text, question)
+        true = told if told in values else values[0]
+        noise = self.errors.of("noise", question) if len(values) > 1 else 0.0
+        chances = [1 - noise if one == true else noise / (len(values) - 1) for one in values]
+        value = pick(values, chances, self.draw(question, text))
+        self.said.append((value, dict(zip(values, chances, strict=True))))
+        return value
+
+    @staticmethod
+    def position(question: str, text: str, values: Sequence[V]) -> float:
+        """Return the true place of a text among values: by its marker for the question, else by
+        `{quality 1}` to `{quality 5}` laid over the values, else the middle (the lower of two)."""
+        last = len(values) - 1
+        numbers = [float(value) for value in values if not isinstance(value, str)]
+        told = truth.number(text, question)
+        if told is not None and len(numbers) == len(values):
+            return float(min(range(last + 1), key=lambda place: abs(numbers[place] - told)))
+        if (name := truth.value(text, question)) in values:
+            return float(list(values).index(name))  # type: ignore[arg-type]
+        quality = truth.number(text, truth.QUALITY)
+        if quality is None:
+            return float(last // 2)
+        return float(int(min(max((quality - 1) / 4, 0.0), 1.0) * last + 0.5))
+
+    def chances(self, question: str, text: str, values: Sequence[V], position: float) -> list[float]:
+        """Return how likely each of the values is, for a true place among them."""
+        last = len(values) - 1
+        longer = (len(text.split()) - USUAL_WORDS) / 10
+        bias = self.errors.length_bias * max(longer, 0.0)
+        place = min(max(position + self.errors.of("severity", question) + bias, 0.0), float(last))
+        noise = self.errors.of("noise", question)
+        below = int(place)
+        found = [0.0] * len(values)
+        for middle, share in ((below, 1 - (place - below)), (below + 1, place - below)):
+            for step, chance in ((-1, noise / 2), (0, 1 - noise), (1, noise / 2)):
+                found[min(max(middle + step, 0), last)] += share * chance
+        return found

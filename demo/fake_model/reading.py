@@ -1,0 +1,185 @@
+"""A request as a model sees it: what is quoted, what is instruction, and which form of reply is asked for.
+
+Nothing else is read: no header, no name of a run, nothing that a real endpoint would not be told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+BEGIN, END, CLOSE, QUOTE = "<<<BEGIN ", "<<<END ", ">>>", "| "
+_NUMBERED = re.compile(r"\[(\d+)\] (.*)", re.S)
+_FIELD = re.compile(r'"([A-Za-z_][\w-]*)"\s*:')
+_SCORE_LINE = re.compile(r"^[ \t*-]*([A-Za-z][\w ]*?)(?: -|:) (?:x|x\.x)\s*$", re.M)
+_SCALE = re.compile(r"\bfrom (\d+)(?: \([^()\n]*\))? to (\d+)")
+_MORE = "      "
+
+
+class BadRequest(ValueError):
+    """A request that no server would answer; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A quoted turn: its number where it has one, and what was said."""
+
+    number: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """The messages of a chat completion, and the parameters that bear on the answer."""
+
+    messages: tuple[tuple[str, str], ...]
+    schema: Mapping[str, Any] | None = None
+    seed: int | None = None
+    logprobs: int | None = None
+    most_tokens: int | None = None
+    choices: int = 1
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _parted(self) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+        own: list[str] = []
+        blocks: list[tuple[str, tuple[str, ...]]] = []
+        title, lines = "", list[str]()
+        for line in "\n".join(text for _, text in self.messages).split("\n"):
+            if title and line == f"{END}{title}{CLOSE}":
+                blocks.append((title, tuple(lines)))
+                title, lines = "", []
+            elif title:
+                lines.append(line.removeprefix(QUOTE))
+            elif line.startswith(BEGIN) and line.endswith(CLOSE):
+                title = line[len(BEGIN) : -len(CLOSE)]
+            else:
+                own.append(line)
+        return "\n".join([*own, *([f"{BEGIN}{title}{CLOSE}", *lines] if title else [])]), tuple(blocks)
+
+    @property
+    def instruction(self) -> str:
+        """Everything that is not quoted: what a researcher wrote, and the form of the reply."""
+        return self._parted[0]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles of the quoted blocks, in order."""
+        return tuple(title for title, _ in self._parted[1])
+
+    def block(self, title: str) -> tuple[str, ...] | None:
+        """Return the lines of the last block with a title (examples come before what is asked about)."""
+        return next((lines for name, lines in reversed(self._parted[1]) if name == title), None)
+
+    def response(self) -> str | None:
+        """Return the words of the one turn in the block RESPONSE."""
+        lines = self.block("RESPONSE")
+        return None if lines is None else " ".join(said.text for said in turns(lines)[-1:])
+
+    def numbered(self, title: str = "TURNS") -> list[Spoken]:
+        """Return the turns of a block that have a number, without its other turns."""
+        return [said for said in turns(self.block(title) or ()) if said.number is not None]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the JSON fields that are asked for: of the schema, else of the form in the text."""
+        if self.schema is not None:
+            return tuple(self.schema.get("properties", {}))
+        return tuple(dict.fromkeys(_FIELD.findall(self.instruction)))
+
+    @property
+    def score_lines(self) -> tuple[str, ...]:
+        """The names in lines such as `fluency - x` or `Humanness: x`: the lines that are asked for."""
+        return tuple(dict.fromkeys(_SCORE_LINE.findall(self.instruction)))
+
+    def sign(self, name: str) -> str:
+        """Return what stands between a name and its score: ` -` or `:`."""
+        return ":" if re.search(rf"^[ \t*-]*{re.escape(name)}: x", self.instruction, re.M) else " -"
+
+    def scale(self, low: int, high: int) -> tuple[int, ...]:
+        """Return the scale that the instruction names first (`from 1 to 5`), else the one given."""
+        if (found := _SCALE.search(self.instruction)) and int(found[1]) < int(found[2]) <= 100:
+            low, high = int(found[1]), int(found[2])
+        return tuple(range(low, high + 1))
+
+    @property
+    def words(self) -> int:
+        """How many words the messages have: what this model counts as tokens."""
+        return sum(len(text.split()) for _, text in self.messages)
+
+    def key(self) -> str:
+        """Return everything that was sent as one text: the same request has the same one."""
+        return json.dumps(self.raw or self.messages, sort_keys=True, default=str)
+
+
+def turns(lines: Sequence[str]) -> list[Spoken]:
+    """Return the turns of quoted lines: further lines of a turn are indented, headings stand in `==`."""
+    whole: list[str] = []
+    for line in lines:
+        if line.startswith(_MORE) and whole:
+            whole[-1] += "\n" + line.removeprefix(_MORE)
+        elif not (line.startswith("== ") and line.endswith(" ==")):
+            whole.append(line)
+    return [_spoken(text) for text in whole]
+
+
+def _spoken(text: str) -> Spoken:
+    found = _NUMBERED.fullmatch(text)
+    said = found[2] if found else text
+    _, colon, words = said.partition(": ")
+    return Spoken(int(found[1]) if found else None, words if colon else "")
+
+
+def request(body: Any) -> Request:
+    """Return the request of a chat completion's body; raise BadRequest for one that makes no sense."""
+    if not isinstance(body, dict):
+        raise BadRequest("the body is not a JSON object")
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise BadRequest("messages: a list with at least one message is needed")
+    return Request(
+        tuple(_message(number, message) for number, message in enumerate(messages)),
+        _schema(body.get("response_format")),
+        _whole(body, "seed"),
+        _logprobs(body),
+        _whole(body, "max_completion_tokens", least=1) or _whole(body, "max_tokens", least=1),
+        _whole(body, "n", least=1, most=16) or 1,
+        body,
+    )
+
+
+def _message(number: int, message: Any) -> tuple[str, str]:
+    if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+        raise BadRequest(f"messages[{number}]: a role and a text as content are needed")
+    return str(message.get("role", "")), message["content"]
+
+
+def _schema(form: Any) -> Mapping[str, Any] | None:
+    if not isinstance(form, dict) or form.get("type") != "json_schema":
+        return None
+    inner = form.get("json_schema")
+    schema = inner.get("schema") if isinstance(inner, dict) else None
+    if not isinstance(schema, dict) or not isinstance(schema.get("properties", {}), dict):
+        raise BadRequest("response_format: json_schema holds no schema of an object")
+    return schema
+
+
+def _logprobs(body: Mapping[str, Any]) -> int | None:
+    return (_whole(body, "top_logprobs", most=20) or 0) if body.get("logprobs") is True else None
+
+
+def _whole(
+    body: Mapping[str, Any], name: str, *, least: int | None = None, most: int | None = None
+) -> int | None:
+    value = body.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadRequest(f"{name}: {str(value)[:40]!r} is not a whole number")
+    if (least is not None and value < least) or (most is not None and value > most):
+        raise BadRequest(f"{name}: {value} is out of range")
+    return value

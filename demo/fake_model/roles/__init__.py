@@ -1,0 +1,32 @@
+"""Who answers which prompt, one file each, in one table."""
+
+from demo.fake_model.reading import Request
+from demo.fake_model.roles.base import Answer, Role
+from demo.fake_model.roles.behaviour_judge import BehaviourJudge
+from demo.fake_model.roles.dialogue_judge import DialogueJudge
+from demo.fake_model.roles.improver import Improver
+from demo.fake_model.roles.overall_judge import OverallJudge
+from demo.fake_model.roles.probe import Probe
+from demo.fake_model.roles.rubric_judge import RubricJudge
+from demo.fake_model.roles.turn_judge import TurnJudge
+
+ROLES: dict[str, Role] = {
+    role.key: role
+    for role in (
+        TurnJudge(),
+        BehaviourJudge(),
+        OverallJudge(),
+        DialogueJudge(),
+        RubricJudge(),
+        Improver(),
+        Probe(),
+    )
+}
+
+
+def recognise(request: Request) -> list[Role]:
+    """Return the roles that recognise a prompt: one, where all is well."""
+    return [role for role in ROLES.values() if role.recognises(request)]
+
+
+__all__ = ["ROLES", "Answer", "Role", "recognise"]
