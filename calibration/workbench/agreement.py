@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibration.reading.census import QuestionInfo
+from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
+from calibration.statistics.compared_pairs import ACCURACY
 from calibration.statistics.contenders import Contender
 from calibration.statistics.judges_compared import each_alone
 from calibration.workbench.sheets import Judged, Sheet
@@ -30,6 +32,11 @@ class Agreement:
     reading: Contender
     against: str
     result: Result
+
+    @property
+    def title(self) -> str:
+        """What the statistic is called."""
+        return "Accuracy" if self.result.name == ACCURACY else worded(self.result.name).name
 
 
 def agreement(found: Sequence[Sheet], judged: Judged, plan: Plan = PLAN) -> list[Agreement]:

@@ -47,7 +47,7 @@ def differences(
         one
         for sheet in found
         if question in ("", sheet.question.key)
-        for one in _of(sheet, judged, _systems(sheet))
+        for one in _of(sheet, judged, item_systems(sheet.items))
         if direction in ("", one.direction) and system in ("", one.system)
     ]
     return sorted(rows, key=lambda one: (-one.share, one.sheet.question.position, one.row))
@@ -94,9 +94,10 @@ def _width(sheet: Sheet) -> float:
     return float(max(values) - min(values)) or 1.0
 
 
-def _systems(sheet: Sheet) -> list[str]:
-    names = _names(sheet.items)
-    return [names[pk] for pk in sheet.items]
+def item_systems(items: Sequence[int]) -> list[str]:
+    """Return the system of each item."""
+    names = _names(items)
+    return [names[pk] for pk in items]
 
 
 def _names(items: Sequence[int]) -> dict[int, str]:

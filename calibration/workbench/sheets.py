@@ -49,16 +49,24 @@ class Judged:
 @dataclass(frozen=True)
 class Sheet:
     """A question with all answers on the bench's items: `ratings` by first answers, people and keys among
-    them; `items` the stored item of each row; `contenders` with whose reading each is."""
+    them; `items` the stored item of each row; `contenders` with whose reading each is; `separate` has every
+    sample as a rater of its own (`draft 3#1`)."""
 
     question: QuestionInfo
     ratings: Ratings
     items: tuple[int, ...]
     contenders: tuple[tuple[Judged, Contender], ...]
+    separate: Ratings
 
     def of(self, judged: Judged) -> list[Contender]:
         """Return the readings of one who is judged: by first answers, and where repeated by their mean."""
         return [contender for one, contender in self.contenders if one.key == judged.key]
+
+    def samples_of(self, judged: Judged) -> Ratings | None:
+        """Return the samples of one who is judged, a column each; None for fewer than two."""
+        names = {contender.rater for contender in self.of(judged)}
+        own = [j for j, name in enumerate(self.separate.raters) if name.rpartition("#")[0] in names]
+        return self.separate.take(own) if len(own) > 1 else None
 
     @property
     def anonymous(self) -> bool:
@@ -138,6 +146,7 @@ def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = 
     ]
 
 
+POLICIES: tuple[Samples, ...] = ("first", "mean", "separate")
 Said = tuple[int, int, int, Value]
 """A question's id, an item's, the number of the sample, and the answer."""
 
@@ -224,14 +233,19 @@ def _sheet(
             if question == info.id:
                 collector.add(_record(where[item], names[one.key], Rater.Kind.JUDGE, True, sample, value))
     try:
-        first, mean = (_read(collector, info, samples) for samples in ("first", "mean"))
+        first, mean, separate = (_read(collector, info, how) for how in POLICIES)
     except RatingError as error:
         raise WorkbenchRefused(f"{info.title}: {error}") from error
     assert first is not None
+    assert separate is not None
     by_name = {names[one.key]: one for one in judged}
     contenders = contenders_of(first, mean, collector.answers)
     return Sheet(
-        info, first, tuple(where), tuple((by_name[contender.rater], contender) for contender in contenders)
+        info,
+        first,
+        tuple(where),
+        tuple((by_name[contender.rater], contender) for contender in contenders),
+        separate,
     )
 
 
