@@ -18,13 +18,14 @@ from annotation.pages.choosing import choose
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.pages.asked import place_of
-from calibration.pages.workbench_form import BenchForm, DraftForm, begun_from, versions_for
+from calibration.pages.workbench_form import BenchForm, DraftForm
 from calibration.workbench import agreement, progress, showing
 from calibration.workbench.sheets import Judged, sheets
 from config.permissions import researcher_only
 from jobs import runs
 from jobs.errors import JobError
 from judges.drafts import actions, benches, estimating, keeping
+from judges.drafts.beginning import begun_from, versions_for
 from judges.models import Bench, Draft
 from judges.pages.runs import user_of
 from judges.protocols import PROTOCOLS

@@ -8,10 +8,8 @@ from django import forms
 
 from jobs.models import Endpoint
 from judges.drafts import benches
-from judges.errors import JudgeError
-from judges.models import Bench, Draft, PromptVersion
-from judges.prompt_versions import finding, texts
-from judges.prompt_versions.finding import Version
+from judges.drafts.beginning import base_of, parent_of
+from judges.models import Bench
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.wording import LONGEST
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
@@ -86,65 +84,3 @@ class DraftForm(forms.Form):
             "options": {name: data[name] for name in OPTIONS},
             "parent": parent_of(self.bench, data["base"]),
         }
-
-
-def begun_from(bench: Bench, ref: str) -> dict[str, Any]:
-    """Return the form's beginning: a draft of the bench (`draft-3`), a version (`name@2`), or Concord's own.
-
-    Raises JudgeError for what there is none of, and for a version of another protocol.
-    """
-    draft = _draft(bench, ref)
-    if draft is not None:
-        settings = {"variant": draft.variant, "endpoint": draft.endpoint_id, "samples": draft.samples}
-        return _text(texts.wording_of(draft.text)) | settings | draft.options | {"base": ref}
-    version = _version(bench, ref)
-    return _text(version.wording) | {"variant": version.variant, "base": version.ref}
-
-
-def base_of(bench: Bench, ref: str) -> Wording:
-    """Return the text that a draft was begun from."""
-    draft = _draft(bench, ref)
-    return texts.wording_of(draft.text) if draft else _version(bench, ref).wording
-
-
-def parent_of(bench: Bench, ref: str) -> str:
-    """Return the version that a draft descends from."""
-    draft = _draft(bench, ref)
-    if draft is not None:
-        return draft.kept or draft.parent
-    return _version(bench, ref).ref
-
-
-def versions_for(bench: Bench) -> list[Version]:
-    """Return the versions that a draft of a bench may begin from: Concord's, then one's own, newest first."""
-    rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text").filter(
-        prompt__protocol=bench.protocol, prompt__archived=False
-    )
-    own = [finding.version_of(row) for row in rows.order_by("prompt__name", "-number")]
-    return [*(one for one in finding.built_in() if one.protocol == bench.protocol), *own]
-
-
-def _text(wording: Wording) -> dict[str, Any]:
-    return {"system": wording.system, "user": wording.user, "form": wording.form}
-
-
-def _draft(bench: Bench, ref: str) -> Draft | None:
-    number = ref.removeprefix("draft-")
-    if ref == number:
-        return None
-    known = number.isdecimal() and number.isascii() and len(number) < 10
-    rows = bench.drafts.select_related("text", "endpoint")
-    found = rows.filter(number=int(number)).first() if known else None
-    if found is None:
-        raise JudgeError(f"This bench has no {ref!r}.")
-    return found
-
-
-def _version(bench: Bench, ref: str) -> Version:
-    if not ref:
-        protocol = benches.asking(bench.protocol)
-        return next(one for one in finding.built_in() if one.protocol == protocol.key)
-    version = finding.find(ref)
-    if version.protocol != bench.protocol:
-        raise JudgeError(f"{version.ref} is a prompt for {version.protocol}, not for {bench.protocol}.")
-    return version

@@ -113,7 +113,12 @@ def withdraw(*, by: User | None, row: ForAdjudication) -> ForAdjudication:
 
 def waiting() -> QuerySet[ForAdjudication]:
     """Return what waits for adjudication, latest first."""
-    related = ("item__turn", "item__continuation__dialogue__corpus", "question__version__scheme")
+    related = (
+        "item__corpus",
+        "item__turn",
+        "item__continuation__dialogue__corpus",
+        "question__version__scheme",
+    )
     rows = ForAdjudication.objects.filter(withdrawn_at=None, settled_at=None)
     return rows.select_related(*related, "created_by", "mark").order_by("-pk")
 
