@@ -36,8 +36,13 @@ def person(request: Request) -> User:
     return request.user
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
-@extend_schema(methods=["POST"], request=NewBenchSerializer, responses={201: OpenApiTypes.OBJECT})
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="benches_list")
+@extend_schema(
+    methods=["POST"],
+    request=NewBenchSerializer,
+    operation_id="benches_open",
+    responses={201: OpenApiTypes.OBJECT},
+)
 @paged
 @api_view(["GET", "POST"])
 def bench_list(request: Request) -> Response:
@@ -58,14 +63,14 @@ def bench_list(request: Request) -> Response:
     return Response(as_json.bench(made), status=status.HTTP_201_CREATED)
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
+@extend_schema(responses=OpenApiTypes.OBJECT, operation_id="benches_read")
 @api_view(["GET"])
 def bench_one(request: Request, pk: int) -> Response:
     """Return a bench with its drafts in short."""
     return Response(as_json.bench(access.bench(pk)))
 
 
-@extend_schema(request=TrySerializer, responses={201: OpenApiTypes.OBJECT})
+@extend_schema(request=TrySerializer, operation_id="drafts_try", responses={201: OpenApiTypes.OBJECT})
 @api_view(["POST"])
 def bench_try(request: Request, pk: int) -> Response:
     """Write a draft and try it on the bench's first targets; with `estimate` say only what that takes."""
@@ -95,7 +100,7 @@ def _tried(bench: Bench, by: User, data: dict[str, Any]) -> Response:
     return Response(as_json.draft(access.draft(bench, draft.number)), status=status.HTTP_201_CREATED)
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
+@extend_schema(responses=OpenApiTypes.OBJECT, operation_id="drafts_read")
 @api_view(["GET"])
 def draft_one(request: Request, pk: int, number: int) -> Response:
     """Return a draft with its text, how far it is, the agreement so far, and all answers beside people's."""
@@ -105,7 +110,7 @@ def draft_one(request: Request, pk: int, number: int) -> Response:
         raise ValidationError({"detail": str(error)}) from None
 
 
-@extend_schema(request=KeepSerializer, responses=OpenApiTypes.OBJECT)
+@extend_schema(request=KeepSerializer, responses=OpenApiTypes.OBJECT, operation_id="drafts_act")
 @api_view(["POST"])
 def draft_act(request: Request, pk: int, number: int, verb: str) -> Response:
     """Cancel a draft, ask again for what failed (`retry`), keep it as a version, or throw it away."""
