@@ -19,6 +19,7 @@ from jobs.models import Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
+from judges.drafts import DRAFT
 from judges.pages.cap_fields import CapsForm
 from judges.prompt_versions import finding
 from judges.rating.availability import has_model
@@ -36,8 +37,8 @@ def user_of(request: HttpRequest) -> User:
 @require_GET
 @researcher_only
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all runs, latest first."""
-    found = Run.objects.select_related("rater", "corpus", "campaign")
+    """Researchers: all runs, latest first. Those of drafts are on their benches."""
+    found = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
     page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
     counted = call_counts.by_state(page)
     for run in page:
