@@ -42,6 +42,7 @@ QUEUES: dict[str, str] = {
 
 RUN_KINDS: dict[str, str] = {
     "judge": "judges.rating.judge_calls",
+    "draft": "judges.drafts.draft_calls",
     "metric": "judges.rating.metric_calls",
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""

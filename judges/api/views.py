@@ -31,6 +31,7 @@ from judges.api.serializers import (
     ProtocolSerializer,
     RunSerializer,
 )
+from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
@@ -49,11 +50,15 @@ def _user(request: Request) -> User:
 
 
 class Runs(generics.ListAPIView[Run]):
-    """Researchers: all runs, latest first; POST starts or resumes one."""
+    """Researchers: all runs but those of drafts, latest first; POST starts or resumes one."""
 
     permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
     serializer_class = RunSerializer
-    queryset = Run.objects.select_related("rater", "corpus", "campaign", "endpoint").order_by("-id")
+    queryset = (
+        Run.objects.exclude(kind=DRAFT)
+        .select_related("rater", "corpus", "campaign", "endpoint")
+        .order_by("-id")
+    )
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 202: JobAnswer})
     def post(self, request: Request) -> Response:

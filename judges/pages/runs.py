@@ -16,6 +16,7 @@ from jobs import access, call_counts, many_calls
 from jobs.models import Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
+from judges.drafts import DRAFT
 from judges.rating.availability import has_model
 
 ROOM = {"active_room": "runs"}
@@ -31,8 +32,8 @@ def user_of(request: HttpRequest) -> User:
 @require_GET
 @researcher_only
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all runs, latest first."""
-    found = Run.objects.select_related("rater", "corpus", "campaign")
+    """Researchers: all runs, latest first. Those of drafts are on their benches."""
+    found = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
     page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
     counted = call_counts.by_state(page)
     for run in page:

@@ -49,6 +49,7 @@ class Judge:
     what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
     judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
     (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
+    A draft (`judges.drafts`) names its bench as `draft` and its stored text as `wording` instead.
     """
 
     protocol: str = ""
@@ -60,6 +61,8 @@ class Judge:
     budget: int | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
     prompt: str = ""
+    wording: str = ""
+    draft: int | None = None
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
@@ -68,13 +71,14 @@ class Judge:
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
-        spec = protocol.fingerprint(variant) | _text_of(own) | self._seen(campaign)
+        spec = protocol.fingerprint(variant) | self._text(own) | self._seen(campaign)
         if endpoint:
             spec |= {"model": endpoint.model, "parameters": self._parameters()}
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
-        name = self._name(_title(protocol, variant, own), protocol, read)
+        title = _title(protocol, variant, own) if self.draft is None else f"draft of {protocol.key}"
+        name = self._name(title, protocol, read)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
         versions = _store(protocol.answers.values(), campaign)
         questions = {
@@ -90,6 +94,7 @@ class Judge:
             item_kinds=protocol.item_kinds(),
             endpoint=endpoint,
             parts=protocol.parts(variant),
+            kind="judge" if self.draft is None else "draft",
         )
 
     def _own_prompt(self) -> Version | None:
@@ -113,6 +118,12 @@ class Judge:
                 f"{protocol.key} has no variant {variant!r}; it has {', '.join(protocol.variants)}."
             )
         return protocol, variant
+
+    def _text(self, own: Version | None) -> dict[str, Any]:
+        """Return what the spec says of its text, and that it is a draft where it is one."""
+        if self.draft is not None:
+            return {"draft": self.draft, "wording": self.wording}
+        return _text_of(own)
 
     def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
         """Return what is shown where it is not the usual, and the budget where there is one."""
