@@ -15,7 +15,7 @@ from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget
 from judges.protocols import PROTOCOLS, Asking
-from judges.rating.plans import WHOLE
+from judges.rating.plans import WHOLE, questions_of
 from judges.rating.selection import Selection, continuations, items
 
 Target = tuple[int, int | None]
@@ -42,7 +42,7 @@ def open_bench(
         raise JudgeError("A bench needs a name of up to 100 characters.")
     if Bench.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a bench {name!r}: choose another name.")
-    asking(protocol)
+    _, questions = questions_of(asking(protocol), campaign)
     split = splits.lock_of(corpus)
     if split is None:
         raise JudgeError(
@@ -55,6 +55,7 @@ def open_bench(
         campaign=campaign,
         split=split,
         protocol=protocol,
+        questions=questions,
         seed=seed,
         created_by=by,
     )

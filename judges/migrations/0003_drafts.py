@@ -89,6 +89,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100, unique=True)),
                 ('protocol', models.CharField(max_length=60)),
+                ('questions', models.JSONField(default=dict)),
                 ('seed', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('campaign', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='benches', to='annotation.campaign')),

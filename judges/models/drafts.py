@@ -12,7 +12,8 @@ from annotation.models import Rater
 class Bench(models.Model):
     """Where drafts of one protocol are tried: on items of the dev part of a corpus's split.
 
-    Its targets are drawn from `seed` and only ever grow, so that all drafts meet the same items.
+    Its targets are drawn from `seed` and only ever grow, so that all drafts meet the same items. `questions`
+    maps what the protocol answers to question ids, fixed at the start.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -22,6 +23,7 @@ class Bench(models.Model):
     )
     split = models.ForeignKey("annotation.Split", on_delete=models.CASCADE, related_name="benches")
     protocol = models.CharField(max_length=60)
+    questions = models.JSONField(default=dict)
     seed = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)

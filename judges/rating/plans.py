@@ -80,10 +80,7 @@ class Judge:
         title = _title(protocol, variant, own) if self.draft is None else f"draft of {protocol.key}"
         name = self._name(title, protocol, read)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
-        versions = _store(protocol.answers.values(), campaign)
-        questions = {
-            name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
-        }
+        versions, questions = questions_of(protocol, campaign)
         main = next(iter(protocol.answers.values()))[0].key
         return RaterPlan(
             rater=rater,
@@ -166,6 +163,15 @@ def _text_of(own: Version | None) -> dict[str, str]:
     if own is None or own.is_built_in:
         return {}
     return {"prompt": own.ref, "wording": own.wording.digest()}
+
+
+def questions_of(
+    protocol: Protocol, campaign: Campaign | None
+) -> tuple[dict[str, SchemeVersion], dict[str, int]]:
+    """Return the stored scheme versions that a protocol answers, by key, and its questions' ids, by name."""
+    versions = _store(protocol.answers.values(), campaign)
+    found = {name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()}
+    return versions, found
 
 
 def _store(
