@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import Any
 
 from calibration.models import Search, SearchRequest, SearchText
-from calibration.searches import IMPROVE, material
+from calibration.searches import HELD_BACK, IMPROVE, material
 from calibration.searches.bounds import Bounds
 from calibration.searches.cases import disagreement
 from jobs import runs
@@ -57,12 +57,16 @@ class Asking:
     def judge(self, wording: Wording, chosen: Sequence[Target]) -> list[Answers]:
         """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
         text = self.text_of(wording)
+        self.bounds.reserved = self.search.texts.count() * len(material.targets_of(self.search, HELD_BACK))
         if self._ask([(text, chosen)]):
             raise Waiting
         return self._answers(text, chosen)
 
     def judge_all(self, found: Iterable[Wording], chosen: Sequence[Target]) -> None:
-        """See that the judge has answered about targets under several texts. Raises Waiting or OutOfBudget."""
+        """See that the judge has answered about targets under several texts.
+
+        Raises Waiting or OutOfBudget.
+        """
         if self._ask([(self.text_of(wording), chosen) for wording in found]):
             raise Waiting
 
@@ -170,9 +174,7 @@ class Asking:
         by_item: dict[int, dict[str, Any]] = defaultdict(dict)
         for question, item, number, said in rows:
             by_item[item][self.questions[question]] = number if said is None else said
-        return [
-            {(name, item): by_item[item].get(name) for name, item in target.people} for target in chosen
-        ]
+        return [{(name, item): by_item[item].get(name) for name, item in target.people} for target in chosen]
 
     def _request(self, wording: Wording, cases: Sequence[Disagreement], trouble: str) -> SearchRequest:
         """Return the answered request; put it into the queue and raise Waiting where it was not asked."""

@@ -27,10 +27,14 @@ REPLY_TOKENS = 1500
 
 
 class Bounds:
-    """What a search has taken so far, and whether it may take more."""
+    """What a search has taken so far, and whether it may take more.
+
+    `reserved` calls are kept back while it searches: those that tell what its texts are worth.
+    """
 
     def __init__(self, search: Search) -> None:
         self.search = search
+        self.reserved = 0
         rows = CallCount.objects.filter(run__in=Run.objects.filter(scope__search=search.pk))
         sums = rows.aggregate(
             n=Sum("n"), cost=Sum("cost"), tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out")
@@ -59,10 +63,10 @@ class Bounds:
 
     def _allow(self, count: int, each: Decimal | None) -> None:
         search = self.search
-        if self.calls + count > search.most_calls:
+        if self.calls + count + self.reserved > search.most_calls:
             raise OutOfBudget(f"{count} more calls would pass the bound of {search.most_calls:,}")
         if search.most_cost is not None and each is not None:
-            coming = self.cost + each * (count + self.waiting)
+            coming = self.cost + each * (count + self.waiting + self.reserved)
             if coming > search.most_cost:
                 raise OutOfBudget(f"{count} more calls would pass the bound of {search.most_cost:,.2f}")
         self.calls += count

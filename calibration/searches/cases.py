@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from annotation.text.cleaning import one_line
 from calibration.models import Search
@@ -48,7 +48,7 @@ def disagreement(search: Search, row: BenchTarget, target: Target, answers: Answ
     return Disagreement(target.key, shown, tuple(judged), tuple(said))
 
 
-def _in_order(items: dict[int | None, int]) -> Sequence[int]:
+def _in_order(items: Mapping[int | None, int]) -> Sequence[int]:
     return [item for turn, item in sorted((turn, item) for turn, item in items.items() if turn is not None)]
 
 
@@ -56,5 +56,3 @@ def _written(value: Value | None) -> str:
     if value is None:
         return "(no answer)"
     return one_line(value) if isinstance(value, str) else f"{value:g}"
-
-

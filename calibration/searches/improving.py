@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from calibration.models import SearchRequest
-from calibration.searches import steps
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import Outcome
 from jobs.models import Call, Run
 from jobs.prompt import Prompt
+from judges.drafts import steps
 from judges.prompt_search import reflection
 from judges.prompt_versions import texts
 from judges.protocols import PROTOCOLS, Asking
@@ -49,7 +49,7 @@ class ImproveRun:
         """Let the search go on."""
         run.values = SearchRequest.objects.filter(search=run.scope["search"], text__isnull=False).count()
         run.missing, run.missing_reason = 0, ""
-        steps.go_on(run.scope["search"], run)
+        steps.settled(run)
 
     def _asked(self, call: Call, row: SearchRequest) -> Asked:
         prompt = Prompt(row.system, row.user, reflection.SCHEMA)

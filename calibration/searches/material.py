@@ -1,4 +1,4 @@
-"""What a search works on: the targets of a bench, each with its part and people's answers, taken down once."""
+"""What a search works on: a bench's targets, each with its part and people's answers, taken down once."""
 
 from __future__ import annotations
 
@@ -59,9 +59,7 @@ def ids_of(search: Search) -> dict[str, int]:
 
 def items_of(search: Search, part: str) -> list[int]:
     """Return the ids of the items with answers in a part."""
-    return [
-        item for row in search.material["targets"] if row["part"] == part for _, item, _ in row["people"]
-    ]
+    return [item for row in search.material["targets"] if row["part"] == part for _, item, _ in row["people"]]
 
 
 def _target(row: Mapping[str, Any]) -> Target:
