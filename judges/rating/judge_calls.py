@@ -13,6 +13,7 @@ from annotation.labels.recording import Answer
 from annotation.models import Question
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
+from jobs.fake_models import FLAG, is_fake
 from jobs.models import Call, Run
 from judges.material.loading import Material, load
 from judges.protocols import Case, Prompt, Protocol, Reading, Unparseable
@@ -84,6 +85,7 @@ class JudgePreparer:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=trouble))
+        flags = (FLAG, *flags) if is_fake(spec["model"]) else flags
         read = partial(_read, call, protocol, case, material, questions, flags)
         return Asked(call, protocol.key, prompt, None, spec["model"], spec.get("parameters", {}), read)
 

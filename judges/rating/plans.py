@@ -11,6 +11,7 @@ from annotation.models import Campaign, Rater, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
+from jobs.fake_models import marked
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.prompt_versions import finding
@@ -152,7 +153,7 @@ class Judge:
         if self.endpoint is None or not protocol.network:
             return f"{protocol.key.replace('_', '-')}{below}"[:180]
         settings = "".join(f" {name}={value:g}" for name, value in self._parameters().items())
-        return f"{self.endpoint.model} {title}{settings}{below}"[:180]
+        return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
 
 
 def _title(protocol: Protocol, variant: str, own: Version | None) -> str:

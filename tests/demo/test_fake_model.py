@@ -22,6 +22,7 @@ from demo.fake_model.roles.dialogue_judge import ruled
 from demo.fake_model.serving import FakeModel
 from jobs.endpoints.probing import QUESTION
 from jobs.prompt import Prompt
+from judges.prompt_search import reflection
 from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.quoting import quote
 from tests.judges.test_protocols import case
@@ -177,27 +178,39 @@ def test_an_amount_never_leaves_the_range_of_a_chance() -> None:
     assert (found.of("sensitivity", "x"), found.of("noise", "x")) == (1.0, 0.0)
 
 
-def proposals(form: str, times: int = 24) -> Counter[str]:
+def improving(number: int = 0, trouble: str = "") -> Prompt:
+    """What a search asks the improving model about the judge of single replies, with a case of it."""
+    protocol = PROTOCOLS["cpdscore_simple"]
+    assert isinstance(protocol, Asking)
+    shown = (quote("CONTEXT", ["Ana: Hm?"]), quote("RESPONSE", [f"Ben: {number}. {{quality 2}}"]))
+    case = reflection.Disagreement("d", shown, ("overall: 5",), ("overall: 2",))
+    variant = protocol.variants[0]
+    return reflection.request(protocol.wording(variant), protocol.known_variables(variant), [case], trouble)
+
+
+@pytest.mark.parametrize("schema", [True, False], ids=["by schema", "by the text alone"])
+def test_the_improver_proposes_each_of_its_sentences_sooner_or_later(schema: bool) -> None:
+    protocol = PROTOCOLS["cpdscore_simple"]
+    assert isinstance(protocol, Asking)
+    variant = protocol.variants[0]
+    before, known = protocol.wording(variant), protocol.known_variables(variant)
     model = FakeModel(ErrorModel(proposals=("Be kind.", "Mind the context.", "Be short.")))
     found: Counter[str] = Counter()
-    for number in range(times):
-        shown = quote("INSTRUCTION", ["Rate it."]), quote("DISAGREEMENTS", [f"{number}"])
-        reply = said(model, asked(Prompt("Improve it.", "\n".join([*shown, form]))))
-        text = json.loads(reply)["instruction"] if "{" in reply else reply.strip("`\n")
-        assert text.endswith("\n\nRate it.")
-        found[text.removesuffix("\n\nRate it.")] += 1
-    return found
-
-
-@pytest.mark.parametrize("form", ['{"instruction": "..."}', "Give the new instructions within ``` blocks."])
-def test_the_improver_proposes_each_of_its_sentences_sooner_or_later(form: str) -> None:
-    assert set(proposals(form)) == {"Be kind.", "Mind the context.", "Be short."}
+    for number in range(24):
+        body = asked(improving(number, "it was empty." if number % 2 else ""), schema=schema)
+        assert [role.key for role in recognise(request(body))] == ["improver"]
+        after = reflection.read(said(model, body), before, known).wording
+        assert after.user == before.user
+        assert after.system.endswith(f"\n\n{before.system}")
+        found[after.system.partition("\n\n")[0]] += 1
+    assert set(found) == {"Be kind.", "Mind the context.", "Be short."}
 
 
 def test_the_improver_reads_an_instruction_between_fences_and_repeats_no_sentence() -> None:
     model = FakeModel(ErrorModel(proposals=("Be kind.",)))
-    text = "They followed this:\n```\nBe kind.\nRate it.\n```\nWrite a better one within ``` blocks."
-    assert said(model, asked(Prompt("", text))) == "```\nBe kind.\nRate it.\n```"
+    text = "They followed this:\n```\n{}Rate it.\n```\nWrite a better one within ``` blocks."
+    for before in ("", "Be kind.\n\n"):
+        assert said(model, asked(Prompt("", text.format(before)))) == "```\nBe kind.\n\nRate it.\n```"
 
 
 def rubric(**properties: Any) -> Prompt:

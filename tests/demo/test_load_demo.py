@@ -85,7 +85,7 @@ def test_everything_is_left_for_the_visitor_to_rate(first_load: str) -> None:
 
 def test_every_rating_is_by_a_simulated_rater_and_says_so(first_load: str) -> None:
     people = Rater.objects.filter(kind="human")
-    assert people.count() == 6
+    assert people.count() == 9
     assert all(rater.name.startswith("simulated annotator") and rater.user is None for rater in people)
     labels = Label.objects.filter(rater__in=people)
     assert set(labels.values_list("occasion", "campaign")) == {("imported", None)}
