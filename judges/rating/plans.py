@@ -64,6 +64,7 @@ class Judge:
     prompt: str = ""
     wording: str = ""
     draft: int | None = None
+    search: int | None = None
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
@@ -100,6 +101,8 @@ class Judge:
         version = finding.find(self.prompt) if self.prompt else None
         if version is None:
             return None
+        if version.row is not None and version.row.is_open:
+            raise JudgeError(f"{version.ref} is a proposal that nobody has adopted yet: adopt it first.")
         if self.protocol not in ("", version.protocol) or self.variant not in ("", version.variant):
             said = " ".join(part for part in (version.protocol, version.variant) if part)
             raise JudgeError(f"The prompt {version.ref} is for {said}: name that, or the prompt alone.")
@@ -119,7 +122,8 @@ class Judge:
     def _text(self, own: Version | None) -> dict[str, Any]:
         """Return what the spec says of its text, and that it is a draft where it is one."""
         if self.draft is not None:
-            return {"draft": self.draft, "wording": self.wording}
+            of = {} if self.search is None else {"search": self.search}
+            return {"draft": self.draft, "wording": self.wording, **of}
         return _text_of(own)
 
     def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
