@@ -10,7 +10,7 @@ from django.db.models import Sum
 from calibration.models import Search, SearchText
 from jobs.endpoints.costs import cost
 from jobs.models import Call, CallCount, Endpoint, Run
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, about_tokens
 from judges.material.loading import load
 from judges.models import BenchTarget
 from judges.prompt_search.evolution import OutOfBudget
@@ -18,7 +18,6 @@ from judges.protocols import Asking
 from judges.rating import needs
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
-from judges.rating.estimates import tokens
 
 LOOKED_AT = 5
 """Prompts that are made to tell what others will cost."""
@@ -84,7 +83,7 @@ class Bounds:
             case = case_of(
                 loaded[row.continuation_id], row.item_id, spec, given.get(row.continuation_id), part
             )
-            if not asker.protocol.refused(case, asker.variant) and not asker.protocol.unmet(case):
+            if not asker.protocol.why_not(case, asker.variant) and not asker.protocol.unmet(case):
                 price = self._price(
                     self.search.endpoint, asker.whole_prompt(case), asker.protocol.reply_tokens
                 )
@@ -93,4 +92,4 @@ class Bounds:
 
     @staticmethod
     def _price(endpoint: Endpoint, prompt: Prompt, reply: int) -> Decimal | None:
-        return cost(endpoint, tokens(prompt.system) + tokens(prompt.user), reply)
+        return cost(endpoint, about_tokens(prompt.system) + about_tokens(prompt.user), reply)

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from calibration.models import SearchRequest
+from calibration.searches.bounds import REPLY_TOKENS
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import Outcome
 from jobs.models import Call, Run
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, Tokens
 from judges.drafts import steps
 from judges.prompt_search import reflection
 from judges.prompt_versions import texts
@@ -53,10 +54,12 @@ class ImproveRun:
 
     def _asked(self, call: Call, row: SearchRequest) -> Asked:
         prompt = Prompt(row.system, row.user, reflection.SCHEMA)
-        return Asked(call, "improve", prompt, None, row.search.improver.model, {}, partial(_read, row))
+        return Asked(
+            call, "improve", prompt, None, row.search.improver.model, {}, partial(_read, row), REPLY_TOKENS
+        )
 
 
-def _read(row: SearchRequest, reply: str) -> Read:
+def _read(row: SearchRequest, reply: str, _tokens: Tokens) -> Read:
     protocol = PROTOCOLS[row.search.bench.protocol]
     assert isinstance(protocol, Asking)
     known = protocol.known_variables(row.search.variant)
