@@ -20,7 +20,7 @@ from judges.models import Bench, Draft
 
 def bench(found: Bench) -> dict[str, Any]:
     """Return a bench with its drafts in short."""
-    drafts = found.drafts.filter(of=None, discarded_at=None).select_related("endpoint")
+    drafts = found.drafts.filter(of=None, search_text=None, discarded_at=None).select_related("endpoint")
     return {
         "id": found.pk,
         "name": found.name,

@@ -108,7 +108,7 @@ def propose(
 
 
 @transaction.atomic
-def adopt(*, by: User, version: PromptVersion) -> PromptVersion:
+def adopt(*, by: User | None, version: PromptVersion) -> PromptVersion:
     """Adopt a proposal: from now on judges may use it. Raises JudgeError for what is no open proposal."""
     version = PromptVersion.objects.select_for_update().select_related("prompt").get(pk=version.pk)
     ref = f"{version.prompt.name}@{version.number}"

@@ -51,6 +51,7 @@ PASSED_ON = {
     "calibration.plans.job.start": "actions.start",
     "calibration.studies.job.report_or_job": "studies.compute",
     "calibration.studies.job.start": "actions.start",
+    "calibration.searches.actions.adopt": "prompts.adopt",
     "calibration.workbench.checks.start": "actions.run",
     "jobs.many_calls.cancel": "runs.stop",
     "jobs.many_calls.retry": "runs.retry_failed",
@@ -281,6 +282,52 @@ def _waiting(by: User) -> Any:
     return marks.send_to_adjudication(by=None, mark=_mark(by))
 
 
+def _proposal() -> Any:
+    from judges.prompt_versions import actions
+
+    first = _prompt()
+    wording = _wording("$notice", "$response, anew")
+    return actions.propose(by=None, prompt=first.prompt, wording=wording, parent="")
+
+
+def _search_fields(by: User) -> dict[str, Any]:
+    from annotation.labels import raters
+    from annotation.models import Item, Label, Occasion
+    from judges.drafts import benches
+    from judges.prompt_versions import finding
+    from tests import factories
+
+    corpus = factories.corpus()
+    for number in range(14):
+        factories.continuation(factories.dialogue(corpus, f"d{number}", turns=1), "c", system="x", turns=1)
+    splits.draw(corpus=corpus, by=None)
+    bench = benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
+    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    for item in Item.objects.filter(corpus=corpus, kind="turn"):
+        Label.objects.create(
+            item=item,
+            question_id=bench.questions["overall"],
+            rater=person,
+            occasion=Occasion.IMPORTED,
+            number=3,
+        )
+    endpoint = _endpoint(by)
+    version = finding.find("cpdscore_simple_without_reference")
+    return {"bench": bench, "version": version, "name": "mine", "endpoint": endpoint, "improver": endpoint}
+
+
+def _search(by: User) -> Any:
+    from calibration.searches import actions
+
+    return actions.start(by=None, **_search_fields(by))
+
+
+def _cancelled_search(by: User) -> Any:
+    from calibration.searches import actions
+
+    return actions.cancel(by=None, search=_search(by))
+
+
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "annotation.campaigns.actions.create": lambda by: {
         "name": "new",
@@ -368,6 +415,15 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": _split(by).corpus,
     },
     "judges.drafts.keeping.keep": lambda by: {"draft": _draft(by)},
+    "judges.prompt_versions.actions.adopt": lambda by: {"version": _proposal()},
+    "judges.prompt_versions.actions.propose": lambda by: {
+        "prompt": _prompt().prompt,
+        "wording": _wording("$notice", "$response"),
+        "parent": "mine@1",
+    },
+    "calibration.searches.actions.start": _search_fields,
+    "calibration.searches.actions.cancel": lambda by: {"search": _search(by)},
+    "calibration.searches.actions.resume": lambda by: {"search": _cancelled_search(by)},
 }
 """Each action of the product, with what it is tried with."""
 

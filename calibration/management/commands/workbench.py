@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
 from calibration.management import benches as named
+from calibration.management import searches
 from calibration.models import ForAdjudication
 from calibration.workbench import as_json, checks, exporting, marks
 from calibration.workbench.differences import differences
@@ -37,7 +38,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the subcommands."""
-        named.add_options(parser)
+        searches.add_options(named.add_options(parser))
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what was asked; exit with one line on a mistake."""
@@ -154,3 +155,9 @@ class Command(DatabaseCommand):
             marks.withdraw(by=None, row=row)
         for one in as_json.waiting(list(marks.waiting())):
             self._say(one)
+
+    def _propose(self, options: dict[str, Any]) -> None:
+        self._say(searches.propose(options))
+
+    def _proposals(self, options: dict[str, Any]) -> None:
+        self._say(searches.proposals(options))
