@@ -1,4 +1,4 @@
-"""The command `workbench propose`: a model proposes texts for a judge; the work of both queues is done here."""
+"""`manage.py workbench propose`: a model proposes texts for a judge; the work of both queues is done here."""
 
 from __future__ import annotations
 

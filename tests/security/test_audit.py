@@ -291,6 +291,7 @@ def _proposal() -> Any:
 
 
 def _search_fields(by: User) -> dict[str, Any]:
+    from annotation.corpora import splits
     from annotation.labels import raters
     from annotation.models import Item, Label, Occasion
     from judges.drafts import benches
