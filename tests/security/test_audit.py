@@ -393,6 +393,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "fields": {"name": "new", "base_url": "https://example.org/v1", "model": "m"}
     },
     "jobs.endpoints.actions.ask_for_test": lambda by: {"endpoint": _endpoint(by)},
+    "jobs.endpoints.actions.retire": lambda by: {"name": _endpoint(by).name},
     "jobs.runs.cancel": lambda by: {"run": _run(by)},
     "jobs.runs.retry_failed": lambda by: {"run": _run(by)},
     "jobs.runs.stop": lambda by: {"run": _run(by)},
