@@ -22,6 +22,7 @@ from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
 from judges.rating.openings import judge_needs_opening as needs_opening
+from judges.rating.settings import settings_of
 from judges.rating.unanswered import Unanswered, unanswered
 
 Target = tuple[Corpus, Campaign | None]
@@ -31,7 +32,7 @@ Target = tuple[Corpus, Campaign | None]
 def new_run(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus or campaign, then a judge or metrics."""
     _sync(request)
-    target = _target(request)
+    target = target_of(request)
     if target is None:
         return choose(
             request,
@@ -73,6 +74,7 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
             by=user_of(request),
             judge=form.chosen(),
             selection=form.selection(),
+            settings=settings_of(form.cleaned_data),
             open_test=opening,
         )
     except JobError as error:
@@ -113,7 +115,7 @@ def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse
     return redirect("run", first.pk) if len(started) == 1 else redirect("runs")
 
 
-def _target(request: HttpRequest) -> Target | None:
+def target_of(request: HttpRequest) -> Target | None:
     """Return the corpus, and the campaign where one was chosen."""
     corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
     if (number := row_id(campaign)) is not None:

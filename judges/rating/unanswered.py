@@ -48,16 +48,16 @@ def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
         plan, about = judge.plan(selection.campaign), sampled.is_large(selection)
         if about:
             looked = sampled.covered(plan, selection)
-            found = among(plan, looked.some, looked.targets, selection, about=True)
+            found = among(plan, looked.some, looked.targets, samples=selection.samples, about=True)
         else:
             some = tuple(rating.targets(plan, selection))
-            found = among(plan, some, len(some), selection)
+            found = among(plan, some, len(some), samples=selection.samples)
         transaction.set_rollback(True)
     return found
 
 
 def among(
-    plan: RaterPlan, some: Sequence[Target], targets: int, selection: Selection, *, about: bool = False
+    plan: RaterPlan, some: Sequence[Target], targets: int, *, samples: int, about: bool = False
 ) -> tuple[Unanswered, ...]:
     """Return what is unanswered of the calls about so many targets, told from some of these.
 
@@ -67,7 +67,7 @@ def among(
     refused, rest = _by_mode(protocol, some)
     step = max(1, -(-len(rest) // LOOKED_AT))
     looked = rest[::step]
-    each = targets * len(plan.parts) * selection.samples / len(some) if some else 0.0
+    each = targets * len(plan.parts) * samples / len(some) if some else 0.0
     found = [Unanswered(round(n * each), reason, about) for reason, n in refused.items()]
     for reason, n in _reasons(plan, protocol, looked).items():
         share = n / len(looked) * len(rest)
