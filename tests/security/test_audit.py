@@ -126,6 +126,19 @@ def _study(by: User) -> Any:
     return actions.automatic(corpus=_world().corpus)
 
 
+def _judge() -> Any:
+    from annotation.models import Rater
+
+    return Rater.objects.create(kind="judge", name="a judge", spec={"protocol": "rules_baseline"})
+
+
+def _test_part(by: User) -> Any:
+    from judges.rating.selection import Selection
+
+    split = _split(by)
+    return Selection(split.corpus, split=split, part="test")
+
+
 def _split_study(by: User) -> Any:
     from calibration.studies import actions
 
@@ -344,6 +357,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "user": by,
     },
     "annotation.campaigns.actions.set_guidelines": lambda by: {"campaign": _campaign(by), "text": "Read."},
+    "annotation.corpora.openings.open_for": lambda by: {
+        "split": _split(by),
+        "raters": [_judge()],
+        "reason": "the paper",
+    },
     "annotation.corpora.splits.draw": lambda by: {"corpus": _world().corpus},
     "annotation.corpora.splits.fix": lambda by: {"split": _split(by)},
     "annotation.corpora.splits.open_test": lambda by: {"split": _split(by), "purpose": "the paper"},
@@ -405,6 +423,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.prompt_versions.actions.archive": lambda by: {"prompt": _prompt().prompt},
     "judges.prompt_versions.actions.delete": lambda by: {"version": _prompt()},
     "judges.rating.actions.start": lambda by: _metric_run(),
+    "judges.rating.openings.open_or_refuse": lambda by: {
+        "rater": _judge(),
+        "selection": _test_part(by),
+        "reason": "the paper",
+    },
     "calibration.workbench.marks.mark": _disagreement,
     "calibration.workbench.marks.send_to_adjudication": lambda by: {"mark": _mark(by)},
     "calibration.workbench.marks.withdraw": lambda by: {"row": _waiting(by)},
