@@ -20,6 +20,7 @@ from calibration.statistics.contenders import Contender, contenders_of
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import RatingError, Record, Samples, Value
+from judges.drafts import benches
 from judges.models import Bench, Draft, DraftAnswer
 
 TEXT = "text"
@@ -138,7 +139,8 @@ def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = 
     where = _places(wanted)
     linked = _linked(bench)
     questions = Question.objects.select_related("version__scheme").in_bulk(list(linked))
-    infos = [question_info(questions[pk]) for pk in bench.questions.values() if pk in questions]
+    order = benches.asking(bench.protocol).answers  # a JSON object keeps no order
+    infos = [question_info(questions[pk]) for key in order if (pk := bench.questions.get(key)) in questions]
     people = _people(bench, linked, where)
     answers = {one.key: list(_answers(one, linked, where)) for one in judged}
     return [
