@@ -47,7 +47,7 @@ class DraftForm(forms.Form):
     user = forms.CharField(max_length=LONGEST, strip=False, widget=forms.Textarea(attrs={"rows": 16}))
     form = forms.ChoiceField(required=False, label="Reply")
     variant = forms.ChoiceField(required=False)
-    endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True))
+    endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True), empty_label="Choose an endpoint")
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each item is asked."
     )
