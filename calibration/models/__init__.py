@@ -2,7 +2,19 @@
 
 from calibration.models.exports import Export
 from calibration.models.gold import Gold, GoldLabel
+from calibration.models.searches import Search, SearchRequest, SearchText
 from calibration.models.studies import Report, Study
 from calibration.models.workbench import ForAdjudication, Mark
 
-__all__ = ["Export", "ForAdjudication", "Gold", "GoldLabel", "Mark", "Report", "Study"]
+__all__ = [
+    "Export",
+    "ForAdjudication",
+    "Gold",
+    "GoldLabel",
+    "Mark",
+    "Report",
+    "Search",
+    "SearchRequest",
+    "SearchText",
+    "Study",
+]

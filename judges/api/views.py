@@ -20,6 +20,7 @@ from annotation.models import turn_numbers
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, many_calls
 from jobs.endpoints import actions as endpoints
+from jobs.error_kinds import ERROR_KINDS
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Job, Run
 from judges.api.serializers import (
@@ -41,6 +42,7 @@ from judges.rating.estimates import Estimate, estimate
 from judges.rating.lookup import corpus_named, endpoint_named, selection_of
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
+from judges.rating.settings import settings_of
 from judges.rating.unanswered import unanswered
 
 
@@ -101,9 +103,9 @@ def _run_or_job(found: Run | Job, code: int) -> Response:
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
-    found = estimate(_judge(data), _selection(data)) if data["protocol"] else None
+    found = estimate(_judge(data), _selection(data)) if _is_judge(data) else None
     if found is None:
-        told = unanswered(_judge(data), _selection(data)) if data["protocol"] else ()
+        told = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {one.sentence()}." for one in told)
         raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
     return found
@@ -113,14 +115,28 @@ def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
         return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    return starting.start_judge(by=by, judge=_judge(data), selection=selection)
+    judge, settings = _judge(data), settings_of(data)
+    return starting.start_judge(
+        by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
+    )
 
 
 def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
-    settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
-    shows, needs = tuple(data["shows"]), data["needs"]
-    return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
+    return Judge(
+        data["protocol"],
+        data["variant"],
+        endpoint,
+        data["parameters"],
+        shows=tuple(data["shows"]),
+        budget=data["budget"],
+        needs=data["needs"],
+        prompt=data["prompt"],
+    )
+
+
+def _is_judge(data: dict[str, Any]) -> bool:
+    return bool(data["protocol"] or data["prompt"])
 
 
 def _selection(data: dict[str, Any]) -> Selection:
@@ -166,7 +182,12 @@ class RetryRun(_OneRun):
         return _run_or_job(many_calls.retry(by=_user(request), run=self.get_object()), status.HTTP_200_OK)
 
 
-@extend_schema(parameters=[OpenApiParameter("state", str, enum=Call.State.values)])
+@extend_schema(
+    parameters=[
+        OpenApiParameter("state", str, enum=Call.State.values),
+        OpenApiParameter("error_kind", str, enum=list(ERROR_KINDS)),
+    ]
+)
 class Calls(generics.ListAPIView[Call]):
     """Researchers: the calls of a run, with raw replies and errors."""
 
@@ -174,11 +195,11 @@ class Calls(generics.ListAPIView[Call]):
     serializer_class = CallSerializer
 
     def get_queryset(self) -> QuerySet[Call]:
-        """Return the run's calls, narrowed by `state` where asked."""
+        """Return the run's calls, narrowed by `state` and `error_kind` where asked."""
         calls = Call.objects.select_related("continuation__dialogue", "item__turn").order_by("pk")
         calls = calls.filter(run=self.kwargs.get("pk", 0))
-        state = self.request.query_params.get("state", "")
-        return calls.filter(state=state) if state else calls
+        wanted = {name: self.request.query_params.get(name, "") for name in ("state", "error_kind")}
+        return calls.filter(**{name: value for name, value in wanted.items() if value})
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Number the turns of a page together."""

@@ -36,6 +36,7 @@ def write(
     of: Draft | None = None,
     check_key: str = "",
     change: Mapping[str, Any] | None = None,
+    search: int | None = None,
 ) -> Draft:
     """Store a draft of a bench and return it; the same judge with the same text is the same draft.
 
@@ -46,7 +47,9 @@ def write(
     prompts.check(protocol=bench.protocol, variant=variant, wording=wording)
     text = texts.store(wording=wording)
     given = {name: value for name, value in (options or {}).items() if value not in (None, "", {})}
-    judge = Judge(bench.protocol, variant, endpoint, wording=wording.digest(), draft=bench.pk, **given)
+    judge = Judge(
+        bench.protocol, variant, endpoint, wording=wording.digest(), draft=bench.pk, search=search, **given
+    )
     rater = judge.plan(bench.campaign).rater
     found = Draft.objects.filter(rater=rater).first()
     if found is not None:
@@ -74,7 +77,7 @@ def write(
     return draft
 
 
-def judge_of(draft: Draft) -> Judge:
+def judge_of(draft: Draft, search: int | None = None) -> Judge:
     """Return the judge that a draft is: of the version that it was kept as, where it was."""
     if draft.kept:
         return Judge(endpoint=draft.endpoint, prompt=draft.kept, **draft.options)
@@ -84,6 +87,7 @@ def judge_of(draft: Draft) -> Judge:
         draft.endpoint,
         wording=draft.text.digest,
         draft=draft.bench_id,
+        search=search,
         **draft.options,
     )
 

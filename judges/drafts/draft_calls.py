@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 
 from annotation.labels.recording import Answer
 from jobs.models import Call, Run
+from judges.drafts import steps
 from judges.models import Draft, DraftAnswer
 from judges.rating.judge_calls import JudgeRun
 
@@ -36,6 +37,7 @@ class DraftRun(JudgeRun):
         reasons = answers.exclude(missing="").values("missing").annotate(n=Count("pk"))
         commonest = reasons.order_by("-n", "missing").first()
         run.missing_reason = commonest["missing"] if commonest else ""
+        steps.settled(run)
 
 
 def _row(draft: int, call: Call, answer: Answer) -> DraftAnswer:

@@ -15,7 +15,9 @@ from judges.models import Trial
 def identity(spec: Mapping[str, Any]) -> str:
     """Return the hash of what a judge is asked and by whom: a draft's is that of the version it becomes."""
     protocol = benches.asking(spec["protocol"])
-    rest = {name: value for name, value in spec.items() if name not in ("draft", "prompt", "wording")}
+    rest = {
+        name: value for name, value in spec.items() if name not in ("draft", "prompt", "search", "wording")
+    }
     wording = spec.get("wording") or protocol.wording(spec.get("variant", "")).digest()
     text = json.dumps(rest | {"wording": wording}, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +14,7 @@ from django.db.models import Sum
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
 from jobs.models import Call, CallCount
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, about_tokens
 from judges.material.loading import load
 from judges.protocols import Asking, Case
 from judges.protocols.budget import TooLong
@@ -132,7 +131,7 @@ def of_targets(
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,
-        unanswered=among(plan, looked.some, looked.targets * samples, about=about),
+        unanswered=among(plan, looked.some, looked.targets, samples=samples, about=about),
     )
 
 
@@ -156,7 +155,7 @@ def _done(plan: RaterPlan) -> int:
 def _prompt(asker: Asker, case: Case) -> Prompt:
     """Return the prompt as it would be sent; one that cannot fit its budget counts whole."""
     try:
-        return asker.prompt(case)[0]
+        return asker.prompt(case, near=False)[0]
     except TooLong:
         return asker.whole_prompt(case)
 
@@ -172,9 +171,9 @@ def _lengths(
     for continuation, item in chosen:
         for part in asker.parts():
             case = case_of(material[continuation], item, spec, given.get(continuation), part)
-            if not protocol.refused(case, asker.variant) and not protocol.unmet(case):
+            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
-                lengths.append(tokens(prompt.system) + tokens(prompt.user))
+                lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
     if not lengths:
         return 0.0, 0.0
     return len(lengths) / (len(chosen) * len(asker.parts())), sum(lengths) / len(lengths)
@@ -187,9 +186,3 @@ def _written(plan: RaterPlan, protocol: Asking) -> float:
     return (
         float(seen["written"] / seen["n"]) if seen["n"] and seen["written"] else float(protocol.reply_tokens)
     )
-
-
-def tokens(text: str) -> int:
-    """Return about how many tokens a text has: four characters of ASCII to a token, else one."""
-    plain = sum(character.isascii() for character in text)
-    return math.ceil(plain / 4) + len(text) - plain

@@ -53,6 +53,7 @@ def bind(protocol: Protocol, chosen: Mapping[str, str]) -> tuple[Bound, list[Rat
 def machines() -> list[Rater]:
     """Return the raters that a need may be bound to: judges and metrics that run here."""
     found = Rater.objects.filter(corpus=None, draft=None).exclude(fingerprint="")
+    found = found.exclude(spec__has_key="draft")
     return list(found.order_by("kind", "name"))
 
 

@@ -54,6 +54,9 @@ PASSED_ON = {
     "calibration.workbench.checks.start": "actions.run",
     "jobs.many_calls.cancel": "runs.stop",
     "jobs.many_calls.retry": "runs.retry_failed",
+    "judges.prompt_versions.actions.add_examples": "add_version",
+    "judges.prompt_versions.actions.copy": "create",
+    "judges.prompt_versions.actions.import_file": "create",
     "judges.rating.job.start_judge": "actions.start",
     "judges.rating.job.start_metrics": "actions.start",
 }
@@ -188,6 +191,23 @@ def _import(by: User) -> dict[str, Any]:
     path = Path(folder) / "one.jsonl"
     path.write_text('{"id": "d", "turns": [{"speaker": "A", "text": "Hello"}]}\n')
     return {"path": path, "format": "jsonl", "corpus": "imported", "into": False}
+
+
+def _wording(system: str, user: str) -> Any:
+    from judges.protocols import Wording
+
+    return Wording(system, user)
+
+
+def _prompt_fields() -> dict[str, Any]:
+    wording = _wording("$notice", "Rate: $response")
+    return {"name": "own", "protocol": "cpdscore_simple", "variant": "without_reference", "wording": wording}
+
+
+def _prompt() -> Any:
+    from judges.prompt_versions import actions
+
+    return actions.create(by=None, **_prompt_fields())
 
 
 def _gold(by: User) -> dict[str, Any]:
@@ -328,6 +348,13 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "jobs.runs.cancel": lambda by: {"run": _run(by)},
     "jobs.runs.retry_failed": lambda by: {"run": _run(by)},
     "jobs.runs.stop": lambda by: {"run": _run(by)},
+    "judges.prompt_versions.actions.create": lambda by: _prompt_fields(),
+    "judges.prompt_versions.actions.add_version": lambda by: {
+        "prompt": _prompt().prompt,
+        "wording": _wording("$notice", "$response"),
+    },
+    "judges.prompt_versions.actions.archive": lambda by: {"prompt": _prompt().prompt},
+    "judges.prompt_versions.actions.delete": lambda by: {"version": _prompt()},
     "judges.rating.actions.start": lambda by: _metric_run(),
     "calibration.workbench.marks.mark": _disagreement,
     "calibration.workbench.marks.send_to_adjudication": lambda by: {"mark": _mark(by)},
