@@ -8,14 +8,11 @@ from django import forms
 
 from jobs.models import Endpoint
 from judges.drafts import benches
-from judges.drafts.beginning import base_of, parent_of
+from judges.drafts.beginning import base_of, options_of, parent_of
 from judges.models import Bench
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.wording import LONGEST
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
-
-OPTIONS = ("temperature", "max_tokens", "budget")
-"""What a draft passes on to its judge."""
 
 
 class BenchForm(forms.Form):
@@ -81,6 +78,6 @@ class DraftForm(forms.Form):
             "wording": self.wording(),
             "variant": data["variant"],
             "endpoint": data["endpoint"],
-            "options": {name: data[name] for name in OPTIONS},
+            "options": options_of(data),
             "parent": parent_of(self.bench, data["base"]),
         }

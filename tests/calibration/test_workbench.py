@@ -99,6 +99,8 @@ def test_nobody_finds_a_draft_among_raters_labels_exports_or_studies(fake: FakeL
     for address in (
         "/runs/",
         "/api/v1/runs/",
+        "/prompts/",
+        "/prompts/cpdscore_simple_without_reference/",
         f"/runs/new/?corpus={bench.corpus_id}",
         "/studies/new/?corpus=" + str(bench.corpus_id),
         f"/corpora/{bench.corpus_id}/report/",

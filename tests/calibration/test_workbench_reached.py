@@ -61,10 +61,11 @@ def test_a_program_walks_the_whole_way(rea: Client, bench: Bench, fake: FakeLLM)
     told = ask(rea, "post", f"{at}drafts/", text | {"estimate": True})
     assert (told["estimate"]["calls"], sum(fake.requests.values())) == (5, 0)
     assert ask(rea, "post", f"{at}drafts/", text, 201)["number"] == told["draft"] == 1
-    ask(rea, "post", f"{at}drafts/", {"endpoint": "fake", "targets": 20}, 201)
+    ask(rea, "post", f"{at}drafts/", {"endpoint": "fake", "targets": 20, "temperature": 0.5}, 201)
     finish()
     draft = ask(rea, "get", f"{at}drafts/1/")
     assert (draft["tried"]["done"], draft["tried"]["cost"] > 0) == (5, True)
+    assert {body.get("temperature") for body in fake.bodies} == {None, 0.5}
     kappa = next(row for row in draft["agreement"] if row["question"].endswith("/overall"))
     assert (kappa["statistic"], kappa["n_items"]) == ("cohen_kappa_quadratic", 5)
     assert {row["judge"] is None for row in draft["answers"] if row["people"]} == {False, True}
