@@ -30,7 +30,9 @@ class BenchForm(forms.Form):
         field = self.fields["protocol"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [
-            (key, f"{one.title} ({key})") for key, one in PROTOCOLS.items() if isinstance(one, Asking)
+            (key, f"{one.title} ({key})")
+            for key, one in PROTOCOLS.items()
+            if isinstance(one, Asking) and not one.needs
         ]
 
 
