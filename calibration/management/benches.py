@@ -130,7 +130,7 @@ def judged_keyed(bench: Bench, key: str) -> Judged:
 
 def item_keyed(bench: Bench, key: str) -> Item:
     """Return an item of a bench by its key."""
-    named = item_keys(items_of(bench))
+    named = item_keys(list(items_of(bench)))
     found = next((pk for pk, one in named.items() if one == key), None)
     if found is None:
         raise CommandError(f"The bench {bench.name} has no item {key!r}.")

@@ -174,7 +174,9 @@ def _panel(request: HttpRequest, found: Bench, draft: Draft) -> dict[str, Any]:
     }
     try:
         context["cards"] = showing.cards(found, judged, list(page))
-        context["figures"] = agreement.agreement(sheets(found, [judged]), judged)
+        read = sheets(found, [judged])
+        context["figures"] = agreement.agreement(read, judged)
+        context["unanswered"] = agreement.unanswered(read)
     except CalibrationError as error:
         context["refused"] = str(error)
     return context

@@ -40,7 +40,7 @@ def write(
 ) -> Draft:
     """Store a draft of a bench and return it; the same judge with the same text is the same draft.
 
-    `options` are further settings of `Judge` (temperature, max_tokens, budget, needs). One that was thrown
+    `options` are further settings of `Judge` (parameters, budget, needs). One that was thrown
     away is taken up again. Raises JudgeError for a text that cannot be a prompt of the bench's protocol.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)

@@ -21,7 +21,7 @@ from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
 from jobs.models import Run
 from judges.drafts import actions, benches, estimating, keeping
-from judges.drafts.beginning import begun_from, parent_of, wording_from
+from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
 from judges.models import Bench, Draft
 from judges.rating.driving import Drive
 from judges.rating.lookup import endpoint_named, selection_of
@@ -76,7 +76,7 @@ class Command(DatabaseCommand):
             wording=wording_from(bench, begin, named.texts_of(options)),
             variant=start["variant"] if options["variant"] is None else options["variant"],
             endpoint=endpoint_named(options["endpoint"]),
-            options={name: options[name] for name in ("temperature", "max_tokens", "budget")},
+            options=options_of(options),
             parent=parent_of(bench, begin),
         )
         targets = None if options["items"] == "all" else int(options["items"])
