@@ -26,7 +26,7 @@ from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import Pick
 from judges.protocols import PROTOCOLS, Wording
 from judges.rating.lookup import corpus_named, endpoint_named
-from judges.rating.plans import Judge
+from judges.rating.plans import Judge, settings_of_judge
 
 PAGE = [OpenApiParameter("limit", int), OpenApiParameter("offset", int)]
 NUMBER = OpenApiParameter("number", int, description="a version; the newest by default")
@@ -247,7 +247,7 @@ def asked(request: Request) -> Response:
             endpoint=endpoint_named(data["endpoint"]) if data["endpoint"] else None,
             shows=tuple(data["shows"]),
             needs=data["needs"],
-            **{name: data[name] for name in ("temperature", "max_tokens", "budget")},
+            **settings_of_judge({name: data[name] for name in ("temperature", "max_tokens", "budget")}),
         )
         corpus, covers = corpus_named(data["corpus"]), PROTOCOLS[base.protocol].covers
         key = data["item"]

@@ -22,7 +22,7 @@ from judges.prompt_versions import finding, requests
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.requests import Request
 from judges.protocols import PROTOCOLS, Wording
-from judges.rating.plans import Judge
+from judges.rating.plans import Judge, settings_of_judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     found: list[Request] = []
     if asked and form.is_valid():
         data = form.cleaned_data
-        settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
+        settings = settings_of_judge({name: data[name] for name in ("temperature", "max_tokens", "budget")})
         judge = Judge(prompt=version.ref, endpoint=data["endpoint"], **settings)
         try:
             found = _found(judge, data["corpus"], data["item"], draft.wording if draft else None)

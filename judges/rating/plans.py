@@ -170,6 +170,13 @@ def questions_of(
     return versions, found
 
 
+def settings_of_judge(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings, told by their names, as `Judge` takes them: sampling parameters in one mapping."""
+    given = {name: told[name] for name in parameters.PARAMETERS if told.get(name) is not None}
+    rest = {name: value for name, value in told.items() if name not in parameters.PARAMETERS}
+    return {"parameters": given, **rest}
+
+
 def _store(
     answers: Iterable[tuple[SchemeDefinition, str]], campaign: Campaign | None
 ) -> dict[str, SchemeVersion]:

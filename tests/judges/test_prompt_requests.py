@@ -44,9 +44,9 @@ class Recording(FakeLLM):
 @pytest.mark.parametrize(
     "how",
     [
-        {"protocol": "cpdscore_simple", "temperature": 0.25, "max_tokens": 77, "budget": 1500},
-        {"prompt": "odd@1", "max_tokens": 5},
-        {"protocol": "cocoeval_behaviours", "temperature": 1.0},
+        {"protocol": "cpdscore_simple", "parameters": {"temperature": 0.25, "max_tokens": 77}, "budget": 1500},
+        {"prompt": "odd@1", "parameters": {"max_tokens": 5}},
+        {"protocol": "cocoeval_behaviours", "parameters": {"temperature": 1.0}},
     ],
     ids=lambda one: one.get("protocol", "own"),
 )

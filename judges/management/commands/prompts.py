@@ -22,7 +22,7 @@ from judges.prompt_versions.picking import RULES, Pick
 from judges.prompt_versions.tree import MOST_BYTES
 from judges.protocols import PROTOCOLS
 from judges.rating.lookup import corpus_named, endpoint_named
-from judges.rating.plans import Judge
+from judges.rating.plans import Judge, settings_of_judge
 
 
 class Command(DatabaseCommand):
@@ -193,7 +193,7 @@ class Command(DatabaseCommand):
             prompt=version.ref,
             endpoint=endpoint_named(options["endpoint"]) if options["endpoint"] else None,
             shows=tuple(options["show"]),
-            **{name: options[name] for name in ("temperature", "max_tokens", "budget")},
+            **settings_of_judge({name: options[name] for name in ("temperature", "max_tokens", "budget")}),
         )
         corpus, covers = corpus_named(options["corpus"]), PROTOCOLS[version.protocol].covers
         key = options["item"]
