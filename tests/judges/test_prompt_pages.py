@@ -147,6 +147,9 @@ def test_the_request_of_a_version_and_of_a_draft(page: Client) -> None:
     drafted = text_of(page.post("/prompts/request/", asked | entered("$notice", "Draft: $response")))
     assert "Draft: &lt;&lt;&lt;BEGIN RESPONSE&gt;&gt;&gt;" in drafted
     assert 'name="user" value="Draft: $response"' in drafted
+    faulty = page.post("/prompts/request/", {"ref": "kinder@1"} | entered("$notice", "$nothing & mine"))
+    assert (faulty.status_code, 'action="/prompts/kinder/1/edit/"' in text_of(faulty)) == (422, True)
+    assert "$nothing &amp; mine" in text_of(faulty)
     wrong = page.get("/prompts/request/", asked | {"item": "d0/c/99"})
     assert "There is no item" in text_of(wrong)
     assert PromptVersion.objects.count() == 1
