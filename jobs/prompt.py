@@ -2,6 +2,7 @@
 
 ValueError
   Unparseable    the reply does not answer: the call fails, with the reason and the raw text
+    OutOfScale   it answers with a value that its question does not have
 """
 
 from __future__ import annotations
@@ -15,6 +16,29 @@ from typing import Any
 
 class Unparseable(ValueError):
     """A reply that does not answer what was asked; the message says why."""
+
+
+class OutOfScale(Unparseable):
+    """An answer that is not on the scale of its question."""
+
+
+def about_tokens(text: str) -> int:
+    """Return about how many tokens a text has: four characters of ASCII to a token, else one."""
+    plain = len(text.encode("ascii", "ignore"))
+    return -(-plain // 4) + len(text) - plain
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a reply, its log probability, and (text, log probability) of the likeliest in its place."""
+
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+Tokens = tuple[Token, ...]
+"""A reply's tokens in order; empty where their probabilities were not asked for or not given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from calibration.reading.scale_maps import ScaleMap
 
 RANK = ScaleMap("rank")
+SAME = ScaleMap("identity")
 
 COUNTERPARTS: tuple[tuple[str, str, str, str, ScaleMap], ...] = (
     # scheme, question, other scheme, other question, map
@@ -16,6 +17,10 @@ COUNTERPARTS: tuple[tuple[str, str, str, str, ScaleMap], ...] = (
     ("fed_dialogue", "coherent", "fed_gpt4", "coh", RANK),
     ("fed_dialogue", "diverse", "fed_gpt4", "div", RANK),
     ("fed_dialogue", "informative", "fed_gpt4", "inf", RANK),
+    ("comperdial_turn", "overall", "original_simple", "overall", SAME),
+    ("comperdial_turn", "overall", "original_detail", "engagingness", RANK),
+    ("comperdial_dialogue", "overall", "cpdscore_dialogue", "turn_score", SAME),
+    ("comperdial_dialogue", "overall", "cpdscore_dialogue", "final", SAME),
 )
 
 

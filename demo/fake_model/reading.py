@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Any
 
 BEGIN, END, CLOSE, QUOTE = "<<<BEGIN ", "<<<END ", ">>>", "| "
+IMPROVED = ("SYSTEM PART", "USER PART")
+"""The blocks of an instruction that is to be improved."""
 _NUMBERED = re.compile(r"\[(\d+)\] (.*)", re.S)
 _FIELD = re.compile(r'"([A-Za-z_][\w-]*)"\s*:')
 _SCORE_LINE = re.compile(r"^[ \t*-]*([A-Za-z][\w ]*?)(?: -|:) (?:x|x\.x)\s*$", re.M)
@@ -26,10 +28,11 @@ class BadRequest(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A quoted turn: its number where it has one, and what was said."""
+    """A quoted turn: its number where it has one, and what was said; `whole` is all after the number."""
 
     number: int | None
     text: str
+    whole: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,15 @@ class Request:
     def block(self, title: str) -> tuple[str, ...] | None:
         """Return the lines of the last block with a title (examples come before what is asked about)."""
         return next((lines for name, lines in reversed(self._parted[1]) if name == title), None)
+
+    @property
+    def improves(self) -> bool:
+        """Whether it shows an instruction to improve, with what a judge saw beside it."""
+        return any(title in self.titles for title in IMPROVED)
+
+    def shows(self, title: str) -> bool:
+        """Whether it has a block to judge under a title."""
+        return title in self.titles and not self.improves
 
     def response(self) -> str | None:
         """Return the words of the one turn in the block RESPONSE."""
@@ -131,7 +143,7 @@ def _spoken(text: str) -> Spoken:
     found = _NUMBERED.fullmatch(text)
     said = found[2] if found else text
     _, colon, words = said.partition(": ")
-    return Spoken(int(found[1]) if found else None, words if colon else "")
+    return Spoken(int(found[1]) if found else None, words if colon else "", said)
 
 
 def request(body: Any) -> Request:

@@ -20,6 +20,7 @@ from annotation.models import turn_numbers
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, many_calls
 from jobs.endpoints import actions as endpoints
+from jobs.error_kinds import ERROR_KINDS
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Job, Run
 from judges.api.serializers import (
@@ -31,6 +32,7 @@ from judges.api.serializers import (
     ProtocolSerializer,
     RunSerializer,
 )
+from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
@@ -40,6 +42,7 @@ from judges.rating.estimates import Estimate, estimate
 from judges.rating.lookup import corpus_named, endpoint_named, selection_of
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
+from judges.rating.settings import settings_of
 from judges.rating.unanswered import unanswered
 
 
@@ -49,11 +52,15 @@ def _user(request: Request) -> User:
 
 
 class Runs(generics.ListAPIView[Run]):
-    """Researchers: all runs, latest first; POST starts or resumes one."""
+    """Researchers: all runs but those of drafts, latest first; POST starts or resumes one."""
 
     permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
     serializer_class = RunSerializer
-    queryset = Run.objects.select_related("rater", "corpus", "campaign", "endpoint").order_by("-id")
+    queryset = (
+        Run.objects.exclude(kind=DRAFT)
+        .select_related("rater", "corpus", "campaign", "endpoint")
+        .order_by("-id")
+    )
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 202: JobAnswer})
     def post(self, request: Request) -> Response:
@@ -108,15 +115,24 @@ def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
         return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    return starting.start_judge(by=by, judge=_judge(data), selection=selection)
+    judge, settings = _judge(data), settings_of(data)
+    return starting.start_judge(
+        by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
+    )
 
 
 def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
-    settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
-    shows, needs = tuple(data["shows"]), data["needs"]
-    told = {"shows": shows, "needs": needs, "prompt": data["prompt"]}
-    return Judge(data["protocol"], data["variant"], endpoint, **told, **settings)
+    return Judge(
+        data["protocol"],
+        data["variant"],
+        endpoint,
+        data["parameters"],
+        shows=tuple(data["shows"]),
+        budget=data["budget"],
+        needs=data["needs"],
+        prompt=data["prompt"],
+    )
 
 
 def _is_judge(data: dict[str, Any]) -> bool:
@@ -166,7 +182,12 @@ class RetryRun(_OneRun):
         return _run_or_job(many_calls.retry(by=_user(request), run=self.get_object()), status.HTTP_200_OK)
 
 
-@extend_schema(parameters=[OpenApiParameter("state", str, enum=Call.State.values)])
+@extend_schema(
+    parameters=[
+        OpenApiParameter("state", str, enum=Call.State.values),
+        OpenApiParameter("error_kind", str, enum=list(ERROR_KINDS)),
+    ]
+)
 class Calls(generics.ListAPIView[Call]):
     """Researchers: the calls of a run, with raw replies and errors."""
 
@@ -174,11 +195,11 @@ class Calls(generics.ListAPIView[Call]):
     serializer_class = CallSerializer
 
     def get_queryset(self) -> QuerySet[Call]:
-        """Return the run's calls, narrowed by `state` where asked."""
+        """Return the run's calls, narrowed by `state` and `error_kind` where asked."""
         calls = Call.objects.select_related("continuation__dialogue", "item__turn").order_by("pk")
         calls = calls.filter(run=self.kwargs.get("pk", 0))
-        state = self.request.query_params.get("state", "")
-        return calls.filter(state=state) if state else calls
+        wanted = {name: self.request.query_params.get(name, "") for name in ("state", "error_kind")}
+        return calls.filter(**{name: value for name, value in wanted.items() if value})
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Number the turns of a page together."""

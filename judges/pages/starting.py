@@ -21,6 +21,8 @@ from judges.pages.runs import ROOM, user_of
 from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.openings import judge_needs_opening as needs_opening
+from judges.rating.settings import settings_of
 from judges.rating.unanswered import Unanswered, unanswered
 
 Target = tuple[Corpus, Campaign | None]
@@ -59,12 +61,22 @@ def new_run(request: HttpRequest) -> HttpResponse:
 def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
     """Start a judge; one that asks somebody, or cannot answer everything, once that was seen."""
     try:
+        opening = form.cleaned_data.get("open_test", "")
+        if not opening and (refusal := needs_opening(form.chosen(), form.selection())):
+            form.add_error("open_test", refusal)
+            return None
         if "confirmed" not in request.POST:
             asked = estimate(form.chosen(), form.selection())
             lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
             if asked is not None or lacking:
                 return _confirm(request, form, asked, lacking)
-        started = starting.start_judge(by=user_of(request), judge=form.chosen(), selection=form.selection())
+        started = starting.start_judge(
+            by=user_of(request),
+            judge=form.chosen(),
+            selection=form.selection(),
+            settings=settings_of(form.cleaned_data),
+            open_test=opening,
+        )
     except JobError as error:
         form.add_error(None, str(error))
         return None

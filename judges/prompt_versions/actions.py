@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
 from annotation.corpora import splits
 from annotation.models import Rater, SchemeVersion
@@ -84,6 +85,39 @@ def add_version(
     if newest is not None and newest.text.digest == wording.digest():
         return newest
     return _add(by, prompt, wording, parent, origin, note, detail)
+
+
+@transaction.atomic
+def propose(
+    *,
+    by: User | None,
+    prompt: Prompt,
+    wording: Wording,
+    parent: str,
+    note: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> PromptVersion:
+    """Add a proposal to a prompt; a text that one of its versions has already is that version.
+
+    No judge uses it before a person adopts it.
+    """
+    prompt = Prompt.objects.select_for_update().get(pk=prompt.pk)
+    check(protocol=prompt.protocol, variant=prompt.variant, wording=wording)
+    same = prompt.versions.filter(text__digest=wording.digest()).order_by("number").first()
+    return same or _add(by, prompt, wording, parent, Origin.PROPOSED, note, detail)
+
+
+@transaction.atomic
+def adopt(*, by: User, version: PromptVersion) -> PromptVersion:
+    """Adopt a proposal: from now on judges may use it. Raises JudgeError for what is no open proposal."""
+    version = PromptVersion.objects.select_for_update().select_related("prompt").get(pk=version.pk)
+    ref = f"{version.prompt.name}@{version.number}"
+    if not version.is_open:
+        raise JudgeError(f"{ref} is not a proposal that waits to be adopted.")
+    version.adopted_at, version.adopted_by = timezone.now(), by
+    version.save(update_fields=["adopted_at", "adopted_by"])
+    Event.objects.create(by=by, verb="adopt proposed prompt", subject=ref)
+    return version
 
 
 def copy(*, by: User | None, version: Version, name: str, description: str = "") -> PromptVersion:
@@ -201,7 +235,9 @@ def check(*, protocol: str, variant: str, wording: Wording) -> None:
         names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
         raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
     if variant not in found.variants:
-        raise JudgeError(f"{protocol} has no variant {variant!r}; it has {', '.join(found.variants)}.")
+        raise JudgeError(
+            f"{protocol} has no variant {variant!r}; it has {', '.join(filter(None, found.variants))}."
+        )
     if wording.form and wording.form not in found.forms:
         raise JudgeError(f"{protocol} reads no reply of the form {wording.form!r}.")
     if problems := wording.problems(found.known_variables(variant)):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q, QuerySet
+
 from annotation.models import SchemeVersion
 from judges.errors import JudgeError
 from judges.models import PromptVersion
@@ -90,7 +92,10 @@ def of_spec(spec: Mapping[str, Any]) -> Version | None:
 
 
 def find(ref: str) -> Version:
-    """Return the version of a reference; a name alone means its newest. Raises JudgeError for none such."""
+    """Return the version of a reference; a name alone means its newest, open proposals left aside.
+
+    Raises JudgeError for none such.
+    """
     name, at, number = ref.strip().rpartition("@")
     if not at:
         name, number = number, ""
@@ -104,7 +109,12 @@ def find(ref: str) -> Version:
     rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text").filter(
         prompt__name=name
     )
-    row = rows.filter(number=int(number)).first() if number else rows.order_by("-number").first()
+    row = rows.filter(number=int(number)).first() if number else _newest(rows)
     if row is None:
         raise JudgeError(f"There is no prompt {ref!r}.")
     return version_of(row)
+
+
+def _newest(rows: QuerySet[PromptVersion]) -> PromptVersion | None:
+    proposed = Q(origin=PromptVersion.Origin.PROPOSED, adopted_at=None)
+    return rows.exclude(proposed).order_by("-number").first()

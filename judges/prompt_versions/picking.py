@@ -268,7 +268,7 @@ def _example(
 ) -> dict[str, Any]:
     protocol = candidates.protocol
     case = case_of(material, target[1], {})
-    if refusal := protocol.refused(case, variant):
+    if refusal := protocol.why_not(case, variant):
         raise CannotBeWritten(refusal)
     replies = {
         part: write(protocol, _reading(candidates, target, material, part), case, variant)

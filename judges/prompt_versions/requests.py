@@ -14,9 +14,12 @@ from django.db import transaction
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Item
 from annotation.text.item_keys import parse_item_key
-from jobs.endpoints.bodies import as_sent, first_form, request_body
+from jobs.endpoints.bodies import as_sent, request_body
 from jobs.endpoints.costs import cost
+from jobs.endpoints.forms import forms_for
+from jobs.endpoints.parameters import of_sample
 from jobs.models import Endpoint
+from jobs.prompt import about_tokens
 from judges.errors import JudgeError
 from judges.material.loading import load
 from judges.protocols import Asking, Wording
@@ -24,7 +27,6 @@ from judges.protocols.budget import TooLong
 from judges.rating import needs
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
-from judges.rating.estimates import tokens
 from judges.rating.plans import WHOLE, Judge, RaterPlan
 from judges.rating.selection import Selection, continuations
 
@@ -98,7 +100,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None) -> Iterator[Re
     for part in asker.parts():
         case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)
         made = Request(item.key, part, currency=plan.endpoint.currency if plan.endpoint else "")
-        if unasked := protocol.refused(case, asker.variant) or protocol.unmet(case):
+        if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
             yield replace(made, unasked=unasked)
             continue
         try:
@@ -106,8 +108,10 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None) -> Iterator[Re
         except TooLong as error:
             yield replace(made, unasked=f"{error}")
             continue
-        body = request_body(spec["model"], prompt, spec.get("parameters", {}), first_form(prompt))
-        read, written = tokens(prompt.system) + tokens(prompt.user), protocol.reply_tokens
+        form = forms_for(prompt, plan.endpoint.reply_form if plan.endpoint else "")[0]
+        body = request_body(spec["model"], prompt, of_sample(spec.get("parameters", {}), 0), form)
+        read = about_tokens(prompt.system) + about_tokens(prompt.user)
+        written = protocol.reply_tokens
         price = cost(plan.endpoint, read, written) if plan.endpoint else None
         yield replace(made, body=body, flags=flags, tokens_in=read, tokens_out=written, cost=price)
 

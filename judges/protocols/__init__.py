@@ -1,9 +1,13 @@
 """The judge protocols, one file each, in one table."""
 
 from jobs.prompt import Prompt, Unparseable
-from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Verdict
+from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Unwritable, Verdict
 from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
+from judges.protocols.cocoeval_overall import CocoevalOverall
 from judges.protocols.cpdscore_detail import CpdscoreDetail
+from judges.protocols.cpdscore_dialogue import CpdscoreDialogue
+from judges.protocols.cpdscore_original_detail import CpdscoreOriginalDetail
+from judges.protocols.cpdscore_original_simple import CpdscoreOriginalSimple
 from judges.protocols.cpdscore_simple import CpdscoreSimple
 from judges.protocols.needs import Known, Need
 from judges.protocols.rules_baseline import RulesBaseline
@@ -11,7 +15,16 @@ from judges.protocols.wording import Variable, Wording
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.key: protocol
-    for protocol in (CpdscoreSimple(), CpdscoreDetail(), CocoevalBehaviours(), RulesBaseline())
+    for protocol in (
+        CpdscoreSimple(),
+        CpdscoreDetail(),
+        CpdscoreDialogue(),
+        CpdscoreOriginalSimple(),
+        CpdscoreOriginalDetail(),
+        CocoevalBehaviours(),
+        CocoevalOverall(),
+        RulesBaseline(),
+    )
 }
 
 __all__ = [
@@ -25,6 +38,7 @@ __all__ = [
     "Protocol",
     "Reading",
     "Unparseable",
+    "Unwritable",
     "Variable",
     "Verdict",
     "Wording",

@@ -15,7 +15,7 @@ from annotation.kinds import KINDS
 from annotation.records import Continuation, Dialogue
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, Tokens
 from judges.protocols.examples import told
 from judges.protocols.needs import Given, Need
 from judges.protocols.notice import NOTICE
@@ -73,6 +73,10 @@ class Reading:
     flags: tuple[str, ...] = ()
 
 
+class Unwritable(ValueError):
+    """A reading that no reply of the protocol could say: an answer is missing, or is none of its answers."""
+
+
 class Protocol(ABC):
     """A way to judge. A protocol is one file, listed in `PROTOCOLS`.
 
@@ -87,10 +91,10 @@ class Protocol(ABC):
     key: ClassVar[str]
     version: ClassVar[int] = 1
     title: ClassVar[str]
-    covers: ClassVar[Covers]
+    covers: Covers
     network: ClassVar[bool] = True
     variants: ClassVar[tuple[str, ...]] = ("",)
-    answers: ClassVar[Mapping[str, tuple[SchemeDefinition, str]]]
+    answers: Mapping[str, tuple[SchemeDefinition, str]]
     needs: ClassVar[tuple[Need, ...]] = ()
 
     def item_kinds(self) -> tuple[str, ...]:
@@ -126,7 +130,7 @@ class Protocol(ABC):
         schemes = {scheme.key: scheme for scheme, _ in self.answers.values()}
         return next(filter(None, (scheme.refusal(mode) for scheme in schemes.values())), "")
 
-    def refused(self, case: Case, variant: str) -> str:
+    def why_not(self, case: Case, variant: str) -> str:
         """Return why nothing is asked about the case: for its schemes' reason, or its own; '' where it is."""
         return self.asked_of_nobody(case.continuation.mode) or self.refusal(case, variant)
 
@@ -156,7 +160,7 @@ class Asking(Protocol):
     another one for the same variables.
     """
 
-    reply_tokens: ClassVar[int] = 100
+    reply_tokens: int = 100
     forms: ClassVar[tuple[str, ...]] = ("",)
     """How a reply may be asked for; a text names one of them."""
 
@@ -171,6 +175,19 @@ class Asking(Protocol):
     @abstractmethod
     def parse(self, reply: str, case: Case) -> Reading:
         """Return the answers of a reply; raise Unparseable where it does not answer."""
+
+    @abstractmethod
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Return the reply that says a reading: `parse` reads it back. Raises Unwritable."""
+
+    def read(
+        self, reply: str, tokens: Tokens, case: Case, variant: str, wording: Wording | None = None
+    ) -> Reading:
+        """Return the answers of a reply whose tokens come with their probabilities (none where not given).
+
+        A protocol whose variants read alike, and that counts the text alone, has only to `parse`.
+        """
+        return self.parse(reply, case)
 
     @abstractmethod
     def prompt_file(self, variant: str) -> str:

@@ -3,47 +3,66 @@
 The ten behaviours, and the count and explanation of each, are those of CoCoEval's fine-grained judge (table
 15); the wording is Concord's own, and the turn numbers are its extension. The turns decide the labels: a
 behaviour is 1 on the turns that the judge names and 0 on all others. A count that differs is flagged.
+
+The paper asks about all ten in one call. The variant `one_behaviour` asks about each in a call of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotation.schemes.base import QuestionDefinition
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
 from jobs.prompt import Unparseable
 from judges.protocols.base import Asking, Case, Reading, Verdict
-from judges.protocols.material import AROUND, around, numbered
+from judges.protocols.material import AROUND, around, history_of, numbered
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import json_object, whole_number
 from judges.protocols.wording import Filling, Variable
+from judges.protocols.writing import said
 
 KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
 LONGEST_EXPLANATION = 10_000
 QUESTIONS: dict[str, QuestionDefinition] = {key: SCHEME.question(key) for key in KEYS}
 
 
+ALL, ONE = "", "one_behaviour"
+PAPER_NAMES = {"interruption": "interruptions"}
+"""What the paper's fields are called where that differs; both names are read."""
+
+
 class CocoevalBehaviours(Asking):
-    """One call per continuation, ten binary labels per turn. Static continuations are left out."""
+    """One call per continuation, or ten: ten binary labels per turn. Static continuations are left out."""
 
     key = "cocoeval_behaviours"
     title = "CoCoEval behaviours: ten behaviours, tagged on every turn"
     covers = "continuation"
     reply_tokens = 500
+    variants = (ALL, ONE)
     answers = {key: (SCHEME, key) for key in KEYS}
 
+    def parts(self, variant: str) -> tuple[str, ...]:
+        """A call for each behaviour, or one for all."""
+        return KEYS if variant == ONE else ("",)
+
+    def asked_in(self, part: str) -> tuple[str, ...]:
+        """The one behaviour of a part, or all."""
+        return (part,) if part else KEYS
+
     def prompt_file(self, variant: str) -> str:
-        """The text of the one variant."""
-        return self.key
+        """One text per variant."""
+        return f"{self.key}_{variant}" if variant else self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
         """The numbered turns, what came before, what is known, the behaviours and the reply's fields."""
+        asked = "the behaviour of the call" if variant == ONE else "the ten behaviours with their definitions"
         return (
             Variable("turns", "the continuation, its judged turns numbered from 1", required=True),
             Variable("history", "the turns before the continuation"),
             *AROUND,
-            Variable("behaviours", "the ten behaviours with their definitions"),
+            Variable("behaviours", asked, required=variant == ONE),
             Variable("fields", "the fields of the reply, three for each behaviour", required=True),
             Variable("n", "the number of judged turns"),
         )
@@ -51,26 +70,27 @@ class CocoevalBehaviours(Asking):
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
         seen = Seen(case)
-        history = () if case.continuation.id == "self" else case.dialogue.turns
+        history = history_of(case)
+        keys = self.asked_in(case.part)
         return {
-            "behaviours": lambda: "\n".join(_described(key) for key in KEYS),
+            "behaviours": lambda: "\n".join(_described(key) for key in keys),
             "history": lambda: quote("HISTORY", seen.transcript(history)),
             "turns": lambda: quote("TURNS", numbered(case, seen, history)),
             "n": str(len(case.judged())),
-            "fields": lambda: ",\n".join(_field_lines(key) for key in KEYS),
+            "fields": lambda: ",\n".join(_field_lines(key) for key in keys),
             **around(seen),
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
         """Three fields for each behaviour."""
-        return reply_schema()
+        return reply_schema(self.asked_in(case.part))
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the JSON object; every behaviour needs its three fields."""
-        data, judged = json_object(reply), case.judged()
+        """Read the JSON object; every behaviour that was asked about needs its three fields."""
+        data, judged = _own_names(json_object(reply, case)), case.judged()
         verdicts: list[Verdict] = []
         flags: list[str] = []
-        for key in KEYS:
+        for key in self.asked_in(case.part):
             count = whole_number(data, f"{key}_count", len(judged))
             explanation = _explanation(data, key)
             marked = _marked(data, key, len(judged))
@@ -81,15 +101,38 @@ class CocoevalBehaviours(Asking):
                 verdicts.append(Verdict(key, index, float(shown), explanation=explanation if shown else ""))
         return Reading(tuple(verdicts), tuple(flags))
 
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the three fields of each behaviour; what its turns have for an explanation, each once."""
+        fields: dict[str, Any] = {}
+        for key in self.asked_in(case.part):
+            answers = [said(reading, key, index) for index in case.judged()]
+            marked = [number for number, one in enumerate(answers, start=1) if one.value]
+            why = dict.fromkeys(one.explanation for one in answers if one.value and one.explanation)
+            fields[f"{key}_explanation"] = " ".join(why)
+            fields[f"{key}_turns"] = marked
+            fields[f"{key}_count"] = len(marked)
+        return json.dumps(fields, ensure_ascii=False)
 
-def reply_schema() -> dict[str, Any]:
+
+def reply_schema(keys: Iterable[str] = KEYS) -> dict[str, Any]:
     """Return the JSON schema of a reply: three required fields per behaviour, nothing else."""
     fields: dict[str, Any] = {}
-    for key in KEYS:
+    for key in keys:
         fields[f"{key}_explanation"] = {"type": "string"}
         fields[f"{key}_turns"] = {"type": "array", "items": {"type": "integer"}}
         fields[f"{key}_count"] = {"type": "integer"}
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _own_names(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply's fields by our names; raise Unparseable where one is there under both."""
+    for ours, theirs in PAPER_NAMES.items():
+        for field in ("explanation", "turns", "count"):
+            if f"{theirs}_{field}" in data:
+                if f"{ours}_{field}" in data:
+                    raise Unparseable(f"the field {ours}_{field} is there twice, also as {theirs}_{field}")
+                data[f"{ours}_{field}"] = data.pop(f"{theirs}_{field}")
+    return data
 
 
 def _described(key: str) -> str:

@@ -16,6 +16,7 @@ from judges.protocols.material import AROUND, REFERENCE, around, reference_block
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import scores
 from judges.protocols.wording import Filling, Variable
+from judges.protocols.writing import score
 
 SCALE = (1, 2, 3, 4, 5)
 ASPECTS = {
@@ -98,3 +99,7 @@ class CpdscoreSimple(Asking):
         assert case.turn is not None
         found = scores(reply, [*ASPECTS, "overall"], SCALE, case)
         return Reading(tuple(Verdict(key, case.turn, found[key]) for key in self.answers))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the six lines."""
+        return "\n".join(f"{key} - {score(reading, key, case.turn)}" for key in (*ASPECTS, "overall"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.records import Turn
+from annotation.records import SELF, Turn
 from judges.protocols.base import Case
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.wording import Filling, Variable
@@ -22,6 +22,11 @@ def around(seen: Seen) -> dict[str, Filling]:
         "facts": lambda: quote("FACTS", seen.facts()),
         "people": lambda: quote("PEOPLE", seen.people()),
     }
+
+
+def history_of(case: Case) -> tuple[Turn, ...]:
+    """Return the turns before the continuation: none where it is the dialogue's own turns."""
+    return () if case.continuation.id == SELF else case.dialogue.turns
 
 
 def numbered(case: Case, seen: Seen, history: Sequence[Turn]) -> list[str]:

@@ -1,7 +1,7 @@
 """Reading replies: scores on lines of their own, and JSON objects. Every reader is linear in the reply.
 
 What a reply repeats is not what it says: quoted lines (`> overall - 5`), quoted blocks (`<<<BEGIN ...>>>`)
-and lines that stand in the material word for word are not the model's own scores.
+and lines that the model was shown word for word (`judges.protocols.echoes`) are not its own scores.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from annotation.records import Dialogue
-from jobs.prompt import Unparseable
+from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import Case
+from judges.protocols.echoes import is_copy, plain, shown
 
 _MOST = 200_000
 _LONGEST_LINE = 200
@@ -31,16 +31,14 @@ def scores(reply: str, names: Sequence[str], values: Sequence[int], case: Case) 
     Raises Unparseable where a score is missing, given twice with different values, not one of `values`, out
     of another number than the greatest of them (`4/10`), or only repeated from the material of the case.
     """
-    found: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
-    echoed: set[str] = set()
-    material: frozenset[str] | None = None
-    for name, number, total, lines in _score_lines(limited(reply), names):
-        material = _material(case) if material is None else material
-        if all(_plain(line) in material for line in lines):
-            echoed.add(name)
-        else:
-            found[name].add((number, total))
-    return {name: _one(name, given, values, echo=name in echoed) for name, given in found.items()}
+    found = _found(reply, names, (values[0], values[-1]), case)
+    return {name: on_scale(name, text, values) for name, text in found.items()}
+
+
+def numbers(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, float]:
+    """Return the number of each name from such lines, decimals allowed; raise Unparseable as `scores` does,
+    with every number from the first to the second of `ends` for a value."""
+    return {name: _between(name, text, ends) for name, text in _found(reply, names, ends, case).items()}
 
 
 def on_scale(name: str, text: str, values: Sequence[int]) -> int:
@@ -50,8 +48,16 @@ def on_scale(name: str, text: str, values: Sequence[int]) -> int:
     except ValueError:
         raise Unparseable(f"{name}: {text[:40]!r} is not a number") from None
     if number not in values:
-        raise Unparseable(f"{name}: {text[:40]} is not on the scale {values[0]} to {values[-1]}")
+        raise OutOfScale(f"{name}: {text[:40]} is not on the scale {values[0]} to {values[-1]}")
     return int(number)
+
+
+def explained(text: str, until: str) -> str:
+    """Return the line or lines that say an explanation, as `explanation` reads them; '' for none."""
+    lines = text.strip().splitlines()
+    if any(_begins(line.lstrip(" \t*#-"), until) for line in lines[1:]):
+        lines = [" ".join(lines)]
+    return "\n".join([f"Explanation: {lines[0]}", *lines[1:]]) if lines else ""
 
 
 def explanation(reply: str, until: str) -> str:
@@ -77,9 +83,12 @@ def limited(reply: str) -> str:
     return reply
 
 
-def json_object(reply: str) -> dict[str, Any]:
-    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one."""
+def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
+    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one,
+    or where it is copied from the material of the case."""
     text = _unfenced(limited(reply))
+    if case is not None and is_copy(text, case):
+        raise Unparseable("the reply repeats a text of the dialogue")
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
     except Unparseable:
@@ -107,20 +116,41 @@ def whole_number(data: dict[str, Any], key: str, most: int) -> int:
     return value
 
 
-def _one(name: str, given: Collection[tuple[str, str]], values: Sequence[int], *, echo: bool) -> int:
-    """Return the score that all lines of a name agree on."""
+def _found(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, str]:
+    """Return the number of each name, as it is written; raise Unparseable where there is not one."""
+    found: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
+    echoed: set[str] = set()
+    material: frozenset[str] | None = None
+    for name, number, total, lines in _score_lines(limited(reply), names):
+        material = shown(case, names) if material is None else material
+        if all(plain(line) in material for line in lines):
+            echoed.add(name)
+        else:
+            found[name].add((number, total))
+    return {name: _one(name, given, ends, echo=name in echoed) for name, given in found.items()}
+
+
+def _one(name: str, given: Collection[tuple[str, str]], ends: tuple[int, int], *, echo: bool) -> str:
+    """Return the number that all lines of a name agree on."""
     if not given and echo:
         raise Unparseable(f"{name}: the only score repeats a line of the dialogue")
     if not given:
         raise Unparseable(f"no score for {name}")
     for number, total in sorted(given):
-        if total and total.lstrip("0") != str(values[-1]):
+        if total and total.lstrip("0") != str(ends[1]):
             whole = f"{number[:40]}/{total[:40]}"
-            raise Unparseable(f"{name}: {whole} is not on the scale {values[0]} to {values[-1]}")
-    numbers = sorted({number for number, _ in given})
-    if len(numbers) > 1:
-        raise Unparseable(f"several scores for {name}: {', '.join(numbers)[:200]}")
-    return on_scale(name, numbers[0], values)
+            raise OutOfScale(f"{name}: {whole} is not on the scale {ends[0]} to {ends[1]}")
+    written = sorted({number for number, _ in given})
+    if len(written) > 1:
+        raise Unparseable(f"several scores for {name}: {', '.join(written)[:200]}")
+    return written[0]
+
+
+def _between(name: str, text: str, ends: tuple[int, int]) -> float:
+    number = float(text)
+    if not ends[0] <= number <= ends[1]:
+        raise OutOfScale(f"{name}: {text[:40]} is not on the scale {ends[0]} to {ends[1]}")
+    return number
 
 
 def _score_lines(reply: str, names: Sequence[str]) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
@@ -169,30 +199,6 @@ def _begins(text: str, word: str) -> bool:
     """Whether a text begins with a word, in any case."""
     rest = text[len(word) : len(word) + 1]
     return text[: len(word)].casefold() == word.casefold() and not rest.isalnum()
-
-
-def _material(case: Case) -> frozenset[str]:
-    """Return the lines of everything that a judge is shown about a case, in the form of `_plain`."""
-    return frozenset(_plain(line) for text in _texts(case.dialogue) for line in text.splitlines())
-
-
-def _texts(dialogue: Dialogue) -> Iterator[str]:
-    for turns in (dialogue.turns, *(continuation.turns for continuation in dialogue.continuations)):
-        yield from (turn.text for turn in turns)
-    yield dialogue.summary
-    yield from (str(value) for value in dialogue.metadata.values())
-    for person in dialogue.participants:
-        yield from person.profile
-    if dialogue.agenda:
-        yield from dialogue.agenda.items.values()
-
-
-def _plain(line: str) -> str:
-    """Return a line's words and signs without the dress of Markdown, in one case."""
-    return " ".join(line.translate(_NO_DRESS).casefold().split())
-
-
-_NO_DRESS = str.maketrans("", "", "*_#`")
 
 
 def _unfenced(reply: str) -> str:

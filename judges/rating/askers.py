@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from jobs.prompt import Tokens
 from judges.prompt_versions import texts
 from judges.prompt_versions.nearest import ranked
-from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Wording
+from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Reading, Wording
 from judges.protocols.budget import within
 
 
@@ -35,6 +36,11 @@ class Asker:
         assert isinstance(self.protocol, Asking)
         text = ranked(self.wording, case) if near and self.wording else self.wording
         return within(self.protocol, case, self.variant, self.budget, text)
+
+    def read(self, reply: str, tokens: Tokens, case: Case) -> Reading:
+        """Return the answers of a reply; raise Unparseable where it does not answer."""
+        assert isinstance(self.protocol, Asking)
+        return self.protocol.read(reply, tokens, case, self.variant, self.wording)
 
     def whole_prompt(self, case: Case) -> Prompt:
         """Return the prompt about a case without the budget's cuts."""

@@ -11,13 +11,17 @@ from typing import Any
 
 from annotation.labels.recording import Answer
 from annotation.models import Question
+from jobs import error_kinds
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
+from jobs.endpoints.parameters import of_sample
+from jobs.fake_models import FLAG, is_fake
 from jobs.models import Call, Run
+from jobs.prompt import OutOfScale, Tokens
 from judges.errors import JudgeError
 from judges.material.loading import Material, load
-from judges.protocols import Case, Prompt, Protocol, Reading, Unparseable
-from judges.protocols.base import Asking, Computing
+from judges.protocols import Asking, Case, Prompt, Reading
+from judges.protocols.base import Computing
 from judges.protocols.budget import TooLong
 from judges.protocols.needs import Given
 from judges.rating import needs, recording
@@ -79,14 +83,22 @@ class JudgePreparer:
                 answers = answers_of(call, material, questions, reading)
                 done = Outcome(call.pk, "done", answers, reading.flags)
                 return Asked(call, protocol.key, known=done)
-        except (TooLong, JudgeError) as error:
-            return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=str(error)))
+        except TooLong as error:
+            too_long = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.OVER_BUDGET)
+            return Asked(call, protocol.key, known=too_long)
+        except JudgeError as error:
+            stuck = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.DEFECT)
+            return Asked(call, protocol.key, known=stuck)
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
-            return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=trouble))
-        read = partial(_read, call, protocol, case, material, questions, flags)
-        return Asked(call, protocol.key, prompt, None, spec["model"], spec.get("parameters", {}), read)
+            broken = Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT)
+            return Asked(call, protocol.key, known=broken)
+        flags = (FLAG, *flags) if is_fake(spec["model"]) else flags
+        read = partial(_read, call, asker, case, material, questions, flags)
+        sent = of_sample(spec.get("parameters", {}), call.sample)
+        told = protocol.reply_tokens if isinstance(protocol, Asking) else 0
+        return Asked(call, protocol.key, prompt, None, spec["model"], sent, read, told)
 
     def _remember(self, ids: set[int]) -> None:
         missing = ids - self._material.keys()
@@ -121,7 +133,7 @@ class JudgePreparer:
 def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
     """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
     protocol = asker.protocol
-    if refusal := protocol.refused(case, asker.variant):
+    if refusal := protocol.why_not(case, asker.variant):
         return None, (), protocol.unanswered(case, refusal)
     if unmet := protocol.unmet(case):
         return None, (), replace(protocol.unanswered(case, unmet), flags=(needs.UNMET,))
@@ -133,22 +145,22 @@ def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...],
 
 def _read(
     call: Call,
-    protocol: Protocol,
+    asker: Asker,
     case: Case,
     material: Material,
     questions: Questions,
     flags: tuple[str, ...],
     reply: str,
+    tokens: Tokens,
 ) -> Read:
-    assert isinstance(protocol, Asking)
-    reading = protocol.parse(reply, case)
+    reading = asker.read(reply, tokens, case)
     return Read(answers_of(call, material, questions, reading), (*flags, *reading.flags))
 
 
 def answers_of(call: Call, material: Material, questions: Questions, reading: Reading) -> tuple[Answer, ...]:
     """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions.
 
-    Raises Unparseable where a value is not on its question's scale, as no person could give it either.
+    Raises OutOfScale where a value is not on its question's scale, as no person could give it either.
     """
     return tuple(
         Answer(
@@ -168,7 +180,7 @@ def _on_scale(question: Question, value: float | str | None) -> float | str | No
     if text is None or question.accepts(text):
         return text
     scale = ", ".join(f"{one}" for one in question.values) or f"a {question.level} answer"
-    raise Unparseable(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
+    raise OutOfScale(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
 
 
 def _storable(text: str) -> str:

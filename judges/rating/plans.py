@@ -11,6 +11,8 @@ from annotation.models import Campaign, Rater, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
+from jobs.endpoints import parameters
+from jobs.fake_models import marked
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.prompt_versions import finding
@@ -43,23 +45,26 @@ class RaterPlan:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge as somebody sets it up. Temperature and the most tokens are sent only where given.
+    """A judge as somebody sets it up. `parameters` are those of `jobs.endpoints.parameters`, where given.
 
     `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
     what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
     judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
     (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
+    A draft (`judges.drafts`) names its bench as `draft` and its stored text as `wording` instead.
     """
 
     protocol: str = ""
     variant: str = ""
     endpoint: Endpoint | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     shows: tuple[str, ...] = ()
     budget: int | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
     prompt: str = ""
+    wording: str = ""
+    draft: int | None = None
+    search: int | None = None
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
@@ -68,18 +73,16 @@ class Judge:
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
-        spec = protocol.fingerprint(variant) | _text_of(own) | self._seen(campaign)
+        spec = protocol.fingerprint(variant) | self._text(own) | self._seen(campaign)
         if endpoint:
-            spec |= {"model": endpoint.model, "parameters": self._parameters()}
+            spec |= {"model": endpoint.model, "parameters": parameters.checked(self.parameters)}
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
-        name = self._name(_title(protocol, variant, own), protocol, read)
+        title = _title(protocol, variant, own) if self.draft is None else f"draft of {protocol.key}"
+        name = self._name(title, protocol, read)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
-        versions = _store(protocol.answers.values(), campaign)
-        questions = {
-            name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
-        }
+        versions, questions = questions_of(protocol, campaign)
         main = next(iter(protocol.answers.values()))[0].key
         return RaterPlan(
             rater=rater,
@@ -90,6 +93,7 @@ class Judge:
             item_kinds=protocol.item_kinds(),
             endpoint=endpoint,
             parts=protocol.parts(variant),
+            kind="judge" if self.draft is None else "draft",
         )
 
     def _own_prompt(self) -> Version | None:
@@ -97,6 +101,8 @@ class Judge:
         version = finding.find(self.prompt) if self.prompt else None
         if version is None:
             return None
+        if version.row is not None and version.row.is_open:
+            raise JudgeError(f"{version.ref} is a proposal that nobody has adopted yet: adopt it first.")
         if self.protocol not in ("", version.protocol) or self.variant not in ("", version.variant):
             said = " ".join(part for part in (version.protocol, version.variant) if part)
             raise JudgeError(f"The prompt {version.ref} is for {said}: name that, or the prompt alone.")
@@ -109,10 +115,16 @@ class Judge:
         protocol = PROTOCOLS[key]
         variant = own.variant if own else self.variant or protocol.variants[0]
         if variant not in protocol.variants:
-            raise JudgeError(
-                f"{protocol.key} has no variant {variant!r}; it has {', '.join(protocol.variants)}."
-            )
+            known = ", ".join(filter(None, protocol.variants)) or "none"
+            raise JudgeError(f"{protocol.key} has no variant {variant!r}; it has {known}.")
         return protocol, variant
+
+    def _text(self, own: Version | None) -> dict[str, Any]:
+        """Return what the spec says of its text, and that it is a draft where it is one."""
+        if self.draft is not None:
+            of = {} if self.search is None else {"search": self.search}
+            return {"draft": self.draft, "wording": self.wording, **of}
+        return _text_of(own)
 
     def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
         """Return what is shown where it is not the usual, and the budget where there is one."""
@@ -127,26 +139,18 @@ class Judge:
         seen = {} if shows == views.DEFAULT else {"shows": list(shows)}
         return seen if self.budget is None else seen | {"budget": self.budget}
 
-    def _parameters(self) -> dict[str, Any]:
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise JudgeError("The temperature must be between 0 and 2.")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise JudgeError("The most tokens must be at least 1.")
-        given = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in given.items() if value is not None}
-
     def _name(self, title: str, protocol: Protocol, read: Sequence[Rater]) -> str:
         below = f" on {', '.join(rater.name for rater in read)}" if read else ""
         if self.endpoint is None or not protocol.network:
             return f"{protocol.key.replace('_', '-')}{below}"[:180]
-        settings = "".join(f" {name}={value:g}" for name, value in self._parameters().items())
-        return f"{self.endpoint.model} {title}{settings}{below}"[:180]
+        settings = parameters.named(parameters.checked(self.parameters))
+        return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
 
 
 def _title(protocol: Protocol, variant: str, own: Version | None) -> str:
     if own is not None and not own.is_built_in:
         return own.ref
-    form = f" {variant.replace('_', ' ')}" if len(protocol.variants) > 1 else ""
+    form = f" {variant.replace('_', ' ')}" if variant and len(protocol.variants) > 1 else ""
     return f"{protocol.key}{form}"
 
 
@@ -155,6 +159,15 @@ def _text_of(own: Version | None) -> dict[str, str]:
     if own is None or own.is_built_in:
         return {}
     return {"prompt": own.ref, "wording": own.wording.digest()}
+
+
+def questions_of(
+    protocol: Protocol, campaign: Campaign | None
+) -> tuple[dict[str, SchemeVersion], dict[str, int]]:
+    """Return the stored scheme versions that a protocol answers, by key, and its questions' ids, by name."""
+    versions = _store(protocol.answers.values(), campaign)
+    found = {name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()}
+    return versions, found
 
 
 def _store(

@@ -38,6 +38,9 @@ class Fixed(Asking):
     def prompt_file(self, variant: str) -> str:
         return self.key
 
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        return str(reading.verdicts[0].value)
+
 
 class Stage(Fixed):
     """Answers a nominal question about a turn with a text."""

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.records import Turn
 from judges.protocols import PROTOCOLS, Asking, Case, Unparseable
-from tests.judges.test_protocols import behaviours_reply, case
+from tests.judges.protocol_cases import behaviours_reply, case
 
 SIZE = 200_000
 NO_TIME = 5.0

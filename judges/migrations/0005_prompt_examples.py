@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('judges', '0002_prompts'),
+        ('judges', '0004_adopted_proposals'),
     ]
 
     operations = [

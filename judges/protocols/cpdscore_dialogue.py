@@ -1,0 +1,177 @@
+"""CPDScore-Dialogue: three scores of a whole continuation, on top of another rater's scores of its turns.
+
+After Wakaki et al. 2024 (ComperDial), appendix B.3: the same two steps, criteria, scores and output lines;
+the wording is Concord's own. Step 1 is a judge of turns, bound to the need `turn_scores`. Step 2 sees these
+scores and the responses, and gives a score T of the turns taken together, a score I of what shows only over
+all of them, and a final score F by a rule. The model applies the rule; what can be checked of it is
+(`judges.protocols.turn_score_rule`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from annotation.records import Turn
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.text.happenings import happening
+from jobs.prompt import Tokens
+from judges.protocols.base import Asking, Case, Reading, Verdict
+from judges.protocols.material import AROUND, around
+from judges.protocols.needs import Need
+from judges.protocols.quoting import Seen, quote
+from judges.protocols.replies import numbers
+from judges.protocols.turn_score_rule import BOTH, DISREGARD, broken, words
+from judges.protocols.wording import Filling, Variable, Wording
+from judges.protocols.writing import score
+
+ENDS = (1, 5)
+"""The scores lie between these."""
+LINES = {
+    "turn_score": "Overall Dialogue Turn Score",
+    "interaction": "Dialogue Interaction Score",
+    "final": "Final Score",
+}
+WITH_CONTEXT = "_with_context"
+AT_FOUR = {
+    DISREGARD: "If the Overall Dialogue Turn Score is 4 or more, it alone decides",
+    BOTH: "If the Overall Dialogue Turn Score is more than 4, it alone decides",
+}
+BELOW = {
+    DISREGARD: "If the Overall Dialogue Turn Score is less than 4, both scores count",
+    BOTH: "If the Overall Dialogue Turn Score is 4 or less, both scores count",
+}
+
+
+def _question(key: str, wording: str) -> QuestionDefinition:
+    return QuestionDefinition(key, wording, "interval", anchors={1: "very bad", 5: "very good"})
+
+
+SCHEME = SchemeDefinition(
+    key="cpdscore_dialogue",
+    version=1,
+    title="CPDScore-Dialogue: three scores of a dialogue, 1 to 5",
+    item_kind="dialogue",
+    unit="item",
+    introduction="Three scores from 1 to 5, decimals allowed.",
+    questions=(
+        _question("turn_score", "How good are the responses, by the scores of the single turns?"),
+        _question("interaction", "How good are the responses over all turns: varied, lively, not too long?"),
+        _question("final", "How good is the dialogue, all in all?"),
+    ),
+    source="ComperDial (Wakaki et al. 2024), appendix B.3",
+)
+
+
+class CpdscoreDialogue(Asking):
+    """One call per continuation. The responses of a static one, or the system's turns of a rollout.
+
+    Where the turn score is exactly 4, the paper says nothing: by default it then counts alone (variants
+    `disregard`), or both scores count (`both`). With context, each response stands after what it answers.
+    """
+
+    key = "cpdscore_dialogue"
+    title = "CPDScore-Dialogue: three scores of a dialogue from the scores of its turns"
+    covers = "dialogue"
+    reply_tokens = 40
+    variants = (DISREGARD, BOTH, DISREGARD + WITH_CONTEXT, BOTH + WITH_CONTEXT)
+    answers = {key: (SCHEME, key) for key in LINES}
+    needs = (Need("turn_scores", "comperdial_turn/overall"),)
+
+    def prompt_file(self, variant: str) -> str:
+        """One text per variant."""
+        return f"{self.key}_{variant}"
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """The turn scores, the responses, and the rule."""
+        beside = ", each after what it answers" if variant.endswith(WITH_CONTEXT) else ", as texts only"
+        return (
+            Variable("turn_scores", "the score of every turn, by the other rater", required=True),
+            Variable("responses", f"the responses in order{beside}", required=True),
+            Variable("below", "the rule for a low turn score, as a sentence without its end"),
+            Variable("above", "the rule for a high turn score, as a sentence without its end"),
+            Variable("n", "the number of responses"),
+            *AROUND,
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show the given scores with two decimals, and the responses."""
+        seen = Seen(case)
+        with_context, at_four = variant.endswith(WITH_CONTEXT), at_four_of(variant)
+        return {
+            "turn_scores": lambda: quote("TURN SCORES", _score_lines(case)),
+            "responses": lambda: quote("RESPONSES", _responses(case, seen, with_context=with_context)),
+            "below": BELOW[at_four],
+            "above": AT_FOUR[at_four],
+            "n": str(len(case.judged())),
+            **around(seen),
+        }
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read three lines `name - x`, decimals allowed; keep what the scores rest on with them."""
+        found = numbers(reply, list(LINES.values()), ENDS, case)
+        beside = {"turn_score": mean_in_words(case), "interaction": words_in_words(case)}
+        return Reading(
+            tuple(
+                Verdict(key, None, found[line], explanation=beside.get(key, ""))
+                for key, line in LINES.items()
+            )
+        )
+
+    def read(
+        self, reply: str, tokens: Tokens, case: Case, variant: str, wording: Wording | None = None
+    ) -> Reading:
+        """Read the lines, and flag what does not follow the variant's rule."""
+        reading = self.parse(reply, case)
+        turn_score, interaction, final = (float(one.value or 0) for one in reading.verdicts)
+        found = broken(turn_score, interaction, final, _word_counts(case), at_four_of(variant))
+        return replace(reading, flags=(found,) if found else ())
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the three lines."""
+        return "\n".join(f"{line} - {score(reading, key, None)}" for key, line in LINES.items())
+
+
+def at_four_of(variant: str) -> str:
+    """Return what a variant does where the turn score is exactly 4."""
+    return variant.removesuffix(WITH_CONTEXT)
+
+
+def mean_in_words(case: Case) -> str:
+    """Return the mean of the turn scores that were given, to be kept beside the model's own turn score."""
+    known = [one.value for one in case.given.get("turn_scores", {}).values()]
+    scores = [value for value in known if isinstance(value, int | float)]
+    return f"mean of the turn scores given: {sum(scores) / len(scores):.4g}" if scores else ""
+
+
+def words_in_words(case: Case) -> str:
+    """Return how many words the responses have."""
+    return f"words of the responses: {', '.join(map(str, _word_counts(case)))}"
+
+
+def _word_counts(case: Case) -> list[int]:
+    return [words(case.continuation.turns[index].text) for index in case.judged()]
+
+
+def _score_lines(case: Case) -> list[str]:
+    given = case.given["turn_scores"]
+    values = [given[index].value for index in case.judged()]
+    return [f"Turn {n} - {float(value or 0):.2f}" for n, value in enumerate(values, start=1)]
+
+
+def _responses(case: Case, seen: Seen, *, with_context: bool) -> list[str]:
+    """Return the responses in order, numbered; with context each after the turn that it answers."""
+    lines: list[str] = []
+    for number, index in enumerate(case.judged(), start=1):
+        before = case.dialogue.context(case.continuation, index)
+        if with_context and before:
+            lines += seen.turn(before[-1], before[-1], f"[before {number}] ")
+        first, *rest = _text(case.continuation.turns[index], seen).split("\n")
+        lines += [f"[{number}] {first}", *(f"      {line}" for line in rest)]
+    return lines
+
+
+def _text(turn: Turn, seen: Seen) -> str:
+    """Return what a turn says or does, without who it is."""
+    what = happening(turn, seen.names, seen.view.spoken(turn.text))
+    return what.text if turn.act == "message" and what.text else f"{what.how} {what.text}".strip()

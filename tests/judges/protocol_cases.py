@@ -1,0 +1,129 @@
+"""Cases for every protocol, and what each may read about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from annotation.records import Continuation, Dialogue, Participant, Turn
+from judges.protocols import PROTOCOLS, Asking, Case, Known, Reading, Verdict
+from judges.protocols.cocoeval_behaviours import KEYS
+from judges.protocols.cocoeval_overall import NO_REASON
+from judges.protocols.cpdscore_dialogue import mean_in_words, words_in_words
+
+
+def case(
+    text: str = "Yes, gladly.", *, protocol: Any = None, history: str = "Shall we?", variant: str = ""
+) -> Case:
+    """A static turn for protocols about turns, else a rollout of three judged turns and a given one."""
+    part = protocol.parts(variant)[0] if protocol is not None else ""
+    people = (
+        Participant("A", "Ana", "host", (history,)),
+        Participant("B", "Ben"),
+        Participant("bot", "model-x"),
+    )
+    turns = (Turn("A", history), Turn("B", "Let us begin."))
+    if protocol is not None and protocol.covers == "turn":
+        static = Continuation("c", "model-x", (Turn("bot", text, at=1),), mode="static")
+        return Case(Dialogue("d", turns, people, (static,), summary=history), static, 0, part=part)
+    lines = (Turn("A", text), Turn("B", "Hm.", given=True), Turn("bot", text), Turn("B", "So be it."))
+    rollout = Continuation("c", "model-x", lines)
+    metadata = {"goal": history, "system": "model-x"}
+    dialogue = Dialogue("d", turns, people, (rollout,), summary=history, metadata=metadata)
+    return Case(dialogue, rollout, given=scored(protocol, rollout), part=part)
+
+
+def scored(protocol: Any, continuation: Continuation) -> dict[str, dict[int | None, Known]]:
+    """What other raters said, for a protocol that needs it: every turn has 3.5."""
+    turns = [i for i, turn in enumerate(continuation.turns) if not turn.given]
+    return {need.role: {turn: Known(3.5) for turn in turns} for need in (protocol.needs if protocol else ())}
+
+
+def behaviours_reply(**changes: Any) -> str:
+    fields: dict[str, Any] = {}
+    for key in KEYS:
+        fields |= {f"{key}_explanation": "", f"{key}_turns": [], f"{key}_count": 0}
+    return json.dumps(fields | changes)
+
+
+PLAIN = st.text("abc de.:{}\"'\n", max_size=30).map(str.strip)
+"""What a judge may explain."""
+
+
+def of_turn(scores: dict[str, int], explained: bool = False) -> Callable[..., st.SearchStrategy[Reading]]:
+    """Readings of whole scores from 1, by question, about the turn in view."""
+    why = PLAIN if explained else st.just("")
+
+    def made(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+        one = {key: st.tuples(st.integers(1, top), why) for key, top in scores.items()}
+        return st.fixed_dictionaries(one).map(
+            lambda told: Reading(
+                tuple(Verdict(k, asked.turn, told[k][0], "", told[k][1]) for k in protocol.answers)
+            )
+        )
+
+    return made
+
+
+def of_behaviours(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of marked turns, each behaviour with its explanation."""
+    judged = asked.judged()
+    one = st.tuples(st.sets(st.sampled_from(judged)), PLAIN)
+
+    def made(told: dict[str, tuple[set[int], str]]) -> Reading:
+        return Reading(
+            tuple(
+                Verdict(
+                    key, turn, float(turn in told[key][0]), "", told[key][1] if turn in told[key][0] else ""
+                )
+                for key in protocol.asked_in(asked.part)
+                for turn in judged
+            )
+        )
+
+    return st.fixed_dictionaries(dict.fromkeys(protocol.asked_in(asked.part), one)).map(made)
+
+
+def of_overall(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of the two scores; one below 10 without a reason is flagged."""
+
+    def made(told: dict[str, tuple[int, str]]) -> Reading:
+        silent = [key for key in protocol.answers if told[key][0] < 10 and not told[key][1].strip()]
+        return Reading(
+            tuple(Verdict(key, None, float(told[key][0]), "", told[key][1]) for key in protocol.answers),
+            tuple(f"{NO_REASON}: nothing is said of what cost {key}" for key in silent),
+        )
+
+    return st.fixed_dictionaries({key: st.tuples(st.integers(1, 10), PLAIN) for key in protocol.answers}).map(
+        made
+    )
+
+
+def of_dialogue(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of three scores that follow the rule; what they rest on stands beside them."""
+    scores = st.integers(10, 39).map(lambda tenths: tenths / 10)
+    beside = (mean_in_words(asked), words_in_words(asked), "")
+    keys = tuple(protocol.answers)
+
+    def made(told: tuple[float, float]) -> Reading:
+        values = (*told, min(told))
+        return Reading(
+            tuple(Verdict(k, None, v, "", why) for k, v, why in zip(keys, values, beside, strict=True))
+        )
+
+    return st.tuples(scores, scores).map(made)
+
+
+READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
+    "cpdscore_simple": of_turn(dict.fromkeys(PROTOCOLS["cpdscore_simple"].answers, 5)),
+    "cpdscore_detail": of_turn({"overall": 5}, explained=True),
+    "cpdscore_original_simple": of_turn(dict.fromkeys(PROTOCOLS["cpdscore_original_simple"].answers, 5)),
+    "cpdscore_original_detail": of_turn({"engagingness": 3}, explained=True),
+    "cpdscore_dialogue": of_dialogue,
+    "cocoeval_behaviours": of_behaviours,
+    "cocoeval_overall": of_overall,
+}
+"""What a protocol may read, by its key."""
