@@ -94,9 +94,9 @@ def test_the_difference_marks_words_by_more_than_colour(page: Client) -> None:
         wording=Wording("$notice", "one\nBe rather kind to all.\n$response\nend"),
     )
     shown = text_of(page.get("/prompts/diff/?a=kinder@1&b=kinder@2"))
-    assert "Be <del>very</del> kind to all." in shown
-    assert "Be <ins>rather</ins> kind to all." in shown
-    assert "<ins>end</ins>" in shown
+    assert 'Be <del class="s2">very</del> kind to all.' in shown
+    assert 'Be <ins class="s3">rather</ins> kind to all.' in shown
+    assert '<ins class="s3">end</ins>' in shown
     assert page.get("/prompts/diff/?a=kinder@1&b=none").status_code == 404
 
 
