@@ -28,7 +28,6 @@ from judges.protocols import PROTOCOLS, Wording
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.plans import Judge, settings_of_judge
 
-PAGE = [OpenApiParameter("limit", int), OpenApiParameter("offset", int)]
 NUMBER = OpenApiParameter("number", int, description="a version; the newest by default")
 DOWNLOAD = file_answers([media for _, media in files.FORMS.values()])
 
@@ -48,7 +47,7 @@ def _user(request: Request) -> Any:
     return request.user
 
 
-@extend_schema(methods=["GET"], parameters=PAGE, responses=of.PromptSerializer(many=True))
+@extend_schema(methods=["GET"], responses=of.PromptSerializer(many=True))
 @extend_schema(methods=["POST"], request=of.NewPromptSerializer, responses={201: of.VersionSerializer})
 @paged
 @api_view(["GET", "POST"])
@@ -103,7 +102,7 @@ def prompt(request: Request, name: str) -> Response:
     return Response(listed.as_json())
 
 
-@extend_schema(methods=["GET"], parameters=PAGE, responses=of.VersionSerializer(many=True))
+@extend_schema(methods=["GET"], responses=of.VersionSerializer(many=True))
 @extend_schema(methods=["POST"], request=of.NewVersionSerializer, responses={201: of.VersionSerializer})
 @paged
 @api_view(["GET", "POST"])

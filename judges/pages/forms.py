@@ -34,12 +34,7 @@ def judge_choices() -> list[tuple[str, Any]]:
         for variant in protocol.variants:
             form = f" ({variant.replace('_', ' ')})" if variant and len(protocol.variants) > 1 else ""
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
-    own = [
-        (version.ref, f"{version.ref} ({version.protocol})")
-        for one in listing.own()
-        if one.prompt is not None and not one.archived
-        for version in listing.versions_of(one.prompt)
-    ]
+    own = [(version.ref, f"{version.ref} ({version.protocol})") for version in listing.runnable()]
     return [*choices, ("Your prompts", own)] if own else choices
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +16,7 @@ from config.permissions import researcher_only
 from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.pages.forms import JudgeForm
-from judges.pages.prompt_forms import EditorForm, RequestForm
+from judges.pages.prompt_forms import EditorForm, NewPromptForm, RequestForm
 from judges.pages.prompts import ROOM
 from judges.pages.starting import target_of
 from judges.prompt_versions import finding, requests
@@ -44,7 +45,15 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     except JudgeError as error:
         messages.error(request, str(error))
         return redirect("prompts")
-    draft = _draft(request, version)
+    draft: Draft | None = None
+    if "user" in request.POST:
+        named = NewPromptForm if "name" in request.POST else EditorForm
+        editor = named(request.POST, base=version)
+        editor.full_clean()
+        if {"system", "user", "form"} & editor.errors.keys():
+            context = {"form": editor, "base": version, "action": _editor_of(version, named), **ROOM}
+            return render(request, "judges/prompts/editor.html", context, status=422)
+        draft = _draft(request, editor)
     asked = "corpus" in told
     initial = {"corpus": Corpus.objects.order_by("name").first()}
     form = RequestForm(told if asked else None, initial=initial)
@@ -62,17 +71,16 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     return render(request, "judges/prompts/request.html", context, status=422 if form.errors else 200)
 
 
-def _draft(request: HttpRequest, version: Version) -> Draft | None:
-    """Return the draft that the editor sent, None where there is none. A draft with faults is shown, too: its
-    unknown variables cannot be filled in, and that is said."""
-    if "user" not in request.POST:
-        return None
-    form = EditorForm(request.POST, base=version)
-    if not form.is_valid():
-        messages.error(request, " ".join(str(told) for errors in form.errors.values() for told in errors))
-        return None
+def _draft(request: HttpRequest, editor: EditorForm) -> Draft:
     kept = ("system", "user", "form", "keep_examples")
-    return Draft(form.wording(), tuple((name, request.POST[name]) for name in kept if name in request.POST))
+    return Draft(editor.wording(), tuple((name, request.POST[name]) for name in kept if name in request.POST))
+
+
+def _editor_of(version: Version, named: type[EditorForm]) -> str:
+    """Return the address that a draft came from: one with faults goes back to its editor, whole."""
+    if named is NewPromptForm or version.row is None:
+        return f"{reverse('new-prompt')}?{urlencode({'from': version.ref})}"
+    return reverse("edit-prompt", args=[version.name, version.number])
 
 
 def _found(

@@ -115,6 +115,13 @@ def versions_of(prompt: Prompt) -> list[Version]:
     return [version_of(row) for row in rows.order_by("-number")]
 
 
+def runnable() -> list[Version]:
+    """Return the versions of people's prompts that are not archived, by name, the newest first."""
+    rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
+    found = rows.filter(prompt__archived=False).order_by("prompt__name", "-number")
+    return [version_of(row) for row in found]
+
+
 def as_json(version: Version) -> dict[str, Any]:
     """Return a version as plain data."""
     row, wording = version.row, version.wording

@@ -19,7 +19,7 @@ from judges.prompt_versions import nearest
 from judges.prompt_versions.agreed import Agreed, against, agreed, targets
 from judges.protocols import Asking, Reading, Verdict, Wording
 from judges.protocols.examples import MOST, about, shown
-from judges.protocols.written import CannotBeWritten, write
+from judges.protocols.written import EXPLAINED, CannotBeWritten, write
 from judges.rating.cases import case_of
 from judges.rating.needs import machines
 
@@ -293,7 +293,7 @@ def _reading(candidates: Candidates, target: Target, material: Any, part: str) -
     asked = candidates.protocol.asked_in(part)
     return Reading(
         tuple(
-            Verdict(name, places[item], one.value)
+            Verdict(name, places[item], one.value, explanation=EXPLAINED)
             for item in candidates.items[target]
             for name, one in candidates.said[item].items()
             if name in asked

@@ -94,9 +94,9 @@ def test_the_difference_marks_words_by_more_than_colour(page: Client) -> None:
         wording=Wording("$notice", "one\nBe rather kind to all.\n$response\nend"),
     )
     shown = text_of(page.get("/prompts/diff/?a=kinder@1&b=kinder@2"))
-    assert "Be <del>very</del> kind to all." in shown
-    assert "Be <ins>rather</ins> kind to all." in shown
-    assert "<ins>end</ins>" in shown
+    assert 'Be <del class="s2">very</del> kind to all.' in shown
+    assert 'Be <ins class="s3">rather</ins> kind to all.' in shown
+    assert '<ins class="s3">end</ins>' in shown
     assert page.get("/prompts/diff/?a=kinder@1&b=none").status_code == 404
 
 
@@ -147,6 +147,9 @@ def test_the_request_of_a_version_and_of_a_draft(page: Client) -> None:
     drafted = text_of(page.post("/prompts/request/", asked | entered("$notice", "Draft: $response")))
     assert "Draft: &lt;&lt;&lt;BEGIN RESPONSE&gt;&gt;&gt;" in drafted
     assert 'name="user" value="Draft: $response"' in drafted
+    faulty = page.post("/prompts/request/", {"ref": "kinder@1"} | entered("$notice", "$nothing & mine"))
+    assert (faulty.status_code, 'action="/prompts/kinder/1/edit/"' in text_of(faulty)) == (422, True)
+    assert "$nothing &amp; mine" in text_of(faulty)
     wrong = page.get("/prompts/request/", asked | {"item": "d0/c/99"})
     assert "There is no item" in text_of(wrong)
     assert PromptVersion.objects.count() == 1
