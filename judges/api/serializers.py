@@ -73,6 +73,12 @@ class NewRunSerializer(serializers.Serializer[Any]):
     metric = serializers.CharField(required=False, default="", allow_blank=True)
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own.",
+    )
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
     temperature = serializers.FloatField(
         required=False, default=None, allow_null=True, min_value=0, max_value=2
@@ -155,6 +161,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     covers = serializers.CharField()
     network = serializers.BooleanField()
     variants = serializers.ListField(child=serializers.CharField())
+    takes_scheme = serializers.BooleanField(help_text="It asks the questions of whichever scheme is named.")
     needs = NeedSerializer(many=True)
 
 

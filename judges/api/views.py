@@ -115,7 +115,10 @@ def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
     settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
     shows, needs = tuple(data["shows"]), data["needs"]
-    return Judge(data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, **settings)
+    scheme = data["scheme"]
+    return Judge(
+        data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, scheme=scheme, **settings
+    )
 
 
 def _selection(data: dict[str, Any]) -> Selection:

@@ -7,17 +7,23 @@ from typing import Any
 from django import forms
 
 from annotation.corpora.reading import showable
-from annotation.models import Campaign, Corpus, System
+from annotation.models import Campaign, Corpus, SchemeVersion, System
+from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
 from jobs.models import Endpoint
 from judges.metrics import METRICS, split_keys
 from judges.protocols import PROTOCOLS
+from judges.protocols.rubric import EXPECTED_SCHEME
 from judges.rating.availability import Availability, availability
+from judges.rating.bound_schemes import ref
 from judges.rating.lookup import split_for
 from judges.rating.needs import machines
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Selection
+
+DERIVED = ("metric:", EXPECTED_SCHEME)
+"""How schemes begin that hold what machines compute, not what can be asked."""
 
 
 def judge_choices() -> list[tuple[str, str]]:
@@ -28,6 +34,18 @@ def judge_choices() -> list[tuple[str, str]]:
             form = f" ({variant.replace('_', ' ')})" if variant and len(protocol.variants) > 1 else ""
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
     return choices
+
+
+def scheme_choices() -> list[tuple[str, str]]:
+    """Return the schemes whose questions a judge may ask: the built-in ones, and what is stored beside."""
+    built_in = [(key, f"{scheme.title} ({key})") for key, scheme in SCHEMES.items()]
+    stored = SchemeVersion.objects.select_related("scheme").order_by("scheme__title", "-version")
+    own = [
+        (ref(version), f"{version.title or version.scheme.title} ({ref(version)})")
+        for version in stored
+        if version.scheme.key not in SCHEMES and not version.scheme.key.startswith(DERIVED)
+    ]
+    return [("", "none"), *built_in, *own]
 
 
 def metric_choices() -> list[tuple[str, str]]:
@@ -85,6 +103,12 @@ class JudgeForm(SelectionForm):
         help_text="Where the model is asked. Dialogues are sent there; before that you see what goes where. "
         "A judge made of rules needs none.",
     )
+    scheme = forms.ChoiceField(
+        required=False,
+        choices=scheme_choices,
+        label="Whose questions, for a rubric",
+        help_text="Other judges have questions of their own.",
+    )
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each question is asked."
     )
@@ -114,7 +138,24 @@ class JudgeForm(SelectionForm):
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
         if self.campaign or not shows.choices:
             del self.fields["shows"]
+        if self.campaign:
+            self._name_the_campaigns_scheme()
         self._add_needs()
+
+    def _name_the_campaigns_scheme(self) -> None:
+        field = self.fields["scheme"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "the campaign's own"), *scheme_choices()[1:]]
+
+    def clean(self) -> dict[str, Any]:
+        """Require the questions of a judge that has none of its own, and of no other."""
+        data = super().clean() or {}
+        protocol = PROTOCOLS.get(str(data.get("judge", "")).partition(":")[0])
+        if protocol and protocol.takes_scheme and not data.get("scheme") and not self.campaign:
+            self.add_error("scheme", "Choose whose questions it asks.")
+        if protocol and not protocol.takes_scheme and data.get("scheme"):
+            self.add_error("scheme", f"{protocol.key} has questions of its own: choose none.")
+        return data
 
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that a protocol of the table needs."""
@@ -140,7 +181,8 @@ class JudgeForm(SelectionForm):
         shows = tuple(data.get("shows", ()))
         roles = [need.role for need in PROTOCOLS[protocol].needs] if protocol in PROTOCOLS else []
         needs = {role: data[f"need_{role}"] for role in roles}
-        return Judge(protocol, variant, data["endpoint"], shows=shows, needs=needs, **settings)
+        scheme = data["scheme"]
+        return Judge(protocol, variant, data["endpoint"], shows=shows, needs=needs, scheme=scheme, **settings)
 
 
 class MetricForm(SelectionForm):

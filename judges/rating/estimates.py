@@ -97,7 +97,8 @@ def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
     about = sampled.is_large(selection)
     looked = sampled.covered(plan, selection) if about else _covered(plan, selection)
     finished = _done(plan) if about else _finished(plan, selection)
-    calls = max(looked.targets * len(plan.parts) * selection.samples - finished, 0)
+    each = len(plan.parts) * selection.samples
+    calls = max(looked.targets * each - finished, 0)
     step = max(1, len(looked.some) // LOOKED_AT)
     asked, length = _lengths(asker, plan.rater.spec, looked.some[::step])
     written = _written(plan, protocol)
@@ -116,7 +117,7 @@ def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,
-        unanswered=among(plan, looked.some, looked.targets * selection.samples, about=about),
+        unanswered=among(plan, looked.some, looked.targets * each, about=about),
     )
 
 

@@ -15,8 +15,8 @@ from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.prompt_versions import finding
 from judges.prompt_versions.finding import Version
-from judges.protocols import PROTOCOLS, Protocol
-from judges.rating import needs
+from judges.protocols import PROTOCOLS, Asking, Protocol
+from judges.rating import bound_schemes, needs
 
 MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
@@ -49,6 +49,8 @@ class Judge:
     what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
     judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
     (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
+    `scheme` (`key` or `key@version`) is what a protocol asks that takes any scheme; over a campaign, and with
+    a prompt for a scheme, it need not be named.
     """
 
     protocol: str = ""
@@ -60,23 +62,28 @@ class Judge:
     budget: int | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
     prompt: str = ""
+    scheme: str = ""
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
         own = self._own_prompt()
-        protocol, variant = self._protocol_and_variant(own)
+        template, variant = self._protocol_and_variant(own)
+        scheme = bound_schemes.version_for(template, self.scheme, own, campaign)
+        protocol = bound_schemes.bound(template, scheme, variant)
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
         spec = protocol.fingerprint(variant) | _text_of(own) | self._seen(campaign)
+        spec |= bound_schemes.spec_of(scheme)
         if endpoint:
-            spec |= {"model": endpoint.model, "parameters": self._parameters()}
+            needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
+            spec |= {"model": endpoint.model, "parameters": {**needed, **self._parameters()}}
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
-        name = self._name(_title(protocol, variant, own), protocol, read)
+        name = self._name(_title(protocol, variant, own, scheme), protocol, read)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
-        versions = _store(protocol.answers.values(), campaign)
+        versions = _store(protocol.answers.values(), campaign, scheme)
         questions = {
             name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
         }
@@ -142,11 +149,12 @@ class Judge:
         return f"{self.endpoint.model} {title}{settings}{below}"[:180]
 
 
-def _title(protocol: Protocol, variant: str, own: Version | None) -> str:
+def _title(protocol: Protocol, variant: str, own: Version | None, scheme: SchemeVersion | None) -> str:
+    over = f" {bound_schemes.ref(scheme)}" if scheme else ""
     if own is not None and not own.is_built_in:
-        return own.ref
+        return f"{own.ref}{over}"
     form = f" {variant.replace('_', ' ')}" if variant and len(protocol.variants) > 1 else ""
-    return f"{protocol.key}{form}"
+    return f"{protocol.key}{over}{form}"
 
 
 def _text_of(own: Version | None) -> dict[str, str]:
@@ -157,12 +165,14 @@ def _text_of(own: Version | None) -> dict[str, str]:
 
 
 def _store(
-    answers: Iterable[tuple[SchemeDefinition, str]], campaign: Campaign | None
+    answers: Iterable[tuple[SchemeDefinition, str]],
+    campaign: Campaign | None,
+    bound_to: SchemeVersion | None,
 ) -> dict[str, SchemeVersion]:
-    """Return the stored version of each scheme; a campaign's own version of it where there is one."""
+    """Return the stored version of each scheme: that which the protocol is bound to, or a campaign's own."""
     versions = {}
     for scheme in {scheme.key: scheme for scheme, _ in answers}.values():
-        own = campaign.scheme_version if campaign else None
+        own = bound_to or (campaign.scheme_version if campaign else None)
         same = own is not None and own.scheme.key == scheme.key
         versions[scheme.key] = own if own is not None and same else scheme_store.store(definition=scheme)
     return versions

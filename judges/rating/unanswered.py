@@ -11,9 +11,10 @@ from django.db import transaction
 
 from annotation.models import Continuation
 from judges.material.loading import load
-from judges.protocols import PROTOCOLS, Protocol
+from judges.protocols import Protocol
 from judges.rating import actions as rating
 from judges.rating import needs, sampled
+from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
 from judges.rating.plans import Judge, RaterPlan
 from judges.rating.selection import Selection
@@ -47,10 +48,10 @@ def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
         plan, about = judge.plan(selection.campaign), sampled.is_large(selection)
         if about:
             looked = sampled.covered(plan, selection)
-            found = among(plan, looked.some, looked.targets * selection.samples, about=True)
+            found = among(plan, looked.some, looked.targets * len(plan.parts) * selection.samples, about=True)
         else:
             some = tuple(rating.targets(plan, selection))
-            found = among(plan, some, len(some) * selection.samples)
+            found = among(plan, some, len(some) * len(plan.parts) * selection.samples)
         transaction.set_rollback(True)
     return found
 
@@ -62,7 +63,7 @@ def among(
 
     What a scheme is asked of nobody about is counted over all of these, other reasons over LOOKED_AT.
     """
-    protocol = PROTOCOLS[plan.rater.spec["protocol"]]
+    protocol = asker_of(plan.rater.spec).protocol
     refused, rest = _by_mode(protocol, some)
     step = max(1, -(-len(rest) // LOOKED_AT))
     looked = rest[::step]

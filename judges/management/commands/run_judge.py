@@ -34,6 +34,12 @@ class Command(RunCommand):
         """Add the judge's options and those of the selection."""
         parser.add_argument("--protocol", required=True, choices=list(PROTOCOLS))
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
+        parser.add_argument(
+            "--scheme",
+            default="",
+            metavar="KEY[@VERSION]",
+            help="whose questions a rubric asks; over a campaign its own by default",
+        )
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
         parser.add_argument("--temperature", type=float, help="sent to the model only where given")
         parser.add_argument("--max-tokens", type=int, help="most tokens of a reply, sent only where given")
@@ -95,6 +101,7 @@ class Command(RunCommand):
             tuple(options["show"]),
             options["budget"],
             needs=_needs(options["need"]),
+            scheme=options["scheme"],
         )
         return judge, selection
 
