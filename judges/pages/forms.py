@@ -147,15 +147,15 @@ class JudgeForm(SelectionForm):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "the campaign's own"), *scheme_choices()[1:]]
 
-    def clean(self) -> dict[str, Any]:
+    def clean_scheme(self) -> str:
         """Require the questions of a judge that has none of its own, and of no other."""
-        data = super().clean() or {}
-        protocol = PROTOCOLS.get(str(data.get("judge", "")).partition(":")[0])
-        if protocol and protocol.takes_scheme and not data.get("scheme") and not self.campaign:
-            self.add_error("scheme", "Choose whose questions it asks.")
-        if protocol and not protocol.takes_scheme and data.get("scheme"):
-            self.add_error("scheme", f"{protocol.key} has questions of its own: choose none.")
-        return data
+        scheme: str = self.cleaned_data["scheme"]
+        protocol = PROTOCOLS.get(str(self.cleaned_data.get("judge", "")).partition(":")[0])
+        if protocol and protocol.takes_scheme and not scheme and not self.campaign:
+            raise forms.ValidationError("Choose whose questions it asks.")
+        if protocol and not protocol.takes_scheme and scheme:
+            raise forms.ValidationError(f"{protocol.key} has questions of its own: choose none.")
+        return scheme
 
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that a protocol of the table needs."""
