@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
+from judges.prompt_versions import actions as prompts
+from judges.protocols import Wording
 from judges.rating.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -163,6 +166,21 @@ def test_the_page_the_command_and_the_api_take_a_scheme(
     run = Run.objects.latest("pk")
     assert (run.rater.spec["scheme"], run.rater.spec["variant"]) == (f"{CLARITY.key}@1", "line")
     assert f"{CLARITY.key}@1" in client.get(reverse("run", args=[run.pk])).content.decode()
+
+
+def test_a_prompt_for_a_scheme_asks_that_scheme(endpoint: Endpoint) -> None:
+    version = store.store(definition=CLARITY)
+    mine = Wording("$notice", "$questions\n$rated\n$fields")
+    made = {"by": None, "protocol": "rubric", "wording": mine, "scheme_version": version}
+    prompts.create(name="short", variant="json", **made)
+    plan = Judge(prompt="short@1", endpoint=endpoint).plan()
+    assert (plan.scheme_version, plan.rater.name) == (version, f"fake-1 short@1 {CLARITY.key}@1")
+    with pytest.raises(JudgeError, match="The prompt short@1 is for corpus:of@mine:turn@1: name that"):
+        Judge(prompt="short@1", endpoint=endpoint, scheme="fed_turn").plan()
+    with pytest.raises(JudgeError, match="rubric line reads no reply of the form 'json'; it reads line"):
+        prompts.check(protocol="rubric", variant="line", wording=replace(mine, form="json"))
+    with pytest.raises(JudgeError, match=r"\$rated is missing"):
+        prompts.check(protocol="rubric", variant="json", wording=replace(mine, user="$questions $fields"))
 
 
 def test_over_a_campaign_a_rubric_asks_what_its_people_are_asked(endpoint: Endpoint) -> None:
