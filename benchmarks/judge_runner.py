@@ -113,7 +113,7 @@ def _ours(number: int) -> float:
     from judges.rating.plans import Judge
     from judges.rating.selection import Selection
 
-    judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), temperature=number / 10)
+    judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"temperature": number / 10})
     run = rating.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     begun = time.perf_counter()
     with Heart("calls") as heart:

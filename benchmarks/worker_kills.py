@@ -69,7 +69,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float]) -> tuple
     from judges.rating.plans import Judge
     from judges.rating.selection import Selection
 
-    judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), temperature=temperature)
+    judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"temperature": temperature})
     found = programs.workers(_home.PROJECT, broker=False, run=home)
     worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
     before = _slow_llm.requests(url)

@@ -8,10 +8,14 @@ from typing import Any
 from django.db.models import Sum
 
 from config.tallies import Tally
-from jobs.models import CallCount, Run
+from jobs.error_kinds import ERROR_KINDS
+from jobs.models import Call, CallCount, Run
 
-SUMS = ("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms")
-TALLY = Tally(table="jobs_callcount", keys=("run_id", "state"), sums=SUMS)
+SUMS = (
+    *("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms"),
+    *("asked", "cached", "saved"),
+)
+TALLY = Tally(table="jobs_callcount", keys=("run_id", "state", "error_kind"), sums=SUMS)
 compact = TALLY.compact
 
 
@@ -22,6 +26,16 @@ def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:
     for run, state, n in rows.annotate(Sum("n")):
         found.setdefault(run, {})[state] = n
     return found
+
+
+def failures(run: Run) -> dict[str, int]:
+    """Return how many calls of a run failed, by their error kind, in the order of the table of kinds.
+
+    Calls that failed before kinds were kept are under ''.
+    """
+    rows = CallCount.objects.filter(run=run, state=Call.State.FAILED).values_list("error_kind")
+    found: dict[str, int] = dict(rows.annotate(Sum("n")))
+    return {kind: found[kind] for kind in (*ERROR_KINDS, "") if found.get(kind)}
 
 
 def of_run(run: Run) -> dict[str, Any]:

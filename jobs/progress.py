@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from jobs import call_counts
+from jobs.error_kinds import OLDER, told
 from jobs.models import Call, Run
 
 WINDOW = timedelta(seconds=60)
@@ -18,7 +19,8 @@ WINDOW = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run at one moment. `rate` is calls finished a second lately, `seconds_left` None where unknown."""
+    """A run at one moment. `failures` counts failed calls by `jobs.error_kinds`. `rate` is calls finished a
+    second lately, `seconds_left` None where unknown."""
 
     state: str
     total: int
@@ -41,6 +43,15 @@ class Progress:
     values: int | None
     missing: int | None
     missing_reason: str
+    asked: int
+    cached: int
+    saved: Decimal | None
+    failures: dict[str, int]
+    pause_reason: str
+    use_cache: bool
+    cap_calls: int | None
+    cap_tokens: int | None
+    cap_cost: Decimal | None
 
     @property
     def finished(self) -> int:
@@ -49,13 +60,29 @@ class Progress:
 
     @property
     def active(self) -> bool:
-        """Whether workers may still do something."""
+        """Whether workers may still begin something."""
         return self.state in {Run.State.QUEUED, Run.State.RUNNING}
+
+    @property
+    def moving(self) -> bool:
+        """Whether something may still change by itself: it is active, or calls under way are finished."""
+        return self.active or bool(self.leased)
+
+    @property
+    def failed_by_kind(self) -> list[tuple[str, str, int]]:
+        """Failed calls as (kind, what it means, how many); `older` for those from before kinds were kept."""
+        return [(kind or OLDER, told(kind), n) for kind, n in self.failures.items()]
+
+    @property
+    def paused(self) -> bool:
+        """Whether it waits for somebody to resume it."""
+        return self.state == Run.State.PAUSED
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        return values | {"cost": None if self.cost is None else float(self.cost)}
+        money = ("cost", "saved", "cap_cost")
+        return values | {name: None if values[name] is None else float(values[name]) for name in money}
 
 
 def progress(run: Run) -> Progress:
@@ -91,6 +118,15 @@ def progress(run: Run) -> Progress:
         values=run.values,
         missing=run.missing,
         missing_reason=run.missing_reason,
+        asked=sums["asked"],
+        cached=sums["cached"],
+        saved=sums["saved"] if sums["cached"] and sums["costed"] else None,
+        failures=call_counts.failures(run),
+        pause_reason=run.pause_reason,
+        use_cache=run.use_cache,
+        cap_calls=run.cap_calls,
+        cap_tokens=run.cap_tokens,
+        cap_cost=run.cap_cost,
     )
 
 

@@ -22,6 +22,12 @@ class OutOfScale(Unparseable):
     """An answer that is not on the scale of its question."""
 
 
+def about_tokens(text: str) -> int:
+    """Return about how many tokens a text has: four characters of ASCII to a token, else one."""
+    plain = len(text.encode("ascii", "ignore"))
+    return -(-plain // 4) + len(text) - plain
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A token of a reply, its log probability, and (text, log probability) of the likeliest in its place."""

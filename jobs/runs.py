@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,11 +11,15 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.models import Event
+from jobs.errors import JobError
 from jobs.kinds import run_kind
 from jobs.models import Call, Run
 from jobs.queue.waking import wake
 
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
+OPEN = (*ACTIVE, Run.State.PAUSED)
+"""Runs that go on by themselves, or once they are resumed."""
+CAPS = ("cap_calls", "cap_tokens", "cap_cost")
 UNFINISHED = (Call.State.PENDING, Call.State.LEASED)
 STEP = 10_000
 Told = Callable[[int, int], None]
@@ -29,7 +33,7 @@ def untold(done: int, whole: int) -> None:
 def stop(*, by: User | None, run: Run) -> Run:
     """Stop a run: nothing of it is claimed any more. Its waiting calls stay for `cancel_waiting`."""
     run = Run.objects.select_for_update().get(pk=run.pk)
-    if run.state in ACTIVE:
+    if run.state in OPEN:
         run.state, run.finished_at = Run.State.CANCELLED, timezone.now()
         run.save(update_fields=["state", "finished_at"])
         log(by, "cancel run", run)
@@ -57,7 +61,16 @@ def retry_failed(*, by: User | None, run: Run, progress: Told = untold) -> Run:
     """Ask again for what failed or was cancelled; what is done stays. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     again = run.calls.filter(state__in=[Call.State.FAILED, Call.State.CANCELLED])
-    _change(again, progress, state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="")
+    _change(
+        again,
+        progress,
+        state=Call.State.PENDING,
+        attempts=0,
+        reasked=0,
+        not_before=None,
+        error="",
+        error_kind="",
+    )
     log(by, "retry run", run)
     reopen(run)
     return run
@@ -72,10 +85,75 @@ def _change(calls: QuerySet[Call], progress: Told, **to: Any) -> None:
 
 
 @transaction.atomic
+def pause(*, by: User | None, run: Run) -> Run:
+    """Pause a run: nothing more of it is asked until somebody resumes it. What is under way is finished."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.state not in ACTIVE:
+        raise JobError(f"Run {run.pk} is {run.state}: only one that waits or runs can be paused.")
+    run.state, run.paused_by = Run.State.PAUSED, by
+    run.pause_reason = f"Paused by {by.get_username()}." if by else "Paused by a command."
+    run.save(update_fields=["state", "paused_by", "pause_reason"])
+    log(by, "pause run", run)
+    return run
+
+
+def pause_for(run: Run, reason: str) -> None:
+    """Pause a run, locked by the caller, for a reason of its own: `reason` in one sentence."""
+    if run.state in ACTIVE:
+        run.state, run.paused_by, run.pause_reason = Run.State.PAUSED, None, reason
+        run.save(update_fields=["state", "paused_by", "pause_reason"])
+        Event.objects.create(verb="run paused at a cap", subject=f"run {run.pk}", detail={"reason": reason})
+
+
+@transaction.atomic
+def resume(*, by: User | None, run: Run) -> Run:
+    """Go on with a paused run. One whose cap is reached pauses again at once: raise the cap."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.state != Run.State.PAUSED:
+        raise JobError(f"Run {run.pk} is {run.state}: only a paused one can be resumed.")
+    log(by, "resume run", run)
+    reopen(run)
+    return run
+
+
+@transaction.atomic
+def set_caps(*, by: User | None, run: Run, caps: Mapping[str, Any]) -> Run:
+    """Change what a run may take (`cap_calls`, `cap_tokens`, `cap_cost`; None for no limit).
+
+    One that was paused at a cap goes on, and pauses again where the new one is reached, too.
+    """
+    run = Run.objects.select_related("endpoint").select_for_update(of=("self",)).get(pk=run.pk)
+    put_caps(run, caps)
+    run.save(update_fields=list(CAPS))
+    told = {name: None if value is None else str(value) for name, value in caps.items()}
+    Event.objects.create(by=by, verb="cap run", subject=f"run {run.pk}", detail=told)
+    if run.state == Run.State.PAUSED and run.paused_by is None and run.pause_reason:
+        reopen(run)
+    return run
+
+
+def put_caps(run: Run, caps: Mapping[str, Any]) -> None:
+    """Set caps of a run that the caller saves; raise JobError for one that cannot be kept to."""
+    for name, value in caps.items():
+        if name not in CAPS:
+            raise JobError(f"There is no cap {name!r}; there are {', '.join(CAPS)}.")
+        if value is not None and value < 0:
+            raise JobError(f"{name}: a cap cannot be below 0.")
+        setattr(run, name, value)
+    if run.is_capped and run.endpoint is None:
+        raise JobError("This run asks nobody: it takes no calls, tokens or money that a cap could limit.")
+    if run.cap_cost is not None and run.endpoint and None in (run.endpoint.price_in, run.endpoint.price_out):
+        raise JobError(
+            f"The endpoint {run.endpoint.name} has no prices, so its cost cannot be capped: "
+            "cap calls or tokens, or enter the prices."
+        )
+
+
+@transaction.atomic
 def settle(run_id: int) -> str:
     """Close a run without unfinished calls: done, or failed where a call failed. Return its state."""
     run = Run.objects.select_for_update().get(pk=run_id)
-    if run.state in ACTIVE and not run.calls.filter(state__in=UNFINISHED).exists():
+    if run.state in OPEN and not run.calls.filter(state__in=UNFINISHED).exists():
         failed = run.calls.filter(state=Call.State.FAILED).count()
         run.state = Run.State.FAILED if failed else Run.State.DONE
         run.error = f"{failed} of {run.calls.count()} calls failed." if failed else ""
@@ -96,13 +174,19 @@ def stop_with_error(run_id: int, error: str) -> None:
 
 def reopen(run: Run) -> None:
     """Queue a run that has calls waiting, close one that has none; saves what `start` changed, too."""
+    run.pause_reason, run.paused_by = "", None
     waiting = run.calls.filter(state__in=UNFINISHED).count()
     if waiting:
         run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
-    elif run.state in ACTIVE:
+    elif run.state in OPEN:
         failed = run.calls.filter(state=Call.State.FAILED).exists()
         run.state, run.finished_at = (Run.State.FAILED if failed else Run.State.DONE), timezone.now()
-    run.save(update_fields=["state", "error", "finished_at", "reused", "endpoint"])
+    run.save(
+        update_fields=[
+            *("state", "error", "finished_at", "reused", "endpoint", "pause_reason", "paused_by"),
+            *("use_cache", *CAPS),
+        ]
+    )
     if waiting:
         wake(run.queue, workers=min(8, 1 + waiting // 32))
 

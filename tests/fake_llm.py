@@ -68,6 +68,7 @@ class FakeLLM:
         self.requests: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.keys: set[str] = set()
+        self.arrivals: list[float] = []
         self.at_once = 0
         self.most_at_once = 0
         self._lock = threading.Lock()
@@ -89,6 +90,7 @@ class FakeLLM:
         """Keep count, take the time that was asked for, and answer."""
         self.keys.add(headers.get("authorization", ""))
         with self._lock:
+            self.arrivals.append(time.monotonic())
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
         try:

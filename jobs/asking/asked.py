@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Protocol
 
 from jobs.asking.outcomes import Outcome
+from jobs.endpoints.receiving import Reply
 from jobs.models import Call, Endpoint
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Read:
     flags: tuple[str, ...] = ()
 
 
-def unreadable(_reply: str) -> Read:
+def unreadable(_reply: str, _tokens: Tokens) -> Read:
     """Stand where nothing is asked."""
     raise AssertionError("a call without a prompt has no reply")
 
@@ -28,8 +30,10 @@ def unreadable(_reply: str) -> Read:
 class Asked:
     """A leased call: the prompt to send to `model` with `parameters`, or what is `known` without asking.
 
-    `read` turns the reply's text into answers; it raises Unparseable for one that does not answer. `by` names
-    what reads, for the log.
+    `read` turns the reply's text (and its tokens' probabilities) into answers; it raises Unparseable for one
+    that does not answer. `by` names what reads, for the log. `reply_tokens` is about how long a reply is,
+    before one is known. `prompt_hash` and `request_hash` are those of the prompt and of the whole request;
+    `cached` is the reply that an equal request got, `saved` what that cost.
     """
 
     call: Call
@@ -38,7 +42,13 @@ class Asked:
     known: Outcome | None = None
     model: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    read: Callable[[str], Read] = unreadable
+    read: Callable[[str, Tokens], Read] = unreadable
+
+    reply_tokens: int = 100
+    prompt_hash: str = ""
+    request_hash: str = ""
+    cached: Reply | None = None
+    saved: Decimal | None = None
 
     @property
     def endpoint(self) -> Endpoint | None:

@@ -26,13 +26,23 @@ _COLUMNS = {
     "reasked": "int",
     "attempts": "int",
     "finished_at": "timestamptz",
+    "error_kind": "text",
+    "request_hash": "text",
+    "cached": "bool",
+    "saved": "numeric",
+    "asked": "int",
+    "reply_form": "text",
+    "reasoning": "text",
 }
 _SAVE = f"""
 UPDATE jobs_call c
-   SET lease_expires = NULL, worker = '', flags = g.flags::jsonb,
+   SET lease_expires = NULL, worker = '', reserved_tokens = NULL, reserved_cost = NULL,
+       flags = g.flags::jsonb, logprobs = g.logprobs::jsonb,
        {", ".join(f"{name} = g.{name}" for name in _COLUMNS)}
-  FROM unnest(%s::bigint[], %s::text[], {", ".join(f"%s::{kind}[]" for kind in _COLUMNS.values())})
-       AS g(id, flags, {", ".join(_COLUMNS)})
+  FROM unnest(%s::bigint[], %s::text[], %s::text[], {
+    ", ".join(f"%s::{kind}[]" for kind in _COLUMNS.values())
+})
+       AS g(id, flags, logprobs, {", ".join(_COLUMNS)})
  WHERE c.id = g.id
 """  # noqa: S608  (column names of ours)
 
@@ -41,5 +51,6 @@ def save(calls: Sequence[Call]) -> None:
     """Write the calls' results and end their leases."""
     columns = [[getattr(call, name) for call in calls] for name in _COLUMNS]
     flags = [json.dumps(call.flags) for call in calls]
+    logprobs = [None if call.logprobs is None else json.dumps(call.logprobs) for call in calls]
     with connection.cursor() as cursor:
-        cursor.execute(_SAVE, [[call.pk for call in calls], flags, *columns])
+        cursor.execute(_SAVE, [[call.pk for call in calls], flags, logprobs, *columns])

@@ -18,23 +18,20 @@ from typing import TypeVar
 
 from django.db import connection
 
-from jobs.asking.asked import Asked, Preparer
-from jobs.asking.deadline import TooSlow, within
-from jobs.asking.outcomes import DEFECTS, Counts, Outcome, write
-from jobs.endpoints import costs
-from jobs.endpoints.client import Again, Clients, Malformed, Refused, Reply, Shut
-from jobs.kinds import run_kind
-from jobs.models import Call, Endpoint, Run
-from jobs.prompt import Unparseable
+from jobs import error_kinds
+from jobs.asking import budgets, reading
+from jobs.asking.asked import Asked
+from jobs.asking.lanes import Lane
+from jobs.asking.outcomes import Counts, Outcome, write
+from jobs.asking.taking import Taker, Taking, View, is_due
+from jobs.endpoints import limits
+from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
+from jobs.endpoints.learning import remember
 from jobs.queue import calls as claiming
 from jobs.queue.heartbeat import Heart
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-QUEUE = "calls"
-LOCAL_BATCH = 32
-PARSE_SECONDS = 2.0
-"""Of the processor, for reading one reply: a thousand times what the longest takes."""
 GRACE = 5.0
 """Seconds that requests under way may take to end once the worker is told to stop."""
 _GATHER = 0.01
@@ -50,15 +47,15 @@ class Desk:
     def __init__(
         self, heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
     ) -> None:
-        self.heart, self.until, self.stopping, self.only = heart, until, stopping, only
+        self.heart, self.until, self.stopping = heart, until, stopping
+        self.taker = Taker(heart, only)
         self.clients, self.counts = Clients(), Counts()
-        self.preparers: dict[str, Preparer] = {}
         self.tasks: dict[asyncio.Task[Outcome], int] = {}
         self.finished: list[Outcome] = []
-        self.gates: dict[int, asyncio.Semaphore] = {}
-        self.held: dict[int | None, int] = {}
+        self.lanes: dict[int | None, Lane] = {}
+        self.means: dict[int, Means] = {}
         self.begun: set[int] = set()
-        self.paused: dict[int, float] = {}
+        self.starved = False
         self.claimer = ThreadPoolExecutor(1, thread_name_prefix="claimer")
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
 
@@ -66,99 +63,108 @@ class Desk:
         """Claim, ask and write until nothing is ready, the time is over or the worker is to stop."""
         try:
             while True:
-                _, wrote = await asyncio.gather(self._claim(), self._write())
+                _, wrote = await asyncio.gather(self._take(), self._write())
                 if not self.tasks and not wrote:
-                    return self.counts
+                    if not self.starved:
+                        return self.counts
+                    await asyncio.sleep(_TICK)  # until another worker has given up a part of its share
                 await self._collect()
-                if self.stopping() and self.tasks:
+                if self.tasks and self.stopping():
                     await self._leave()
+                elif self.tasks and time.monotonic() >= self.until:
+                    await self._give_back_paced()
         finally:
             await self._end()
 
-    def _may_claim(self) -> bool:
-        return not self.stopping() and time.monotonic() < self.until
-
-    async def _claim(self) -> None:
-        if not self._may_claim():
+    async def _take(self) -> None:
+        """Ask for shares and claim, as far as something is to be had."""
+        claim = not self.stopping() and time.monotonic() < self.until
+        views = {number: self._view(number, lane) for number, lane in self.lanes.items()}
+        self.starved = False
+        if not claim and not any(view.wish for view in views.values()):
             return
-        for lane, jobs in await _in(self.claimer, self._claim_now):
-            for job in jobs:
-                task = asyncio.create_task(self._do(job))
-                self.tasks[task] = job.call.pk
-                self.held[lane] = self.held.get(lane, 0) + 1
-                task.add_done_callback(partial(self._released, lane))
+        for taking in await _in(self.claimer, partial(self.taker.take, views, claim=claim)):
+            self._begin(taking)
+            self.starved |= taking.starved
 
-    def _released(self, lane: int | None, _task: asyncio.Task[Outcome]) -> None:
-        self.held[lane] -= 1
+    def _view(self, number: int | None, lane: Lane) -> View:
+        now = time.monotonic()
+        wish = None
+        if number is not None and is_due(lane.asked_at, lane.urgent or not lane.limit):
+            wish, lane.asked_at = lane.wish(lane.held), now
+        return View(lane.limit, lane.held, lane.paused > now, wish)
 
-    def _claim_now(self) -> list[tuple[int | None, list[Asked]]]:
-        """Claim for every lane as much as is free; in the database's thread."""
-        claimed = []
-        endpoints = Endpoint.objects.in_bulk()
-        for lane in claiming.lanes(QUEUE, self.only):
-            width = claiming.share(endpoints[lane].concurrency, QUEUE) if lane is not None else LOCAL_BATCH
-            if lane is not None:
-                self.gates.setdefault(lane, asyncio.Semaphore(width))
-                if self.paused.get(lane, 0) > time.monotonic():
-                    continue
-                width *= 2
-            free = width - self.held.get(lane, 0)
-            if free < width // 8:
-                continue
-            ids = claiming.claim(queue=QUEUE, worker=self.heart.name, limit=free, lane=lane, only=self.only)
-            self.heart.hold(ids)
-            claimed.append((lane, self._prepared(ids)))
-        return claimed
+    def _begin(self, taking: Taking) -> None:
+        """Keep to what was granted, and begin what was claimed."""
+        lane = self.lanes.setdefault(taking.lane, Lane())
+        lane.paced = taking.paced
+        if taking.grant is not None:
+            lane.granted(taking.grant)
+        for job in taking.asked:
+            task = asyncio.create_task(self._do(job, lane))
+            self.tasks[task] = job.call.pk
+            lane.held += 1
+            task.add_done_callback(partial(_released, lane))
 
-    def _prepared(self, ids: Sequence[int]) -> list[Asked]:
-        """Let each kind of run make its calls ready."""
-        rows = list(Call.objects.filter(pk__in=ids).order_by("pk"))
-        runs = Run.objects.select_related("rater", "endpoint").in_bulk({row.run_id for row in rows})
-        for row in rows:
-            row.run = runs[row.run_id]
-        asked = []
-        for kind in dict.fromkeys(row.run.kind for row in rows):
-            preparer = self.preparers.setdefault(kind, run_kind(kind).preparer())
-            asked += preparer.make([row for row in rows if row.run.kind == kind])
-        return asked
-
-    async def _do(self, job: Asked) -> Outcome:
+    async def _do(self, job: Asked, lane: Lane) -> Outcome:
         if job.known is not None:
             return job.known
+        assert job.prompt is not None
+        outcome = reading.from_cache(job) if job.cached is not None else None
+        if outcome is None:
+            async with lane:
+                pause = lane.paused - time.monotonic()
+                if pause > 0:
+                    return Outcome(job.call.pk, "again", delay=pause, unbegun=True)
+                outcome = await self._ask(job, lane)
+        return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
+
+    async def _ask(self, job: Asked, lane: Lane) -> Outcome:
         assert job.endpoint is not None
         assert job.prompt is not None
-        async with self.gates[job.endpoint.pk]:
-            pause = self.paused.get(job.endpoint.pk, 0) - time.monotonic()
-            if pause > 0:
-                return Outcome(job.call.pk, "again", delay=pause, unbegun=True)
+        means = self.means.setdefault(job.call.run_id, Means())
+        expected = sum(budgets.expected(job, *means.both)) if lane.paced else 0
+
+        async def turn() -> None:
+            if lane.paced:
+                await lane.turn(expected)
             self.begun.add(job.call.pk)
-            outcome = await self._ask(job)
-        return replace(outcome, prompt_hash=job.prompt.digest())
 
-    async def _ask(self, job: Asked) -> Outcome:
-        assert job.endpoint is not None
-        assert job.prompt is not None
         try:
-            reply = await self.clients.ask(job.endpoint, job.model, job.prompt, job.parameters)
+            reply = await self.clients.ask(job.endpoint, job.model, job.prompt, job.parameters, turn)
         except Again as error:
-            return self._once_more(job, error)
+            return self._once_more(job, error, lane)
         except Malformed as error:
-            return _unread(job, error.reply, str(error))
+            return reading.unread(job, error.reply, str(error), error.kind)
+        except Withheld as error:
+            outcome = reading.failed(job, error.reply, str(error), error.kind)
         except Shut as error:
-            return Outcome(job.call.pk, "again", error=str(error), stop=True, unbegun=True)
+            return Outcome(
+                job.call.pk, "again", error=str(error), error_kind=error.kind, stop=True, unbegun=True
+            )
         except Refused as error:
-            return Outcome(job.call.pk, "failed", error=str(error))
-        return _read(job, reply)
+            return Outcome(job.call.pk, "failed", error=str(error), error_kind=error.kind)
+        else:
+            outcome = reading.read(job, reply)
+        lane.answered += 1
+        means.add(outcome.tokens_in, outcome.tokens_out)
+        lane.settle(expected, means.latest)
+        return outcome
 
-    def _once_more(self, job: Asked, error: Again) -> Outcome:
+    def _once_more(self, job: Asked, error: Again, lane: Lane) -> Outcome:
         """Wait and ask again: as long as the server says, else 1, 2, 4 ... s and some chance, at most 60."""
+        lane.refused += error.kind == error_kinds.RATE_LIMIT
         if job.call.attempts >= job.call.run.max_attempts:
-            return Outcome(job.call.pk, "failed", error=f"{error} (tried {job.call.attempts} times)")
+            why = f"{error} (tried {job.call.attempts} times)"
+            return Outcome(job.call.pk, "failed", error=why, error_kind=error.kind)
         backoff = min(60.0, 2.0 ** (job.call.attempts - 1)) * random.uniform(0.75, 1.25)
         delay = backoff if error.delay is None else error.delay + random.uniform(0, 0.25)
-        if error.delay is not None and job.endpoint is not None:
-            self.paused[job.endpoint.pk] = time.monotonic() + error.delay
-        return Outcome(job.call.pk, "again", error=str(error), delay=delay, pause=error.delay or 0.0)
+        if error.delay is not None:
+            lane.paused = time.monotonic() + error.delay
+        pause = error.delay or 0.0
+        return Outcome(
+            job.call.pk, "again", error=str(error), error_kind=error.kind, delay=delay, pause=pause
+        )
 
     async def _collect(self) -> None:
         if self.tasks and not self.finished:
@@ -173,7 +179,8 @@ class Desk:
         outcomes, self.finished = self.finished, []
         if not outcomes:
             return False
-        self.counts.add(await _in(self.writer, partial(write, outcomes)))
+        learned, self.clients.learned = self.clients.learned, {}
+        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned)))
         self.heart.let_go([outcome.call for outcome in outcomes])
         self.begun -= {outcome.call for outcome in outcomes}
         return True
@@ -187,8 +194,21 @@ class Desk:
         for task in self.tasks:
             task.cancel()
         await asyncio.wait(self.tasks)
-        lost = [call for task, call in self.tasks.items() if task.cancelled()]
-        self.tasks = {task: call for task, call in self.tasks.items() if not task.cancelled()}
+        await self._give_back_cancelled()
+
+    async def _give_back_paced(self) -> None:
+        """Give back what still waits for its turn when the time is over: that may take minutes."""
+        if any(lane.paced for lane in self.lanes.values()):
+            waiting = [task for task, call in self.tasks.items() if call not in self.begun]
+            for task in waiting:
+                task.cancel()
+            if waiting:
+                await asyncio.wait(waiting)
+                await self._give_back_cancelled()
+
+    async def _give_back_cancelled(self) -> None:
+        lost = [call for task, call in self.tasks.items() if task.done() and task.cancelled()]
+        self.tasks = {task: call for task, call in self.tasks.items() if call not in set(lost)}
         await _in(self.writer, partial(claiming.give_back, worker=self.heart.name, calls=lost))
         self.heart.let_go(lost)
 
@@ -197,9 +217,29 @@ class Desk:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         await self.clients.close()
+        await _in(self.writer, partial(limits.leave, worker=self.heart.name))
         for thread in (self.claimer, self.writer):
             await _in(thread, _disconnect)
             thread.shutdown()
+
+
+class Means:
+    """What the calls of a run took so far, as this worker saw it."""
+
+    def __init__(self) -> None:
+        self.n = self.read = self.written = 0
+        self.latest: int | None = None
+
+    def add(self, read: int | None, written: int | None) -> None:
+        """Count a reply; `latest` is what it took, None where the server does not say."""
+        self.latest = None if read is None or written is None else read + written
+        if read is not None and written is not None:
+            self.n, self.read, self.written = self.n + 1, self.read + read, self.written + written
+
+    @property
+    def both(self) -> tuple[float, float]:
+        """The mean tokens read and written; 0 before the first reply."""
+        return (self.read / self.n, self.written / self.n) if self.n else (0.0, 0.0)
 
 
 async def _in(thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
@@ -207,8 +247,18 @@ async def _in(thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(thread, work)
 
 
+def _released(lane: Lane, _task: asyncio.Task[Outcome]) -> None:
+    lane.held -= 1
+
+
 def _disconnect() -> None:
     connection.close()  # each thread has its own
+
+
+def _written(outcomes: Sequence[Outcome], learned: dict[int, str]) -> Counts:
+    if learned:
+        remember(learned)
+    return write(outcomes)
 
 
 def _outcome(call: int, task: asyncio.Task[Outcome]) -> Outcome:
@@ -217,46 +267,8 @@ def _outcome(call: int, task: asyncio.Task[Outcome]) -> Outcome:
     if error is None:
         return task.result()
     logger.error("call %s failed", call, exc_info=error)
-    return Outcome(call, "failed", error=f"defect: {type(error).__name__}: {str(error)[:300]}")
-
-
-def _read(job: Asked, reply: Reply) -> Outcome:
-    """Read a reply; one that cannot be read is asked for once more where the run allows it, else fails."""
-    try:
-        with within(PARSE_SECONDS):
-            read = job.read(reply.text)
-    except Unparseable as error:
-        return _unread(job, reply, f"unparseable: {error}")
-    except TooSlow as error:
-        return replace(_paid(job, reply), kind="failed", error=f"unparseable: reading it {error}")
-    except DEFECTS as error:
-        logger.exception("%s failed on a reply", job.by)
-        trouble = f"defect in {job.by}: {type(error).__name__}: {error}"
-        return replace(_paid(job, reply), kind="failed", error=trouble)
-    return replace(_paid(job, reply), answers=read.answers, flags=reply.flags + read.flags)
-
-
-def _unread(job: Asked, reply: Reply | None, why: str) -> Outcome:
-    """Ask once more where the run allows it, else fail; what it cost counts either way."""
-    again = job.call.reasked < job.call.run.reasks and job.call.attempts < job.call.run.max_attempts
-    return replace(_paid(job, reply), kind="again" if again else "failed", reasked=again, error=why)
-
-
-def _paid(job: Asked, reply: Reply | None) -> Outcome:
-    """Return the outcome of an answered request, still without its answers."""
-    if reply is None:
-        return Outcome(job.call.pk, "done")
-    assert job.endpoint is not None
-    return Outcome(
-        job.call.pk,
-        "done",
-        flags=reply.flags,
-        reply=reply.text,
-        tokens_in=reply.tokens_in,
-        tokens_out=reply.tokens_out,
-        cost=costs.cost(job.endpoint, reply.tokens_in, reply.tokens_out),
-        latency_ms=reply.latency_ms,
-    )
+    why = f"defect: {type(error).__name__}: {str(error)[:300]}"
+    return Outcome(call, "failed", error=why, error_kind=error_kinds.DEFECT)
 
 
 def ask_all(

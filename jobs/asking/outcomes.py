@@ -17,7 +17,7 @@ from django.db import DataError, IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from jobs import runs
+from jobs import error_kinds, runs
 from jobs.asking import bulk_writes
 from jobs.kinds import run_kind
 from jobs.models import Call, Run
@@ -38,6 +38,7 @@ class Outcome:
     `again` puts it back for `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
     Answers go with `done` alone. `unbegun` does not count as an attempt. `stop` fails the whole run, which
     keeps this call waiting. `pause` holds back all waiting calls of the endpoint for so many seconds.
+    `error_kind` is of `jobs.error_kinds`; `asked` counts the completions that came. For the rest see `Call`.
     """
 
     call: int
@@ -46,12 +47,20 @@ class Outcome:
     flags: tuple[str, ...] = ()
     reply: str = ""
     error: str = ""
+    error_kind: str = ""
     delay: float = 0.0
     pause: float = 0.0
     reasked: bool = False
     unbegun: bool = False
     stop: bool = False
     prompt_hash: str = ""
+    request_hash: str = ""
+    cached: bool = False
+    saved: Decimal | None = None
+    asked: int = 0
+    reply_form: str = ""
+    reasoning: str = ""
+    logprobs: list[list[Any]] | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost: Decimal | None = None
@@ -104,9 +113,10 @@ def write(outcomes: Sequence[Outcome]) -> Counts:
 def _write_failure(outcome: Outcome, error: str) -> Counts:
     """Fail a call whose result cannot be written; keep its reply and cost where these are not the reason."""
     try:
-        return _write([replace(outcome, kind="failed", answers=(), flags=(), error=error)])
+        bare = replace(outcome, kind="failed", answers=(), flags=(), error=error)
+        return _write([replace(bare, error_kind=error_kinds.DEFECT)])
     except _UNWRITABLE:
-        return _write([Outcome(outcome.call, "failed", error=error)])
+        return _write([Outcome(outcome.call, "failed", error=error, error_kind=error_kinds.DEFECT)])
 
 
 def _hold_back(endpoint: int, seconds: float) -> None:
@@ -144,8 +154,10 @@ def _write(outcomes: Sequence[Outcome]) -> Counts:
 def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
     call.lease_expires, call.worker = None, ""
     call.error, call.flags = _storable(outcome.error), [_storable(flag) for flag in outcome.flags]
-    call.reply = _storable(outcome.reply) or call.reply
+    call.error_kind = outcome.error_kind
+    _apply_reply(call, outcome)
     call.prompt_hash = outcome.prompt_hash or call.prompt_hash
+    call.request_hash = outcome.request_hash or call.request_hash
     call.latency_ms = outcome.latency_ms if outcome.latency_ms is not None else call.latency_ms
     # An unparseable reply was paid for too.
     if outcome.tokens_in is not None:
@@ -166,6 +178,15 @@ def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
     counts.done, counts.failed = counts.done + done, counts.failed + (not done)
     call.state = Call.State.DONE if done else Call.State.FAILED
     call.finished_at = timezone.now()
+
+
+def _apply_reply(call: Call, outcome: Outcome) -> None:
+    """Keep the latest reply with what belongs to it."""
+    call.asked += outcome.asked
+    call.cached, call.saved = outcome.cached, outcome.saved
+    if outcome.reply or outcome.reasoning:
+        call.reply, call.reasoning = _storable(outcome.reply), _storable(outcome.reasoning)
+        call.reply_form, call.logprobs = outcome.reply_form, outcome.logprobs
 
 
 def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:

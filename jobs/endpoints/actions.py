@@ -1,9 +1,10 @@
 """Where judges are called: declared in the environment or set up by an administrator.
 
-`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out` declares one; the last three may be left
-out. `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
-endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or
-that its own endpoints use: otherwise any secret of the process could be sent to any server.
+`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens` declares one; all
+after the model may be left out. The last three are limits: requests at once, requests and tokens a minute.
+`KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
+endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
+its own endpoints use: otherwise any secret of the process could be sent to any server.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from jobs.queue.waking import wake
 PREFIX = "CONCORD_ENDPOINT_"
 _KEY_NAME = re.compile(r"^[A-Z][A-Z0-9_]{0,80}_(API_)?(KEY|TOKEN)$")
 _METADATA_NAMES = ("metadata.google.internal", "metadata")
+_LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _DECLARED = {"from_environment": True, "active": True, "allow_private": True}
 _NOT_KEYS = ("CONCORD_SECRET", "DJANGO_", "DATABASE_", "CELERY_", "AWS_SECRET", "POSTGRES", "PG")
 
@@ -145,16 +147,30 @@ def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpo
 
 def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     parts = [part.strip() for part in text.split("|")]
-    if not 2 <= len(parts) <= 5 or not parts[1]:
-        raise JobError(f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out.")
-    base_url, model, key_env, price_in, price_out = parts + [""] * (5 - len(parts))
+    if not 2 <= len(parts) <= 8 or not parts[1]:
+        raise JobError(
+            f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens "
+            "(the last three: requests at once, requests a minute, tokens a minute)."
+        )
+    base_url, model, key_env, price_in, price_out, *most = parts + [""] * (8 - len(parts))
     try:
         check(base_url=base_url, key_env=key_env)
         prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
+        limits = {name: _limit(told) for name, told in zip(_LIMITS, most, strict=True)}
     except JobError as error:
         raise JobError(f"{variable}: {error}") from None
     name = variable.removeprefix(PREFIX).lower().replace("_", "-")
-    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices}
+    at_once = limits.pop("concurrency")
+    shared = {} if at_once is None else {"concurrency": at_once}
+    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices, **limits, **shared}
+
+
+def _limit(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
+        raise JobError(f"{text!r} is not a limit: a whole number from 1.")
+    return int(text)
 
 
 def _price(text: str) -> Decimal | None:

@@ -3,9 +3,10 @@
     CallError
       Again       worth another try: 429, 5xx, timeouts, connection errors; `delay` as the server asked
       Malformed   a response whose text is not a text; asked for once more
+      Withheld    a reply that is no whole answer: cut off, filtered, refused by the model
       Refused     final for this call: 400 and the like
         Shut      final for every call of the run: a refused or missing key, no such model or address,
-                  an address that the endpoint may not be at
+                  an address that the endpoint may not be at, a parameter that it does not take
 
 The client itself never retries: a retry is a row that waits, so that it survives the worker.
 """
@@ -15,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -23,14 +25,18 @@ import aiohttp
 import openai
 from openai import AsyncOpenAI
 
+from jobs import error_kinds
 from jobs.endpoints.actions import key_of
-from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, received
+from jobs.endpoints.forms import forms_for, response_format
+from jobs.endpoints.parameters import PARAMETERS
+from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, Withheld, received
+from jobs.endpoints.refusals import kind_of, refused_parameter
 from jobs.endpoints.wire import AddressRefused, TooLong, http_client
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.prompt import Prompt
 
-__all__ = ["Again", "CallError", "Clients", "Malformed", "Refused", "Reply", "Shut"]
+__all__ = ["Again", "CallError", "Clients", "Malformed", "Refused", "Reply", "Shut", "Withheld"]
 LONGEST_DELAY = 300.0
 _NO_KEY = "none"
 
@@ -42,30 +48,66 @@ class Refused(CallError):
 class Shut(Refused):
     """No call of this run can succeed until somebody changes something."""
 
+    kind = error_kinds.ACCESS
+
+
+async def at_once() -> None:
+    """Wait for nothing before a request."""
+
 
 class Clients:
-    """One client per endpoint, for one event loop; close it there."""
+    """One client per endpoint, for one event loop; close it there.
+
+    `learned` says which form of structured output endpoints took that had not been asked for one before, or
+    had taken a stricter one: for whoever uses the client to keep.
+    """
 
     def __init__(self) -> None:
         self._clients: dict[int, AsyncOpenAI] = {}
-        self._without_schema: set[int] = set()
+        self._forms: dict[int, str] = {}
+        self.learned: dict[int, str] = {}
 
     async def ask(
-        self, endpoint: Endpoint, model: str, prompt: Prompt, parameters: Mapping[str, Any]
+        self,
+        endpoint: Endpoint,
+        model: str,
+        prompt: Prompt,
+        parameters: Mapping[str, Any],
+        turn: Callable[[], Awaitable[None]] = at_once,
     ) -> Reply:
-        """Return the reply to a prompt; raise Again, Malformed, Refused or Shut."""
+        """Return the reply to a prompt; raise Again, Malformed, Withheld, Refused or Shut.
+
+        `turn` is awaited before every request, of which there may be several until a form is taken.
+        """
         client = self._client(endpoint)
         request: dict[str, Any] = {"model": model, "messages": prompt.messages(), **parameters}
-        if prompt.schema is not None and endpoint.pk not in self._without_schema:
-            form = {"name": "reply", "strict": True, "schema": dict(prompt.schema)}
-            with_schema = request | {"response_format": {"type": "json_schema", "json_schema": form}}
+        *stricter, last = forms_for(prompt, self._forms.get(endpoint.pk, endpoint.reply_form))
+        for form in stricter:
             try:
-                return await self._send(client, endpoint, with_schema)
+                return await self._in_form(form, client, endpoint, prompt, request, turn)
             except _FormRefused:
-                reply = await self._send(client, endpoint, request)
-                self._without_schema.add(endpoint.pk)
-                return reply
-        return await self._send(client, endpoint, request)
+                continue
+        return await self._in_form(last, client, endpoint, prompt, request, turn)
+
+    async def _in_form(
+        self,
+        form: str,
+        client: AsyncOpenAI,
+        endpoint: Endpoint,
+        prompt: Prompt,
+        request: dict[str, Any],
+        turn: Callable[[], Awaitable[None]],
+    ) -> Reply:
+        """Ask in one form, and remember it where the endpoint answers."""
+        await turn()
+        try:
+            reply = await self._send(client, endpoint, request | response_format(form, prompt))
+        except Withheld as error:
+            error.reply = replace(error.reply, form=form)
+            raise
+        if prompt.schema is not None and self._forms.get(endpoint.pk, endpoint.reply_form) != form:
+            self._forms[endpoint.pk] = self.learned[endpoint.pk] = form
+        return replace(reply, form=form)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -96,7 +138,7 @@ class Clients:
         except openai.APIConnectionError as error:
             raise _connection_error(error, endpoint) from None
         except openai.APIStatusError as error:
-            raise _status_error(error, client.api_key, form="response_format" in request) from None
+            raise _status_error(error, client.api_key, endpoint.name, request) from None
         except TooLong as error:
             raise Malformed(str(error)) from None
         except (openai.APIError, ValueError, RecursionError) as error:
@@ -108,18 +150,32 @@ class _FormRefused(Refused):
     """The server may not know structured output."""
 
 
-def _status_error(error: openai.APIStatusError, key: str, *, form: bool) -> CallError:
+def _status_error(error: openai.APIStatusError, key: str, name: str, request: Mapping[str, Any]) -> CallError:
+    """Tell what a status means: for this try, for this call, for its form, or for the whole run."""
     status = error.status_code
-    message = f"HTTP {status}: {_redact(_server_message(error), key)}"
+    told = _redact(_server_message(error), key)
+    message = f"HTTP {status}: {told}"
     if status in {408, 409, 425, 429} or status >= 500:
-        return Again(message, _retry_after(error.response.headers.get("retry-after")))
+        delay = _retry_after(error.response.headers.get("retry-after"))
+        return Again(message, delay, kind=_KIND_OF_STATUS.get(status, error_kinds.SERVER))
     if status in {401, 402, 403, 404, 405}:
         return Shut(message)
     if 300 <= status < 400:
         return Shut(f"HTTP {status}: the endpoint redirects; give its final address")
-    if form and status in {400, 422}:
+    if kind := kind_of(error.body, told):
+        return Refused(message, kind=kind)
+    sent = [parameter for parameter in PARAMETERS if parameter in request]
+    if refused := refused_parameter(error.body, told, sent):
+        why = f"The endpoint {name} does not take the parameter {refused} as it was given. {message}"
+        return Shut(
+            f"{why[:800]} Leave it out, or choose another value or model.", kind=error_kinds.PARAMETER
+        )
+    if "response_format" in request and status in {400, 422}:
         return _FormRefused(message)
     return Refused(message)
+
+
+_KIND_OF_STATUS = {429: error_kinds.RATE_LIMIT, 408: error_kinds.TRANSPORT}
 
 
 def _server_message(error: openai.APIStatusError) -> str:

@@ -3,6 +3,7 @@
     CallError (jobs.endpoints.client)
       Again         the body is not a completion at all: a proxy's page, an error with status 200
       Malformed     a completion whose text is not a text, or longer than is read
+      Withheld      a completion without a whole answer: cut off, filtered, or the model refuses
 
 An answer whose token counts make no sense is kept, without the counts and with a flag.
 """
@@ -10,25 +11,40 @@ An answer whose token counts make no sense is kept, without the counts and with 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from jobs import error_kinds
+from jobs.endpoints.probabilities import of_text, tokens_of
+from jobs.prompt import Tokens
 
 MOST_CHARACTERS = 200_000
 """Of a reply. No protocol's answer has a tenth of that."""
 MOST_TOKENS = 100_000_000
 """Beyond any model's context; a larger count is a server's mistake."""
 _ODD_COUNT = "the endpoint's token counts make no sense and were not kept"
+_CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
+"""What servers call the end of a reply that was cut off."""
+_THINKS, _THOUGHT = "<think>", "</think>"
 
 
 class CallError(Exception):
-    """A request without a usable reply."""
+    """A request without a usable reply, and which of `jobs.error_kinds` it is."""
+
+    kind = error_kinds.REQUEST
+
+    def __init__(self, message: str, *, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind or type(self).kind
 
 
 class Again(CallError):
     """Worth another try; `delay` is what the server asked for in seconds, None where it said nothing."""
 
-    def __init__(self, message: str, delay: float | None = None) -> None:
-        super().__init__(message)
+    kind = error_kinds.TRANSPORT
+
+    def __init__(self, message: str, delay: float | None = None, *, kind: str = "") -> None:
+        super().__init__(message, kind=kind)
         self.delay = delay
 
 
@@ -38,30 +54,52 @@ class Malformed(CallError):
     `reply` holds what came instead, and what it cost; None where not even that can be said.
     """
 
+    kind = error_kinds.UNPARSEABLE
+
     def __init__(self, message: str, reply: Reply | None = None) -> None:
         super().__init__(message)
         self.reply = reply
 
 
+class Withheld(CallError):
+    """A completion that is no whole answer, and would be none if it were asked for again. It was paid for."""
+
+    def __init__(self, message: str, reply: Reply, kind: str) -> None:
+        super().__init__(message, kind=kind)
+        self.reply = reply
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. Tokens are None where the server does not count them, or not plausibly."""
+    """What a model answered. Tokens are None where the server does not count them, or not plausibly.
+
+    `reasoning` is what it thought, where the server tells it apart; `tokens` are those of the text with their
+    probabilities, where these were asked for; `form` is how the reply was asked for (`jobs.endpoints.forms`).
+    """
 
     text: str
     tokens_in: int | None
     tokens_out: int | None
     latency_ms: int
     flags: tuple[str, ...] = ()
+    reasoning: str = ""
+    tokens: Tokens = ()
+    form: str = ""
 
 
 def received(body: bytes, latency_ms: int) -> Reply:
-    """Return the reply that a response's body holds; raise Again or Malformed."""
+    """Return the reply that a response's body holds; raise Again, Malformed or Withheld."""
     try:
         data = json.loads(body)
     except RecursionError:
         raise Malformed("the response is nested too deeply") from None
     except ValueError as error:
         raise Again(f"the response was not valid: {str(error)[:200]}") from None
+    return completion(data, latency_ms)
+
+
+def completion(data: Any, latency_ms: int) -> Reply:
+    """Return the reply that a completion (decoded JSON) holds; raise Again, Malformed or Withheld."""
     choices = data.get("choices") if isinstance(data, dict) else None
     if not choices:
         raise Again(_no_choice(data))
@@ -72,7 +110,36 @@ def received(body: bytes, latency_ms: int) -> Reply:
     reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
     if trouble:
         raise Malformed(trouble, reply)
-    return reply
+    return _whole(choices[0], reply)
+
+
+def _whole(choice: dict[str, Any], reply: Reply) -> Reply:
+    """Return the reply with its reasoning and tokens apart; raise Withheld where it is no whole answer."""
+    message = choice["message"]
+    reasoning, text = _apart(message, reply.text)
+    reply = replace(reply, text=text, reasoning=reasoning)
+    refusal, ended = message.get("refusal"), choice.get("finish_reason")
+    if isinstance(refusal, str) and refusal.strip():
+        told = replace(reply, text=reply.text or refusal[:MOST_CHARACTERS])
+        raise Withheld(f"the model refuses: {refusal.strip()[:300]}", told, error_kinds.REFUSAL)
+    if ended == "content_filter":
+        raise Withheld("the endpoint's content filter held it back", reply, error_kinds.CONTENT_FILTER)
+    if isinstance(ended, str) and ended in _CUT_OFF:
+        why = f"the reply was cut off at its most tokens (finish_reason {ended}): allow more"
+        raise Withheld(why, reply, error_kinds.TRUNCATED)
+    return replace(reply, tokens=of_text(tokens_of(choice.get("logprobs")), text))
+
+
+def _apart(message: dict[str, Any], text: str) -> tuple[str, str]:
+    """Return what the model thought and what it answered: from a field, or a leading block of the text."""
+    for name in ("reasoning_content", "reasoning"):
+        told = message.get(name)
+        if isinstance(told, str) and told:
+            return told[:MOST_CHARACTERS], text
+    if not text.lstrip().startswith(_THINKS):
+        return "", text
+    thought, end, answer = text.lstrip().removeprefix(_THINKS).partition(_THOUGHT)
+    return thought.strip(), answer.lstrip() if end else ""
 
 
 def _text(choices: Any) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from jobs.endpoints.forms import FORMS
+
 
 class Endpoint(models.Model):
     """An OpenAI-compatible server and a model on it. The key stays in the environment, named by `key_env`.
@@ -10,7 +12,9 @@ class Endpoint(models.Model):
     environment declares is changed there (`from_environment`). `concurrency` is shared by all workers.
     `allow_private` lets it be at this machine or in its private network; see `jobs.endpoints.addresses`.
     The `test_` fields say what the last test came to: asked for, done once a worker answered; `test_error` is
-    empty where a reply came, after `test_ms` milliseconds.
+    empty where a reply came, after `test_ms` milliseconds. `requests_per_minute` and `tokens_per_minute` are
+    limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
+    structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -21,6 +25,9 @@ class Endpoint(models.Model):
     price_out = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     currency = models.CharField(max_length=10, default="USD")
     concurrency = models.PositiveIntegerField(default=16)
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    reply_form = models.CharField(max_length=10, blank=True)
     timeout_s = models.PositiveIntegerField(default=120)
     active = models.BooleanField(default=True)
     allow_private = models.BooleanField(default=False)
@@ -35,3 +42,45 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def form_told(self) -> str:
+        """The form of structured output that it takes, in words; '' where that is not known."""
+        return FORMS.get(self.reply_form, "")
+
+
+class Pace(models.Model):
+    """How fast an endpoint may be asked now: one row an endpoint, changed under its lock.
+
+    `width` is how many requests at once it takes after it refused some for their number (429), null where
+    that is all its `concurrency`. The next request may begin at `next_request`, and at `next_tokens` where
+    tokens a minute are limited; null where it never was asked.
+    """
+
+    endpoint = models.OneToOneField(Endpoint, primary_key=True, on_delete=models.CASCADE, related_name="pace")
+    width = models.FloatField(null=True)
+    shrunk_at = models.DateTimeField(null=True)
+    next_request = models.DateTimeField(null=True)
+    next_tokens = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"pace of endpoint {self.endpoint_id}"
+
+
+class Share(models.Model):
+    """How many requests at once a worker may make of an endpoint; the sum over workers is within its limit.
+
+    `wanted` is how many it has use for. A share whose worker was not heard of until `expires` is nobody's.
+    """
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="shares")
+    worker = models.CharField(max_length=200)
+    slots = models.PositiveIntegerField(default=0)
+    wanted = models.PositiveIntegerField(default=0)
+    expires = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["endpoint", "worker"], name="share_once")]
+
+    def __str__(self) -> str:
+        return f"{self.slots} of endpoint {self.endpoint_id} for {self.worker}"

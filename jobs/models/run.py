@@ -6,20 +6,27 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from jobs.endpoints.forms import FORMS, TEXT
+
 TROUBLED = Q(state="failed") | ~Q(error="")
 """Calls that failed, or succeeded only after an error."""
 FLAGGED = ~Q(flags=[])
+REUSABLE = Q(state="done", cached=False) & ~Q(request_hash="")
+"""Calls whose reply another call with the same request may take."""
 
 
 class Run(models.Model):
     """One execution of a judge or metric (its rater) over items of a corpus or campaign.
 
     `kind` names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a
-    network) or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over the
-    same scope is the same run, and resumes. `questions` maps what the rater answers to question ids, fixed at
-    the start. `reused` counts the calls of the scope that other runs of the rater had finished before.
-    `error` says why a run failed as a whole. Once it has ended, `values` and `missing` count the answers of
-    its calls (null before), and `missing_reason` is the commonest reason of those without a value.
+    network) or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over
+    the same scope is the same run, and resumes. `questions` maps what the rater answers to question ids,
+    fixed at the start. `reused` counts the calls of the scope that other runs of the rater had finished
+    before. `error` says why a run failed as a whole. One that is paused says why (`pause_reason`), and who
+    paused it where somebody did. The caps limit what its own calls may take: completions, tokens read and
+    written, money in the endpoint's currency; null for no limit. `use_cache` lets a call take the reply that
+    an equal request of another run got. Once it has ended, `values` and `missing` count the answers of its
+    calls (null before), and `missing_reason` is the commonest reason of those without a value.
     """
 
     class State(models.TextChoices):
@@ -28,6 +35,7 @@ class Run(models.Model):
         DONE = "done"
         FAILED = "failed"
         CANCELLED = "cancelled"
+        PAUSED = "paused"
 
     class Queue(models.TextChoices):
         CALLS = "calls"
@@ -49,6 +57,14 @@ class Run(models.Model):
     reused = models.PositiveIntegerField(default=0)
     max_attempts = models.PositiveIntegerField(default=6)
     reasks = models.PositiveIntegerField(default=1)
+    use_cache = models.BooleanField(default=True)
+    cap_calls = models.PositiveBigIntegerField(null=True)
+    cap_tokens = models.PositiveBigIntegerField(null=True)
+    cap_cost = models.DecimalField(max_digits=14, decimal_places=6, null=True)
+    pause_reason = models.TextField(blank=True)
+    paused_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="paused_runs"
+    )
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     error = models.TextField(blank=True)
     values = models.PositiveIntegerField(null=True)
@@ -64,13 +80,18 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["rater", "scope_hash"], name="run_scope_once"),
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled", "paused"]),
                 name="run_state_known",
             ),
         ]
 
     def __str__(self) -> str:
         return f"run {self.pk}"
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether something limits what its calls may take."""
+        return any(cap is not None for cap in (self.cap_calls, self.cap_tokens, self.cap_cost))
 
     @property
     def is_empty(self) -> bool:
@@ -84,7 +105,15 @@ class Call(models.Model):
     Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
     constraint: a rater has one call per continuation or item, part and sample, whichever run holds it, so
     nothing is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a
-    label. `attempts` counts the times it was claimed, `reasked` those after an unparseable reply.
+    label. `attempts` counts the times it was claimed, `reasked` those after an unparseable reply, `asked` the
+    completions that came and were paid for.
+
+    `error_kind` is which of `jobs.error_kinds` its error is. `request_hash` is that of the whole request
+    with its endpoint and sample: one that is `cached` took the reply of another call with the same, and
+    `saved` is what that one cost. `reply_form` is how the reply was asked for, `reasoning` what the model
+    thought where the server tells it apart, `logprobs` the probabilities of the reply's tokens where they
+    were asked for. While it is under way, `reserved_tokens` and `reserved_cost` are held back from its run's
+    caps.
     """
 
     class State(models.TextChoices):
@@ -114,6 +143,16 @@ class Call(models.Model):
     latency_ms = models.PositiveIntegerField(null=True)
     error = models.TextField(blank=True)
     flags = models.JSONField(default=list)
+    error_kind = models.CharField(max_length=20, blank=True)
+    request_hash = models.CharField(max_length=64, blank=True)
+    cached = models.BooleanField(default=False)
+    saved = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    asked = models.PositiveIntegerField(default=0)
+    reply_form = models.CharField(max_length=10, blank=True)
+    reasoning = models.TextField(blank=True)
+    logprobs = models.JSONField(null=True)
+    reserved_tokens = models.PositiveBigIntegerField(null=True)
+    reserved_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -138,6 +177,7 @@ class Call(models.Model):
             models.Index(fields=["run", "id"], name="call_in_order"),
             models.Index(fields=["run", "id"], condition=TROUBLED, name="call_troubled"),
             models.Index(fields=["run", "id"], condition=FLAGGED, name="call_flagged"),
+            models.Index(fields=["request_hash"], condition=REUSABLE, name="call_reusable"),
             models.Index(
                 fields=["run", "finished_at"], condition=Q(finished_at__isnull=False), name="call_finished"
             ),
@@ -145,3 +185,13 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.pk} of run {self.run_id}: {self.state}"
+
+    @property
+    def form_told(self) -> str:
+        """How its reply was asked for, in words; '' for plain text."""
+        return "" if self.reply_form == TEXT else FORMS.get(self.reply_form, "")
+
+    @property
+    def error_told(self) -> str:
+        """Its kind of error in words."""
+        return self.error_kind.replace("_", " ")

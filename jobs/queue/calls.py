@@ -14,8 +14,8 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from jobs import runs
-from jobs.models import Call, Run, Worker
+from jobs import error_kinds, runs
+from jobs.models import Call, Run, Share
 from jobs.queue import timing
 
 _CLAIM = """
@@ -91,6 +91,7 @@ def sweep() -> int:
 
 def release(*, worker: str) -> int:
     """Take back at once what a worker held whose process is gone; return how many."""
+    Share.objects.filter(worker=worker).delete()
     returned = _take_back(worker=worker)
     _settle_all()
     return returned
@@ -107,6 +108,7 @@ def _take_back(**lost: Any) -> int:
         calls.filter(attempts__gte=F("run__max_attempts")).update(
             state=Call.State.FAILED,
             error="Its worker was lost each time it was tried.",
+            error_kind=error_kinds.LOST_WORKER,
             lease_expires=None,
             finished_at=timezone.now(),
         )
@@ -117,15 +119,7 @@ def _take_back(**lost: Any) -> int:
 
 
 def _settle_all() -> None:
-    """Close active runs that have nothing left, such as those whose worker died right after its last call."""
+    """Close open runs that have nothing left, such as those whose worker died right after its last call."""
     left = Call.objects.filter(run=OuterRef("pk"), state__in=runs.UNFINISHED)
-    for pk in Run.objects.filter(~Exists(left), state__in=runs.ACTIVE).values_list("pk", flat=True):
+    for pk in Run.objects.filter(~Exists(left), state__in=runs.OPEN).values_list("pk", flat=True):
         runs.settle(pk)
-
-
-def share(concurrency: int, queue: str) -> int:
-    """Return this worker's part of an endpoint's concurrency: all workers seen lately share it."""
-    seen = Worker.objects.filter(
-        queue=queue, last_seen__gte=timezone.now() - timedelta(seconds=timing.SEEN_LATELY)
-    ).count()
-    return max(1, concurrency // max(seen, 1))

@@ -7,8 +7,12 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.endpoints.forms import FORMS
+from jobs.endpoints.limits import width_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
+from judges.api.run_serializers import cap_fields
 from judges.rating.lookup import PARTS
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 
@@ -49,8 +53,14 @@ class CallSerializer(serializers.ModelSerializer[Call]):
             *("id", "dialogue", "continuation", "turn", "turn_number", "part", "sample", "state", "attempts"),
             *(
                 "error",
+                "error_kind",
                 "flags",
                 "reply",
+                "reply_form",
+                "reasoning",
+                "cached",
+                "saved",
+                "asked",
                 "prompt_hash",
                 "tokens_in",
                 "tokens_out",
@@ -80,15 +90,15 @@ class NewRunSerializer(serializers.Serializer[Any]):
         help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own.",
     )
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-    temperature = serializers.FloatField(
-        required=False, default=None, allow_null=True, min_value=0, max_value=2
-    )
-    max_tokens = serializers.IntegerField(
-        required=False, default=None, allow_null=True, min_value=1, max_value=2**31 - 1
-    )
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     budget = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
+    )
+    use_cache = serializers.BooleanField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="Take the reply that an equal request of another run got; null: yes, or as the run has it.",
     )
     needs = serializers.DictField(
         child=serializers.CharField(),
@@ -101,7 +111,11 @@ class NewRunSerializer(serializers.Serializer[Any]):
         """Require either a metric or a protocol."""
         if bool(attrs["metric"]) == bool(attrs["protocol"]):
             raise serializers.ValidationError("Name either a protocol or a metric.")
-        return attrs
+        return attrs | {"parameters": given_parameters(attrs)}
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields above, one for each sampling parameter, and the caps."""
+        return super().get_fields() | parameter_fields() | cap_fields()
 
 
 class UnansweredSerializer(serializers.Serializer[Any]):
@@ -131,13 +145,25 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
-    """An endpoint; the key is only named."""
+    """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
+    their
+    number (429); `reply_form` is the form of structured output that it takes, empty until it was asked."""
+
+    at_once = serializers.SerializerMethodField()
+    reply_form = serializers.ChoiceField(
+        choices=[("", "not known yet"), *FORMS.items()], required=False, allow_blank=True
+    )
+
+    def get_at_once(self, endpoint: Endpoint) -> int:
+        """Return how many requests at once it takes now."""
+        return width_of(endpoint, getattr(endpoint, "pace", None))
 
     class Meta:
         model = Endpoint
         fields = (
             *("id", "name", "base_url", "model", "key_env", "price_in", "price_out", "currency"),
-            *("concurrency", "timeout_s", "allow_private", "active", "from_environment"),
+            *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute", "reply_form"),
+            *("timeout_s", "allow_private", "active", "from_environment"),
             *("test_asked", "test_done", "test_error", "test_ms"),
         )
         read_only_fields = ("from_environment", "test_asked", "test_done", "test_error", "test_ms")

@@ -20,6 +20,7 @@ from annotation.models import turn_numbers
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, many_calls
 from jobs.endpoints import actions as endpoints
+from jobs.error_kinds import ERROR_KINDS
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Job, Run
 from judges.api.serializers import (
@@ -40,6 +41,7 @@ from judges.rating.estimates import Estimate, estimate
 from judges.rating.lookup import corpus_named, endpoint_named, selection_of
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
+from judges.rating.settings import settings_of
 from judges.rating.unanswered import unanswered
 
 
@@ -108,16 +110,21 @@ def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
         return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    return starting.start_judge(by=by, judge=_judge(data), selection=selection)
+    settings = settings_of(data)
+    return starting.start_judge(by=by, judge=_judge(data), selection=selection, settings=settings)
 
 
 def _judge(data: dict[str, Any]) -> Judge:
     endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
-    settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
-    shows, needs = tuple(data["shows"]), data["needs"]
-    scheme = data["scheme"]
     return Judge(
-        data["protocol"], data["variant"], endpoint, shows=shows, needs=needs, scheme=scheme, **settings
+        data["protocol"],
+        data["variant"],
+        endpoint,
+        data["parameters"],
+        shows=tuple(data["shows"]),
+        budget=data["budget"],
+        needs=data["needs"],
+        scheme=data["scheme"],
     )
 
 
@@ -164,7 +171,12 @@ class RetryRun(_OneRun):
         return _run_or_job(many_calls.retry(by=_user(request), run=self.get_object()), status.HTTP_200_OK)
 
 
-@extend_schema(parameters=[OpenApiParameter("state", str, enum=Call.State.values)])
+@extend_schema(
+    parameters=[
+        OpenApiParameter("state", str, enum=Call.State.values),
+        OpenApiParameter("error_kind", str, enum=list(ERROR_KINDS)),
+    ]
+)
 class Calls(generics.ListAPIView[Call]):
     """Researchers: the calls of a run, with raw replies and errors."""
 
@@ -172,11 +184,16 @@ class Calls(generics.ListAPIView[Call]):
     serializer_class = CallSerializer
 
     def get_queryset(self) -> QuerySet[Call]:
-        """Return the run's calls, narrowed by `state` where asked."""
+        """Return the run's calls, narrowed by `state` and `error_kind` where asked."""
         calls = Call.objects.select_related("continuation__dialogue", "item__turn").order_by("pk")
         calls = calls.filter(run=self.kwargs.get("pk", 0))
-        state = self.request.query_params.get("state", "")
-        return calls.filter(state=state) if state else calls
+        known = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
+        for name, values in known.items():
+            value = self.request.query_params.get(name, "")
+            if value and value not in values:
+                raise ValidationError({name: f"One of {', '.join(values)}."})
+            calls = calls.filter(**{name: value}) if value else calls
+        return calls
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Number the turns of a page together."""

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from config.permissions import administrator_only
 from jobs import access
 from jobs.endpoints.actions import ask_for_test, save, sync_environment
+from jobs.endpoints.limits import width_of
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.pages.forms import EndpointForm
@@ -53,7 +54,9 @@ def _page(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
         else:
             messages.success(request, f"{saved.name} is saved.")
             return redirect("endpoints")
-    rows = list(Endpoint.objects.order_by("name"))
+    rows = list(Endpoint.objects.select_related("pace").order_by("name"))
+    for row in rows:
+        row.at_once = width_of(row, getattr(row, "pace", None))  # type: ignore[attr-defined]
     testing = any(row.test_asked and not row.test_done for row in rows)
     context = {"rows": rows, "form": form, "chosen": chosen, "testing": testing, **ROOM}
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)

@@ -11,8 +11,13 @@ from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
+from jobs.endpoints.forms import FORMS
+from jobs.endpoints.parameters import PARAMETERS
 from jobs.models import Endpoint
+from jobs.pages.parameter_fields import check_together, given_parameters, parameter_fields
+from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
+from judges.pages.cap_fields import cap_fields
 from judges.protocols import PROTOCOLS
 from judges.protocols.rubric import EXPECTED_SCHEME
 from judges.rating.availability import Availability, availability
@@ -112,12 +117,6 @@ class JudgeForm(SelectionForm):
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each question is asked."
     )
-    temperature = forms.FloatField(
-        required=False, min_value=0, max_value=2, help_text="Sent only where given; some models refuse it."
-    )
-    max_tokens = forms.IntegerField(
-        required=False, min_value=1, label="Most tokens of a reply", help_text="Sent only where given."
-    )
     shows = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -131,8 +130,17 @@ class JudgeForm(SelectionForm):
         help_text="Empty: nothing is cut. Else the longest texts lose their middle, and the call is flagged.",
     )
 
+    use_cache = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Take replies that are there",
+        help_text="Where another run sent exactly the same to the same endpoint, its reply is taken and "
+        "nothing is paid. Samples are never shared.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields.update(cap_fields())
         shows = self.fields["shows"]
         assert isinstance(shows, forms.MultipleChoiceField)
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
@@ -141,6 +149,29 @@ class JudgeForm(SelectionForm):
         if self.campaign:
             self._name_the_campaigns_scheme()
         self._add_needs()
+        self.fields.update(parameter_fields())
+
+    def parameters(self) -> list[forms.BoundField]:
+        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
+        return [self[name] for name in (*PARAMETERS, "budget")]
+
+    def caps(self) -> list[forms.BoundField]:
+        """Return the fields of what the run may take."""
+        return [self[name] for name in CAPS]
+
+    def caps_told(self) -> bool:
+        """Whether a cap is given or wrong."""
+        return any(field.errors or field.value() for field in self.caps())
+
+    def parameters_told(self) -> bool:
+        """Whether one of these fields holds something or is wrong."""
+        return any(field.errors or field.value() for field in self.parameters())
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters against each other."""
+        data = super().clean() or {}
+        check_together(self, data)
+        return data
 
     def _name_the_campaigns_scheme(self) -> None:
         field = self.fields["scheme"]
@@ -177,12 +208,19 @@ class JudgeForm(SelectionForm):
         """Return the judge that was set up."""
         data = self.cleaned_data
         protocol, _, variant = data["judge"].partition(":")
-        settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
         shows = tuple(data.get("shows", ()))
         roles = [need.role for need in PROTOCOLS[protocol].needs] if protocol in PROTOCOLS else []
         needs = {role: data[f"need_{role}"] for role in roles}
-        scheme = data["scheme"]
-        return Judge(protocol, variant, data["endpoint"], shows=shows, needs=needs, scheme=scheme, **settings)
+        return Judge(
+            protocol,
+            variant,
+            data["endpoint"],
+            given_parameters(self),
+            shows=shows,
+            budget=data["budget"],
+            needs=needs,
+            scheme=data["scheme"],
+        )
 
 
 class MetricForm(SelectionForm):
@@ -227,6 +265,24 @@ class EndpointForm(forms.ModelForm):
     )
 
     key_env = forms.ChoiceField(required=False, label="Variable of the key")
+    requests_per_minute = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Requests a minute",
+        help_text="Shared by all workers; empty: no limit.",
+    )
+    tokens_per_minute = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Tokens a minute",
+        help_text="Read and written, shared by all workers; empty: no limit.",
+    )
+    reply_form = forms.ChoiceField(
+        required=False,
+        label="Structured output",
+        choices=[("", "find out by asking"), *FORMS.items()],
+        help_text="How replies with fields are asked for; what the endpoint takes is remembered here.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -249,6 +305,9 @@ class EndpointForm(forms.ModelForm):
             "price_out",
             "currency",
             "concurrency",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "reply_form",
             "timeout_s",
             "allow_private",
             "active",

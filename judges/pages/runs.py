@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -13,9 +14,12 @@ from annotation.models import turn_numbers
 from config.long_lists import LongPaginator
 from config.permissions import researcher_only
 from jobs import access, call_counts, many_calls
+from jobs.error_kinds import ERROR_KINDS, OLDER
 from jobs.models import Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
+from jobs.runs import CAPS
+from judges.pages.cap_fields import CapsForm
 from judges.rating.availability import has_model
 
 ROOM = {"active_room": "runs"}
@@ -47,13 +51,19 @@ def run_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one run, its progress and its calls."""
-    run = access.run(pk)
+    return one_run(request, access.run(pk))
+
+
+def one_run(request: HttpRequest, run: Run, caps: CapsForm | None = None) -> HttpResponse:
+    """Show a run, with a form of its caps that was not accepted where there is one."""
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
     context["loading"] = loading(run, state)
-    return render(request, "judges/run.html", context | {"query": f"show={show}&"})
+    context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
+    status = 422 if caps else 200
+    return render(request, "judges/run.html", context | {"query": f"show={show}&"}, status=status)
 
 
 @require_GET
@@ -64,7 +74,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     state = progress(run)
     context = {"run": run, "progress": state, "loading": loading(run, state)}
     response = render(request, "judges/_progress.html", context)
-    if not state.active and request.headers.get("HX-Request"):
+    if not state.moving and request.headers.get("HX-Request"):
         response["HX-Refresh"] = "true"
     return response
 
@@ -94,11 +104,21 @@ def loading(run: Run, state: Progress) -> bool:
 
 def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
     counted = call_counts.of_run(run)
+    kind = request.GET.get("kind", "")
+    if show == "failed" and (kind in ERROR_KINDS or kind == OLDER):
+        wanted = "" if kind == OLDER else kind
+        failed = run.calls.filter(state=Call.State.FAILED, error_kind=wanted)
+        return _page(request, failed, call_counts.failures(run).get(wanted, 0))
     chosen, many = {
         "failed": (run.calls.filter(TROUBLED), counted["troubled"]),
         "flagged": (run.calls.filter(FLAGGED), counted["flagged"]),
         "all": (run.calls.all(), counted["n"]),
     }[show]
+    return _page(request, chosen, many)
+
+
+def _page(request: HttpRequest, chosen: QuerySet[Call], many: int) -> Page[Call]:
+    """Return a page of calls, of which there are so many."""
     rows = Call.objects.select_related("continuation__dialogue", "item__turn")
     page = LongPaginator(chosen.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(call.item.turn if call.item else None for call in page)

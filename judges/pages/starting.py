@@ -21,6 +21,7 @@ from judges.pages.runs import ROOM, user_of
 from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.settings import settings_of
 from judges.rating.unanswered import Unanswered, unanswered
 
 Target = tuple[Corpus, Campaign | None]
@@ -64,7 +65,12 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
             lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
             if asked is not None or lacking:
                 return _confirm(request, form, asked, lacking)
-        started = starting.start_judge(by=user_of(request), judge=form.chosen(), selection=form.selection())
+        started = starting.start_judge(
+            by=user_of(request),
+            judge=form.chosen(),
+            selection=form.selection(),
+            settings=settings_of(form.cleaned_data),
+        )
     except JobError as error:
         form.add_error(None, str(error))
         return None

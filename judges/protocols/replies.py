@@ -136,7 +136,7 @@ def _one(name: str, given: Collection[tuple[str, str]], ends: tuple[int, int], *
     for number, total in sorted(given):
         if total and total.lstrip("0") != str(ends[1]):
             whole = f"{number[:40]}/{total[:40]}"
-            raise Unparseable(f"{name}: {whole} is not on the scale {ends[0]} to {ends[1]}")
+            raise OutOfScale(f"{name}: {whole} is not on the scale {ends[0]} to {ends[1]}")
     written = sorted({number for number, _ in given})
     if len(written) > 1:
         raise Unparseable(f"several scores for {name}: {', '.join(written)[:200]}")

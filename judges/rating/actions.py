@@ -16,14 +16,24 @@ from judges.errors import JudgeError
 from judges.rating.needs import UNMET
 from judges.rating.plans import MOST_SAMPLES, WHOLE, RaterPlan
 from judges.rating.selection import Selection, continuations, items
+from judges.rating.settings import RunSettings
 
 _BATCH = 5000
 Progress = Callable[[int, int], None]
 
 
 @transaction.atomic
-def start(*, by: User | None, plan: RaterPlan, selection: Selection, progress: Progress | None = None) -> Run:
+def start(
+    *,
+    by: User | None,
+    plan: RaterPlan,
+    selection: Selection,
+    settings: RunSettings | None = None,
+    progress: Progress | None = None,
+) -> Run:
     """Start a run, or resume the one of the same rater and selection; return it.
+
+    `settings` say how it is done; where they say nothing, a run that is resumed keeps its own.
 
     Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
     done is never done again; failed calls of this run stay failed until `retry_failed`. `progress` is told
@@ -51,12 +61,13 @@ def start(*, by: User | None, plan: RaterPlan, selection: Selection, progress: P
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
     _create_calls(run, plan, selection, progress)
+    run.endpoint = plan.endpoint
+    (settings or RunSettings()).put(run)
     calls = calls_of(plan, selection)
     if not calls.exists():
         raise JudgeError("There is nothing to judge in this selection.")
     _take_over(run, calls)
     run.reused = calls.exclude(run=run).count()
-    run.endpoint = plan.endpoint
     runs.log(by, "start run" if created else "resume run", run)
     runs.reopen(run)
     return run
@@ -119,7 +130,7 @@ def _take_over(run: Run, calls: QuerySet[Call]) -> None:
     unmet = Q(state=Call.State.DONE, flags__contains=[UNMET])
     left = set(calls.filter(other).values_list("run_id", flat=True))
     calls.filter(own | other | unmet).update(
-        run=run, state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error=""
+        run=run, state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="", error_kind=""
     )
     for run_id in left:
         runs.settle(run_id)

@@ -89,6 +89,17 @@ def summary(run: Run) -> dict[str, Any]:
     state = progress(run).as_json()
     labels = CallLabel.objects.filter(call__run=run, label__superseded_at=None)
     counts = {"labels": labels.count(), "missing": labels.exclude(label__missing="").count()}
-    kept = ("state", "total", "done", "failed", "cancelled", "reused", "flagged", "tokens_in", "tokens_out")
+    kept: tuple[str, ...] = (
+        "state",
+        "total",
+        "done",
+        "failed",
+        "cancelled",
+        "reused",
+        "flagged",
+        "tokens_in",
+        "tokens_out",
+    )
+    kept += ("asked", "cached", "failures", "pause_reason")
     rest = {name: state[name] for name in ("cost", "seconds", "error", "missing_reason")}
     return {"run": run.pk, "rater": run.rater.name, **{name: state[name] for name in kept}, **counts, **rest}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +14,7 @@ from django.db.models import Sum
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
 from jobs.models import Call, CallCount
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, about_tokens
 from judges.material.loading import load
 from judges.protocols import Asking, Case
 from judges.protocols.budget import TooLong
@@ -159,7 +158,7 @@ def _lengths(
             case = case_of(material[continuation], item, spec, given.get(continuation), part)
             if not protocol.refused(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
-                lengths.append(tokens(prompt.system) + tokens(prompt.user))
+                lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
     if not lengths:
         return 0.0, 0.0
     return len(lengths) / (len(chosen) * len(asker.parts())), sum(lengths) / len(lengths)
@@ -172,9 +171,3 @@ def _written(plan: RaterPlan, protocol: Asking) -> float:
     return (
         float(seen["written"] / seen["n"]) if seen["n"] and seen["written"] else float(protocol.reply_tokens)
     )
-
-
-def tokens(text: str) -> int:
-    """Return about how many tokens a text has: four characters of ASCII to a token, else one."""
-    plain = sum(character.isascii() for character in text)
-    return math.ceil(plain / 4) + len(text) - plain

@@ -20,25 +20,29 @@ from judges.rating import actions as rating
 from judges.rating.metric_plans import check_keys, metric_plan, metric_plans
 from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan
 from judges.rating.selection import Selection
+from judges.rating.settings import RunSettings, settings_from
 
 KIND = "starting"
 AT_ONCE = 20_000
 """Runs over a corpus of at most this many items are started while the page waits, in a few seconds."""
 
 
-def start_judge(*, by: User | None, judge: Judge, selection: Selection) -> Run | Job:
+def start_judge(
+    *, by: User | None, judge: Judge, selection: Selection, settings: RunSettings | None = None
+) -> Run | Job:
     """Start a judge over a small corpus and return its run; start a job for a larger one.
 
     Raises JobError for what does not fit together, before any job is started.
     """
     plan = judge.plan(selection.campaign)
     if _is_small(selection.corpus):
-        return rating.start(by=by, plan=plan, selection=selection)
+        return rating.start(by=by, plan=plan, selection=selection, settings=settings)
     if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
     told = asdict(judge) | {"endpoint": judge.endpoint.pk if judge.endpoint else None}
     about = f"rater {plan.rater.pk}, {plan.rater.name}"
-    return _job(by, about, selection, {"judge": told | {"shows": list(judge.shows)}})
+    how = (settings or RunSettings()).as_json()
+    return _job(by, about, selection, {"judge": told | {"shows": list(judge.shows)}, "settings": how})
 
 
 def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:
@@ -70,7 +74,11 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     selection = _selection(job.params["scope"])
     try:
         started = rating.start(
-            by=job.created_by, plan=_plan(job.params, selection), selection=selection, progress=progress
+            by=job.created_by,
+            plan=_plan(job.params, selection),
+            selection=selection,
+            settings=settings_from(job.params.get("settings", {})),
+            progress=progress,
         )
     except JobRefused:
         raise
@@ -96,11 +104,18 @@ def _selection(told: Mapping[str, Any]) -> Selection:
 def _plan(params: Mapping[str, Any], selection: Selection) -> RaterPlan:
     if "metric" in params:
         return metric_plan(params["metric"], selection.corpus)
-    told = dict(params["judge"])
+    told = _with_parameters(params["judge"])
     endpoint = Endpoint.objects.filter(pk=told["endpoint"], active=True).first()
     if told["endpoint"] and endpoint is None:
         raise JobRefused("its endpoint was taken away")
     return Judge(**told | {"endpoint": endpoint, "shows": tuple(told["shows"])}).plan(selection.campaign)
+
+
+def _with_parameters(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a judge as a job tells it; one queued by an earlier version has two parameters of its own."""
+    older = {name: told[name] for name in ("temperature", "max_tokens") if name in told}
+    rest = {name: value for name, value in told.items() if name not in older}
+    return {"parameters": older, **rest}
 
 
 JOB = JobKind(KIND, "Start of a run", run)

@@ -11,12 +11,14 @@ from typing import Any
 
 from annotation.labels.recording import Answer
 from annotation.models import Question
+from jobs import error_kinds
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
+from jobs.endpoints.parameters import of_sample
 from jobs.models import Call, Run
 from jobs.prompt import OutOfScale, Tokens
 from judges.material.loading import Material, load
-from judges.protocols import Case, Prompt, Reading
+from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.base import Computing
 from judges.protocols.budget import TooLong
 from judges.protocols.needs import Given
@@ -80,13 +82,17 @@ class JudgePreparer:
                 done = Outcome(call.pk, "done", answers, reading.flags)
                 return Asked(call, protocol.key, known=done)
         except TooLong as error:
-            return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=str(error)))
+            too_long = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.OVER_BUDGET)
+            return Asked(call, protocol.key, known=too_long)
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
-            return Asked(call, protocol.key, known=Outcome(call.pk, "failed", error=trouble))
+            broken = Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT)
+            return Asked(call, protocol.key, known=broken)
         read = partial(_read, call, asker, case, material, questions, flags)
-        return Asked(call, protocol.key, prompt, None, spec["model"], spec.get("parameters", {}), read)
+        sent = of_sample(spec.get("parameters", {}), call.sample)
+        told = protocol.reply_tokens if isinstance(protocol, Asking) else 0
+        return Asked(call, protocol.key, prompt, None, spec["model"], sent, read, told)
 
     def _remember(self, ids: set[int]) -> None:
         missing = ids - self._material.keys()
@@ -139,7 +145,7 @@ def _read(
     questions: Questions,
     flags: tuple[str, ...],
     reply: str,
-    tokens: Tokens = (),
+    tokens: Tokens,
 ) -> Read:
     reading = asker.read(reply, tokens, case)
     return Read(answers_of(call, material, questions, reading), (*flags, *reading.flags))

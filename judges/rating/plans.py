@@ -11,6 +11,7 @@ from annotation.models import Campaign, Rater, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
+from jobs.endpoints import parameters
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.prompt_versions import finding
@@ -43,7 +44,7 @@ class RaterPlan:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge as somebody sets it up. Temperature and the most tokens are sent only where given.
+    """A judge as somebody sets it up. `parameters` are those of `jobs.endpoints.parameters`, where given.
 
     `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
     what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
@@ -56,8 +57,7 @@ class Judge:
     protocol: str = ""
     variant: str = ""
     endpoint: Endpoint | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     shows: tuple[str, ...] = ()
     budget: int | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
@@ -77,7 +77,8 @@ class Judge:
         spec |= bound_schemes.spec_of(scheme)
         if endpoint:
             needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
-            spec |= {"model": endpoint.model, "parameters": {**needed, **self._parameters()}}
+            sent = parameters.checked({**needed, **self.parameters})
+            spec |= {"model": endpoint.model, "parameters": sent}
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
@@ -133,19 +134,11 @@ class Judge:
         seen = {} if shows == views.DEFAULT else {"shows": list(shows)}
         return seen if self.budget is None else seen | {"budget": self.budget}
 
-    def _parameters(self) -> dict[str, Any]:
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise JudgeError("The temperature must be between 0 and 2.")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise JudgeError("The most tokens must be at least 1.")
-        given = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in given.items() if value is not None}
-
     def _name(self, title: str, protocol: Protocol, read: Sequence[Rater]) -> str:
         below = f" on {', '.join(rater.name for rater in read)}" if read else ""
         if self.endpoint is None or not protocol.network:
             return f"{protocol.key.replace('_', '-')}{below}"[:180]
-        settings = "".join(f" {name}={value:g}" for name, value in self._parameters().items())
+        settings = parameters.named(parameters.checked(self.parameters))
         return f"{self.endpoint.model} {title}{settings}{below}"[:180]
 
 

@@ -12,8 +12,9 @@ from django.urls import reverse
 
 from annotation.models import Corpus, Rater, Scheme
 from jobs.models import Run
+from jobs.prompt import about_tokens
 from judges.rating.availability import availability, language_warning
-from judges.rating.estimates import estimate, tokens
+from judges.rating.estimates import estimate
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from tests import factories
@@ -69,7 +70,7 @@ def test_an_estimate_is_near_what_a_run_takes_and_keeps_nothing(fake: FakeLLM) -
     begin(corpus, judge, samples=2)
     finish()
     asked = [message["content"] for body in fake.bodies for message in body["messages"]]
-    assert found.tokens_in == pytest.approx(sum(map(tokens, asked)), rel=0.05)
+    assert found.tokens_in == pytest.approx(sum(map(about_tokens, asked)), rel=0.05)
     assert float(found.cost or 0) == pytest.approx((found.tokens_in + 10 * found.tokens_out) / 1e6)
     again = estimate(judge, Selection(corpus, samples=3))
     assert again is not None

@@ -12,7 +12,7 @@ from annotation.labels.recording import Answer
 from annotation.models import Label
 from jobs import runs
 from jobs.asking.outcomes import Outcome, write
-from jobs.models import Call, Run, Worker
+from jobs.models import Call, Run
 from jobs.queue import calls as claiming
 from judges.models import CallLabel
 from judges.rating.plans import Judge
@@ -139,10 +139,3 @@ def test_unfinished_calls_move_to_the_run_that_wants_them(run: Run, fake: FakeLL
     finish()
     assert {found.state for found in Run.objects.all()} == {Run.State.DONE}
     assert fake.requests.total() == 16
-
-
-def test_workers_share_what_an_endpoint_allows() -> None:
-    for name in "abc":
-        Worker.objects.create(name=name, queue="calls", last_seen=timezone.now())
-    Worker.objects.create(name="gone", queue="calls", last_seen=timezone.now() - timedelta(minutes=5))
-    assert (claiming.share(16, "calls"), claiming.share(2, "calls")) == (5, 1)

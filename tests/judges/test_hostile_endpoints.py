@@ -11,7 +11,7 @@ import pytest
 
 from annotation.models import Label
 from jobs import runs
-from jobs.asking import desk as asking
+from jobs.asking import reading
 from jobs.endpoints.receiving import MOST_CHARACTERS
 from jobs.endpoints.wire import MOST_BYTES
 from jobs.models import Call, Run
@@ -106,14 +106,14 @@ def test_whatever_reading_a_reply_raises_fails_that_call_alone(
 ) -> None:
     run = detail(fake)
     victim = run.calls.earliest("pk").pk
-    read = asking._read
+    read = reading.read
 
     def broken(job: Any, reply: Any) -> Any:
         if job.call.pk == victim:
             raise MemoryError("nothing left")
         return read(job, reply)
 
-    monkeypatch.setattr(asking, "_read", broken)
+    monkeypatch.setattr(reading, "read", broken)
     finish()
     assert run.calls.get(pk=victim).error == "defect: MemoryError: nothing left"
     assert run.calls.filter(state=Call.State.DONE).count() == 5
@@ -142,7 +142,7 @@ def test_a_reader_that_does_not_end_is_stopped(fake: FakeLLM, monkeypatch: pytes
         while True:
             pass
 
-    monkeypatch.setattr(asking, "PARSE_SECONDS", 0.05)
+    monkeypatch.setattr(reading, "PARSE_SECONDS", 0.05)
     monkeypatch.setattr(type(PROTOCOLS["cpdscore_detail"]), "parse", endless)
     finish()
     assert set(run.calls.values_list("state", "error")) == {

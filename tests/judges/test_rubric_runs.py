@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -116,6 +117,23 @@ def test_expected_scores_are_asked_with_probabilities_and_answer_a_question_of_t
     assert (question.version.scheme.key, question.level) == ("rubric_expected:comperdial_turn", "interval")
     assert [call.part for call in run.calls.all()] == ["overall", "overall"]
     assert all(call.flags[0].startswith("no_logprobs") for call in run.calls.all())
+
+
+def test_where_the_endpoint_gives_probabilities_the_label_is_the_expected_score(
+    fake: FakeLLM, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = [{"token": text, "logprob": math.log(chance)} for text, chance in (("3", 0.6), ("4", 0.3))]
+    choice = {"index": 0, "message": {"role": "assistant", "content": "3"}, "finish_reason": "stop"}
+    choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+    answer = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 1}})
+    monkeypatch.setattr(fake, "answer", lambda body: (200, answer))
+    judge = Judge("rubric", "expected", endpoint=endpoint, scheme="comperdial_turn")
+    run = begin(small_corpus(dialogues=1, turns=1), judge)
+    finish()
+    label = Label.objects.get(rater=run.rater)
+    assert label.number == pytest.approx(3 + 1 / 3)
+    assert label.explanation == "probabilities 3: 0.667, 4: 0.333"
+    assert run.calls.get().flags == ["outside_scale: 10% of the probability is on no value of the scale"]
 
 
 @pytest.mark.parametrize(

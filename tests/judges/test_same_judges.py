@@ -38,7 +38,7 @@ RELEASED = {
 @pytest.mark.parametrize(("protocol", "variant"), list(RELEASED))
 def test_a_released_judge_keeps_its_name_and_its_fingerprint(protocol: str, variant: str) -> None:
     endpoint = Endpoint(name="e", model="fake-1", base_url="http://127.0.0.1/v1")
-    rater = Judge(protocol, variant, endpoint, temperature=0.2).plan().rater
+    rater = Judge(protocol, variant, endpoint, {"temperature": 0.2}).plan().rater
     assert (rater.name, rater.fingerprint) == RELEASED[protocol, variant]
     assert rater.fingerprint == spec_fingerprint(kind=Rater.Kind.JUDGE, spec=rater.spec)
 

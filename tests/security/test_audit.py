@@ -138,6 +138,12 @@ def _run(by: User) -> Any:
     return actions.start(by=by, **_metric_run())
 
 
+def _paused(by: User) -> Any:
+    from jobs import runs
+
+    return runs.pause(by=by, run=_run(by))
+
+
 def _metric_run() -> dict[str, Any]:
     from judges.rating.metric_plans import metric_plan
     from judges.rating.selection import Selection
@@ -276,6 +282,9 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "jobs.runs.cancel": lambda by: {"run": _run(by)},
     "jobs.runs.retry_failed": lambda by: {"run": _run(by)},
     "jobs.runs.stop": lambda by: {"run": _run(by)},
+    "jobs.runs.pause": lambda by: {"run": _run(by)},
+    "jobs.runs.resume": lambda by: {"run": _paused(by)},
+    "jobs.runs.set_caps": lambda by: {"run": _run(by), "caps": {"cap_calls": None}},
     "judges.rating.actions.start": lambda by: _metric_run(),
 }
 """Each action of the product, with what it is tried with."""

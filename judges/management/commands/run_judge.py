@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from jobs.endpoints.actions import sync_environment
+from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.management.commands._running import RunCommand
@@ -17,6 +19,7 @@ from judges.rating.estimates import estimate
 from judges.rating.lookup import endpoint_named
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
+from judges.rating.settings import settings_of
 from judges.rating.unanswered import unanswered
 
 
@@ -41,8 +44,6 @@ class Command(RunCommand):
             help="whose questions a rubric asks; over a campaign its own by default",
         )
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
-        parser.add_argument("--temperature", type=float, help="sent to the model only where given")
-        parser.add_argument("--max-tokens", type=int, help="most tokens of a reply, sent only where given")
         parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
         parser.add_argument(
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
@@ -66,6 +67,8 @@ class Command(RunCommand):
             help="the judge or metric, by name or fingerprint, whose answers the protocol reads; for a "
             "protocol with needs, once for each",
         )
+        add_parameters(parser)
+        add_settings(parser)
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -82,7 +85,8 @@ class Command(RunCommand):
                 self.stderr.write(asked.sentence())
             elif lacking:
                 self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
-            run = rating.start(by=None, plan=judge.plan(selection.campaign), selection=selection)
+            plan, settings = judge.plan(selection.campaign), settings_of(options)
+            run = rating.start(by=None, plan=plan, selection=selection, settings=settings)
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive([run], options)
@@ -96,14 +100,28 @@ class Command(RunCommand):
             options["protocol"],
             options["variant"],
             endpoint_named(options["endpoint"]) if options["endpoint"] else None,
-            options["temperature"],
-            options["max_tokens"],
+            told(options),
             tuple(options["show"]),
             options["budget"],
             needs=_needs(options["need"]),
             scheme=options["scheme"],
         )
         return judge, selection
+
+
+def add_settings(parser: CommandParser) -> None:
+    """Add what the run may take, and whether it takes replies that are there."""
+    cap = "pause the run before the first call that could pass so "
+    parser.add_argument("--cap-calls", type=int, metavar="N", help=f"{cap}many calls")
+    parser.add_argument("--cap-tokens", type=int, metavar="N", help=f"{cap}many tokens, read and written")
+    parser.add_argument("--cap-cost", type=Decimal, metavar="X", help=f"{cap}much money")
+    parser.add_argument(
+        "--no-cache",
+        dest="use_cache",
+        action="store_false",
+        default=None,
+        help="ask even where an equal request of another run was answered",
+    )
 
 
 def _needs(told: list[str]) -> dict[str, str]:

@@ -1,0 +1,93 @@
+"""From a reply to what a call came to: its answers, or why there are none, and what it cost."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from decimal import Decimal
+
+from jobs import error_kinds
+from jobs.asking.asked import Asked
+from jobs.asking.deadline import TooSlow, within
+from jobs.asking.outcomes import DEFECTS, Kind, Outcome
+from jobs.endpoints import costs
+from jobs.endpoints.probabilities import as_json
+from jobs.endpoints.receiving import Reply
+from jobs.prompt import OutOfScale, Unparseable
+
+logger = logging.getLogger(__name__)
+PARSE_SECONDS = 2.0
+"""Of the processor, for reading one reply: a thousand times what the longest takes."""
+
+
+def read(job: Asked, reply: Reply) -> Outcome:
+    """Read a reply; one that cannot be read is asked for once more where the run allows it, else fails."""
+    try:
+        with within(PARSE_SECONDS):
+            found = job.read(reply.text, reply.tokens)
+    except OutOfScale as error:
+        return unread(job, reply, f"unparseable: {error}", error_kinds.OUT_OF_SCALE)
+    except Unparseable as error:
+        return unread(job, reply, f"unparseable: {error}", error_kinds.UNPARSEABLE)
+    except TooSlow as error:
+        return failed(job, reply, f"unparseable: reading it {error}", error_kinds.UNPARSEABLE)
+    except DEFECTS as error:
+        logger.exception("%s failed on a reply", job.by)
+        trouble = f"defect in {job.by}: {type(error).__name__}: {error}"
+        return failed(job, reply, trouble, error_kinds.DEFECT)
+    return replace(paid(job, reply), answers=found.answers, flags=reply.flags + found.flags)
+
+
+def from_cache(job: Asked) -> Outcome | None:
+    """Read the reply that an equal request got before; None where it does not answer this call.
+
+    Nothing was asked: no tokens, no cost, and what it saved is what the other one cost.
+    """
+    assert job.cached is not None
+    outcome = read(job, job.cached)
+    if outcome.kind != "done":
+        return None
+    free = None if job.saved is None else Decimal(0)
+    return replace(
+        outcome,
+        cached=True,
+        saved=job.saved,
+        asked=0,
+        tokens_in=None,
+        tokens_out=None,
+        cost=free,
+        latency_ms=None,
+    )
+
+
+def unread(job: Asked, reply: Reply | None, why: str, kind: str) -> Outcome:
+    """Ask once more where the run allows it, else fail; what it cost counts either way."""
+    again = job.call.reasked < job.call.run.reasks and job.call.attempts < job.call.run.max_attempts
+    state: Kind = "again" if again else "failed"
+    return replace(paid(job, reply), kind=state, reasked=again, error=why, error_kind=kind)
+
+
+def failed(job: Asked, reply: Reply, why: str, kind: str) -> Outcome:
+    """Fail a call whose reply would be none if it were asked for again, either."""
+    return replace(paid(job, reply), kind="failed", error=why, error_kind=kind)
+
+
+def paid(job: Asked, reply: Reply | None) -> Outcome:
+    """Return the outcome of an answered request, still without its answers."""
+    if reply is None:
+        return Outcome(job.call.pk, "done", asked=1)
+    assert job.endpoint is not None
+    return Outcome(
+        job.call.pk,
+        "done",
+        flags=reply.flags,
+        reply=reply.text,
+        reasoning=reply.reasoning,
+        logprobs=as_json(reply.tokens),
+        reply_form=reply.form,
+        asked=1,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        cost=costs.cost(job.endpoint, reply.tokens_in, reply.tokens_out),
+        latency_ms=reply.latency_ms,
+    )

@@ -1,0 +1,219 @@
+"""The sampling parameters of a request: one table, from which forms, API, commands and checks are made.
+
+A parameter is sent only where it is given, and then it is part of who the judge is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jobs.errors import JobError
+
+Kind = Literal["number", "whole", "choice", "texts", "yes"]
+MOST_WHOLE = 2**31 - 1
+MOST_SEED = 2_000_000_000
+"""So that the seeds of all samples fit into what servers take."""
+MOST_STOPS = 4
+LONGEST_STOP = 100
+"""Characters of a text that ends a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a chat completion. `least` and `most` bound a number, `choices` are those of a choice.
+
+    `excludes` names a parameter that may not be given beside it, `requires` one that must be.
+    """
+
+    name: str
+    kind: Kind
+    label: str
+    help: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    excludes: str = ""
+    requires: str = ""
+
+    def checked(self, value: Any) -> Any:
+        """Return a value as it is sent; raise JobError for one that it cannot have."""
+        return _CHECKS[self.kind](self, value)
+
+    def shown(self, value: Any) -> str:
+        """Return it as it stands in a judge's name."""
+        if self.kind == "number":
+            return f"{self.name}={value:g}"
+        return f"{self.name}={value if self.kind in ('whole', 'choice') else json.dumps(value)}"
+
+
+_TABLE = (
+    Parameter("temperature", "number", "Temperature", "0 to 2. Some models refuse it: leave it empty.", 0, 2),
+    Parameter(
+        "top_p",
+        "number",
+        "Top p",
+        "0 to 1: only the likeliest tokens that together have this probability.",
+        0,
+        1,
+    ),
+    Parameter(
+        "max_tokens",
+        "whole",
+        "Most tokens of a reply",
+        "Not together with the next; reasoning models take the next instead.",
+        1,
+        MOST_WHOLE,
+        excludes="max_completion_tokens",
+    ),
+    Parameter(
+        "max_completion_tokens",
+        "whole",
+        "Most tokens of a reply with its reasoning",
+        "For reasoning models; what they think counts, too.",
+        1,
+        MOST_WHOLE,
+        excludes="max_tokens",
+    ),
+    Parameter(
+        "reasoning_effort",
+        "choice",
+        "Reasoning effort",
+        "For reasoning models; which of these a model knows, its provider says.",
+        choices=("none", "minimal", "low", "medium", "high", "xhigh"),
+    ),
+    Parameter(
+        "seed",
+        "whole",
+        "Seed",
+        "Sample 1 is asked with this seed, sample 2 with the next, and so on.",
+        0,
+        MOST_SEED,
+    ),
+    Parameter(
+        "stop",
+        "texts",
+        "Texts that end a reply",
+        f"One a line, at most {MOST_STOPS}; a reply ends before it.",
+    ),
+    Parameter(
+        "frequency_penalty",
+        "number",
+        "Frequency penalty",
+        "-2 to 2: above 0, words that came often come less.",
+        -2,
+        2,
+    ),
+    Parameter(
+        "presence_penalty",
+        "number",
+        "Presence penalty",
+        "-2 to 2: above 0, words that came at all come less.",
+        -2,
+        2,
+    ),
+    Parameter(
+        "logprobs",
+        "yes",
+        "Probabilities of the reply's tokens",
+        "For judges that read how sure the model was, where the endpoint gives them.",
+    ),
+    Parameter(
+        "top_logprobs",
+        "whole",
+        "Probabilities of so many other tokens",
+        "0 to 20 at each place; needs the probabilities of the reply's tokens.",
+        0,
+        20,
+        requires="logprobs",
+    ),
+)
+PARAMETERS: dict[str, Parameter] = {one.name: one for one in _TABLE}
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are given, as they are sent, in the order of the table; raise JobError.
+
+    None, an empty text, an empty list and a `False` count as not given.
+    """
+    if unknown := sorted(set(given) - PARAMETERS.keys()):
+        raise JobError(f"There is no parameter {unknown[0]!r}; there are {', '.join(PARAMETERS)}.")
+    told = {name: given[name] for name in PARAMETERS if name in given and _is_given(given[name])}
+    found = {name: PARAMETERS[name].checked(value) for name, value in told.items()}
+    for name in found:
+        one = PARAMETERS[name]
+        if one.excludes in found:
+            raise JobError(f"Give either {name} or {one.excludes}, not both.")
+        if one.requires and one.requires not in found:
+            raise JobError(f"{name} needs {one.requires}: give both.")
+    return found
+
+
+def named(parameters: Mapping[str, Any]) -> str:
+    """Return the parameters as they stand in a judge's name, each after a space; '' for none."""
+    known = {**dict.fromkeys(PARAMETERS), **parameters}
+    return "".join(f" {PARAMETERS[name].shown(known[name])}" for name in PARAMETERS if name in parameters)
+
+
+def of_sample(parameters: Mapping[str, Any], sample: int) -> Mapping[str, Any]:
+    """Return the parameters that a sample (from 0) is asked with: sample n is sent the seed plus n."""
+    seed = parameters.get("seed")
+    return parameters if seed is None or not sample else {**parameters, "seed": seed + sample}
+
+
+def most_written(parameters: Mapping[str, Any]) -> int | None:
+    """Return how many tokens a reply has at most, None where nothing limits it."""
+    found: int | None = parameters.get("max_completion_tokens", parameters.get("max_tokens"))
+    return found
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and value is not False and value != "" and value != [] and value != ()
+
+
+def _number(one: Parameter, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise JobError(f"{one.name}: {str(value)[:40]!r} is not a number.")
+    _bounded(one, value)
+    return float(value)
+
+
+def _whole(one: Parameter, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise JobError(f"{one.name}: {str(value)[:40]!r} is not a whole number.")
+    _bounded(one, value)
+    return value
+
+
+def _bounded(one: Parameter, value: float) -> None:
+    assert one.least is not None
+    assert one.most is not None
+    if not one.least <= value <= one.most:  # not a number is in no range
+        raise JobError(f"{one.name} must be between {one.least:,} and {one.most:,}.")
+
+
+def _choice(one: Parameter, value: Any) -> str:
+    if value not in one.choices:
+        raise JobError(f"{one.name}: {str(value)[:40]!r} is not one of {', '.join(one.choices)}.")
+    return str(value)
+
+
+def _texts(one: Parameter, value: Any) -> list[str]:
+    if not isinstance(value, list | tuple) or not all(isinstance(text, str) and text for text in value):
+        raise JobError(f"{one.name} must be a list of texts.")
+    if len(value) > MOST_STOPS or max(map(len, value)) > LONGEST_STOP:
+        raise JobError(f"{one.name}: at most {MOST_STOPS} texts of at most {LONGEST_STOP} characters.")
+    if any("\x00" in text for text in value):
+        raise JobError(f"{one.name}: a text holds a character that cannot be stored.")
+    return list(value)
+
+
+def _yes(one: Parameter, value: Any) -> bool:
+    if value is not True:
+        raise JobError(f"{one.name} is either given or not.")
+    return True
+
+
+_CHECKS = {"number": _number, "whole": _whole, "choice": _choice, "texts": _texts, "yes": _yes}

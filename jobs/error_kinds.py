@@ -1,0 +1,47 @@
+"""Kinds of failures of calls, kept apart where they arise: one table, for pages, API and reports."""
+
+from __future__ import annotations
+
+TRANSPORT = "transport"
+SERVER = "server"
+RATE_LIMIT = "rate_limit"
+ACCESS = "access"
+PARAMETER = "parameter"
+REQUEST = "request"
+CONTEXT_TOO_LONG = "context_too_long"
+OVER_BUDGET = "over_budget"
+REFUSAL = "refusal"
+CONTENT_FILTER = "content_filter"
+TRUNCATED = "truncated"
+UNPARSEABLE = "unparseable"
+OUT_OF_SCALE = "out_of_scale"
+LOST_WORKER = "lost_worker"
+DEFECT = "defect"
+
+ERROR_KINDS: dict[str, str] = {
+    TRANSPORT: "no connection, no reply in time, or none that is one",
+    SERVER: "the endpoint failed (5xx)",
+    RATE_LIMIT: "too many requests for the endpoint (429)",
+    ACCESS: "the endpoint refuses the key, the model or the address",
+    PARAMETER: "the endpoint refuses a parameter",
+    REQUEST: "the endpoint refuses the request",
+    CONTEXT_TOO_LONG: "longer than the model's context",
+    OVER_BUDGET: "longer than the judge's budget of characters",
+    REFUSAL: "the model refuses to answer",
+    CONTENT_FILTER: "held back by the endpoint's content filter",
+    TRUNCATED: "the reply was cut off at its most tokens",
+    UNPARSEABLE: "the reply does not answer in the asked form",
+    OUT_OF_SCALE: "an answer is not on the question's scale",
+    LOST_WORKER: "its worker was lost each time",
+    DEFECT: "a defect in Concord",
+}
+"""What each kind means, in the order in which they are listed."""
+
+
+OLDER = "older"
+"""How addresses name failures from before kinds were kept."""
+
+
+def told(kind: str) -> str:
+    """Return what a kind means; a call that failed before kinds were kept has none."""
+    return ERROR_KINDS.get(kind, "not kept apart: it failed under an earlier version")

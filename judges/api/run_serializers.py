@@ -1,0 +1,45 @@
+"""What the API reads and writes about what runs may take and have taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+CAP_HELP = "The run pauses before the first call that could pass so {}; null: no limit."
+
+
+def cap_fields() -> dict[str, Any]:
+    """Return the fields of what a run may take, by their names."""
+    shared: dict[str, Any] = {"required": False, "allow_null": True, "min_value": 0}
+    whole = shared | {"max_value": 2**53}
+    money = shared | {"max_digits": 14, "decimal_places": 6}
+    return {
+        "cap_calls": serializers.IntegerField(help_text=CAP_HELP.format("many calls"), **whole),
+        "cap_tokens": serializers.IntegerField(help_text=CAP_HELP.format("many tokens"), **whole),
+        "cap_cost": serializers.DecimalField(help_text=CAP_HELP.format("much money"), **money),
+    }
+
+
+class CapsSerializer(serializers.Serializer[Any]):
+    """What a run may take. What is left out stays as it is; null lifts a cap."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields."""
+        return cap_fields()
+
+
+class SpentSerializer(serializers.Serializer[Any]):
+    """What a judge, a campaign or a run took in all."""
+
+    key = serializers.IntegerField(allow_null=True, help_text="Id of the judge, campaign or run.")
+    name = serializers.CharField(allow_null=True)
+    currency = serializers.CharField()
+    runs = serializers.IntegerField()
+    asked = serializers.IntegerField(help_text="Completions that were paid for.")
+    cached = serializers.IntegerField(help_text="Calls that took the reply of an equal request.")
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True, help_text="null: the endpoint had no prices.")
+    at_least = serializers.BooleanField(help_text="Of some calls the cost is not known.")
+    saved = serializers.FloatField(help_text="What the cached calls would have cost.")

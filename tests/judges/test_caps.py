@@ -1,0 +1,261 @@
+"""What a run may take, pausing, and replies that are there: nothing is paid that need not or may not be."""
+
+from __future__ import annotations
+
+import io
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Label
+from config.models import Event
+from jobs import runs, spending
+from jobs.asking import cache
+from jobs.errors import JobError
+from jobs.models import Call, Run
+from jobs.progress import progress
+from judges.rating import actions as rating
+from judges.rating.plans import Judge
+from judges.rating.selection import Selection
+from judges.rating.settings import RunSettings, settings_from
+from tests import factories
+from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
+from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+COST = Decimal(TOKENS_IN * 1 + TOKENS_OUT * 10) / 1_000_000
+"""Of one call, at the prices of `endpoint_of`."""
+
+
+def capped(fake: FakeLLM, parameters: dict[str, Any] | None = None, **caps: Any) -> Run:
+    judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake, concurrency=4), parameters=parameters or {})
+    selection = Selection(small_corpus(dialogues=4))
+    return rating.start(by=None, plan=judge.plan(), selection=selection, settings=RunSettings(caps=caps))
+
+
+def finish_all() -> None:
+    """Work until nothing is ready, however often calls wait for what others will have taken."""
+    for _ in range(20):
+        Call.objects.update(not_before=None)
+        if not finish().runs and not Run.objects.filter(state__in=runs.ACTIVE).exists():
+            return
+    raise AssertionError("the run goes on and on")
+
+
+def test_a_cap_on_calls_is_kept_to_the_call_and_raising_it_goes_on(fake: FakeLLM) -> None:
+    run = capped(fake, cap_calls=10)
+    finish_all()
+    run.refresh_from_db()
+    assert (run.state, fake.requests.total(), Label.objects.count()) == (Run.State.PAUSED, 10, 10)
+    assert run.pause_reason == (
+        "The next call could pass its cap of 10 calls (10 made). Raise the cap to go on."
+    )
+    assert not run.calls.filter(state=Call.State.LEASED).exists()
+    runs.set_caps(by=None, run=run, caps={"cap_calls": 24})
+    finish_all()
+    run.refresh_from_db()
+    assert (run.state, run.pause_reason, fake.requests.total()) == (Run.State.DONE, "", 24)
+
+
+def test_resuming_at_a_cap_pauses_again_without_asking(fake: FakeLLM) -> None:
+    run = capped(fake, cap_calls=0)
+    finish_all()
+    runs.resume(by=None, run=run)
+    finish_all()
+    run.refresh_from_db()
+    assert (run.state, fake.requests.total()) == (Run.State.PAUSED, 0)
+
+
+@pytest.mark.parametrize("limit", [{}, {"max_tokens": 40}])
+def test_tokens_and_money_are_never_more_than_the_cap(fake: FakeLLM, limit: dict[str, int]) -> None:
+    run = capped(fake, limit, cap_tokens=2000)
+    finish_all()
+    state = progress(Run.objects.get())
+    assert state.state == "paused"
+    used = state.tokens_in + state.tokens_out
+    assert 0 < used <= 2000
+    runs.set_caps(by=None, run=run, caps={"cap_tokens": None, "cap_cost": Decimal("0.005")})
+    finish_all()
+    state = progress(Run.objects.get())
+    assert state.state == "paused"
+    assert Decimal(used) / 1_000_000 < (state.cost or 0) <= Decimal("0.005")
+
+
+def test_a_cap_on_money_needs_prices_and_one_on_a_judge_of_rules_is_refused(fake: FakeLLM) -> None:
+    corpus = small_corpus(dialogues=1)
+    free = Judge("cpdscore_detail", endpoint=endpoint_of(fake, price_in=None))
+    with pytest.raises(JobError, match="has no prices, so its cost cannot be capped"):
+        rating.start(
+            by=None,
+            plan=free.plan(),
+            selection=Selection(corpus),
+            settings=RunSettings(caps={"cap_cost": Decimal(1)}),
+        )
+    rules = begin(corpus, Judge("rules_baseline"))
+    with pytest.raises(JobError, match="asks nobody"):
+        runs.set_caps(by=None, run=rules, caps={"cap_calls": 3})
+
+
+def test_a_paused_run_asks_nothing_keeps_what_arrives_and_goes_on(fake: FakeLLM) -> None:
+    run = begin(small_corpus(), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
+    by = factories.user("rei", researcher=True)
+    runs.pause(by=by, run=run)
+    finish()
+    run.refresh_from_db()
+    assert (run.state, run.pause_reason, run.paused_by, fake.requests.total()) == (
+        Run.State.PAUSED,
+        "Paused by rei.",
+        by,
+        0,
+    )
+    with pytest.raises(JobError, match="only one that waits or runs can be paused"):
+        runs.pause(by=by, run=run)
+    runs.set_caps(by=by, run=run, caps={"cap_calls": 100})
+    assert Run.objects.get().state == Run.State.PAUSED, "who paused it by hand resumes it by hand"
+    runs.resume(by=by, run=run)
+    finish()
+    assert (Run.objects.get().state, fake.requests.total()) == (Run.State.DONE, 12)
+    verbs = Event.objects.filter(subject=f"run {run.pk}").values_list("verb", flat=True)
+    assert {"pause run", "cap run", "resume run"} <= set(verbs)
+
+
+def test_a_paused_run_whose_last_calls_end_is_done_and_one_can_be_cancelled(fake: FakeLLM) -> None:
+    run = begin(small_corpus(dialogues=1), Judge("rules_baseline"))
+    Run.objects.update(state=Run.State.PAUSED)
+    run.calls.update(state=Call.State.DONE)
+    assert runs.settle(run.pk) == Run.State.DONE
+    other = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
+    assert runs.cancel(by=None, run=runs.pause(by=None, run=other)).state == Run.State.CANCELLED
+
+
+def twice(fake: FakeLLM, **how: Any) -> tuple[Run, Run]:
+    """Run a judge over two corpora that hold the same texts: what it sends is the same."""
+    judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake))
+    first = begin(small_corpus(), judge)
+    finish()
+    second = rating.start(
+        by=None, plan=judge.plan(), selection=Selection(small_corpus()), settings=RunSettings(**how)
+    )
+    finish()
+    return Run.objects.get(pk=first.pk), Run.objects.get(pk=second.pk)
+
+
+def test_an_equal_request_of_another_run_is_answered_from_the_cache(fake: FakeLLM) -> None:
+    first, second = twice(fake)
+    assert (second.state, fake.requests.total()) == (Run.State.DONE, 12)
+    assert set(second.calls.values_list("cached", "asked", "cost", "saved")) == {(True, 0, Decimal(0), COST)}
+    assert set(second.calls.values_list("reply")) == set(first.calls.values_list("reply"))
+    assert Label.objects.filter(item__continuation__dialogue__corpus=second.corpus).count() == 12
+    state = progress(second)
+    assert (state.cached, state.asked, state.tokens_in, state.cost, state.saved) == (12, 0, 0, 0, 12 * COST)
+
+
+def test_the_cache_can_be_switched_off(fake: FakeLLM) -> None:
+    _, second = twice(fake, use_cache=False)
+    assert (second.use_cache, fake.requests.total()) == (False, 24)
+    assert not Call.objects.filter(cached=True).exists()
+
+
+def test_samples_items_of_one_run_and_other_parameters_never_share_a_reply(fake: FakeLLM) -> None:
+    corpus, endpoint = small_corpus(dialogues=1, turns=1), endpoint_of(fake)
+    begin(corpus, Judge("cpdscore_detail", endpoint=endpoint), samples=3)
+    finish()
+    begin(corpus, Judge("cpdscore_detail", endpoint=endpoint, parameters={"temperature": 0.5}))
+    finish()
+    assert fake.requests.total() == 4
+    hashes = set(Call.objects.values_list("request_hash", flat=True))
+    assert len(hashes) == 4
+
+
+def test_a_failed_reply_is_not_taken_and_one_that_does_not_answer_is_asked_for(
+    fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.mode = "malformed"
+    first, second = twice(fake)
+    assert (first.state, second.state) == (Run.State.FAILED, Run.State.FAILED)
+    assert fake.requests.total() == 48, "each of the 24 calls was asked twice"
+    fake.mode = "good"
+    found = cache._reply("what?", "", None, "text", COST)
+    monkeypatch.setattr(cache, "_found", lambda wanted: {job.call.pk: found for job in wanted})
+    runs.retry_failed(by=None, run=second)
+    finish()
+    second.refresh_from_db()
+    assert (second.state, fake.requests.total()) == (Run.State.DONE, 60)
+    assert not second.calls.filter(cached=True).exists()
+
+
+def test_what_judges_cost_adds_up_by_judge_campaign_and_run(fake: FakeLLM) -> None:
+    first, second = twice(fake)
+    by_run = [spending.as_row(row) for row in spending.spent("run")]
+    assert [(row["key"], row["asked"], row["cached"], row["cost"], row["saved"]) for row in by_run] == [
+        (first.pk, 12, 0, 12 * COST, 0),
+        (second.pk, 0, 12, 0, 12 * COST),
+    ]
+    (judge,) = (spending.as_row(row) for row in spending.spent("judge"))
+    assert (judge["key"], judge["asked"], judge["cached"]) == (first.rater_id, 12, 12)
+    (whole,) = (spending.as_row(row) for row in spending.spent("campaign"))
+    assert (whole["key"], whole["runs"], whole["cost"], whole["at_least"]) == (None, 2, 12 * COST, False)
+
+
+def command(*arguments: str) -> list[dict[str, Any]]:
+    out = io.StringIO()
+    call_command("runs", *arguments, stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_the_command_lists_pauses_caps_resumes_and_adds_up(fake: FakeLLM) -> None:
+    run = capped(fake, cap_calls=3)
+    number = str(run.pk)
+    assert command("--pause", number)[0]["state"] == "paused"
+    assert command("--resume", number)[0]["state"] == "queued"
+    finish_all()
+    assert command()[0]["pause_reason"].startswith("The next call could pass its cap of 3 calls")
+    lifted = command("--cap", number, "--cap-calls", "none", "--cap-cost", "1.5")[0]
+    assert (lifted["state"], lifted["cap_calls"], lifted["cap_cost"]) == ("queued", None, 1.5)
+    finish_all()
+    assert command("--costs", "judge")[0]["asked"] == 24
+    for wrong, message in (
+        (("--cap", number), "Give --cap ID together with"),
+        (("--cap", number, "--cap-calls", "x"), "--cap-calls x: not a number"),
+        (("--pause", number), "is done: only one that waits or runs"),
+        (("--pause", "99999"), "There is no run 99999"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            command(*wrong)
+
+
+def test_pages_and_api_pause_cap_and_resume(client: Client, fake: FakeLLM) -> None:
+    client.force_login(factories.user(researcher=True))
+    run = capped(fake, cap_calls=2)
+    finish_all()
+    shown = client.get(reverse("run", args=[run.pk])).content.decode()
+    assert "The next call could pass its cap of 2 calls (2 made). Raise the cap to go on." in shown
+    wrong = client.post(reverse("cap-run", args=[run.pk]), {"cap_calls": "-1"})
+    assert wrong.status_code == 422
+    assert "greater than or equal to 0" in wrong.content.decode()
+    client.post(reverse("cap-run", args=[run.pk]), {"cap_calls": "3"})
+    finish_all()
+    client.post(reverse("resume-run", args=[run.pk]))
+    assert Run.objects.get().state == Run.State.QUEUED
+    client.post(reverse("pause-run", args=[run.pk]))
+    assert Run.objects.get().state == Run.State.PAUSED
+    capped_to = client.post(
+        reverse("api-cap-run", args=[run.pk]), {"cap_calls": None}, content_type="application/json"
+    )
+    assert capped_to.json()["progress"]["cap_calls"] is None
+    assert client.post(reverse("api-pause-run", args=[run.pk])).status_code == 400
+    assert client.post(reverse("api-resume-run", args=[run.pk])).json()["state"] == "queued"
+    costs = client.get(reverse("api-run-costs"), {"by": "run"}).json()
+    assert [(row["key"], row["asked"]) for row in costs["results"]] == [(run.pk, 3)]
+    assert "3" in client.get(reverse("run-costs")).content.decode()
+
+
+def test_settings_travel_through_a_job() -> None:
+    told = RunSettings(False, {"cap_calls": 3, "cap_cost": Decimal("0.5")})
+    assert settings_from(json.loads(json.dumps(told.as_json()))) == told
+    assert settings_from({}) == RunSettings()
