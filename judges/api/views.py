@@ -132,6 +132,7 @@ def _judge(data: dict[str, Any]) -> Judge:
         budget=data["budget"],
         needs=data["needs"],
         prompt=data["prompt"],
+        scheme=data["scheme"],
     )
 
 

@@ -238,8 +238,11 @@ def check(*, protocol: str, variant: str, wording: Wording) -> None:
         raise JudgeError(
             f"{protocol} has no variant {variant!r}; it has {', '.join(filter(None, found.variants))}."
         )
-    if wording.form and wording.form not in found.forms:
-        raise JudgeError(f"{protocol} reads no reply of the form {wording.form!r}.")
+    if wording.form and wording.form not in found.forms_of(variant):
+        known = ", ".join(filter(None, found.forms_of(variant))) or "one form alone"
+        raise JudgeError(
+            f"{protocol} {variant} reads no reply of the form {wording.form!r}; it reads {known}."
+        )
     if problems := wording.problems(found.known_variables(variant)):
         raise JudgeError(" ".join(problems))
 

@@ -13,7 +13,9 @@ from django.urls import reverse
 from annotation.models import Label
 from jobs.models import Call
 from judges.protocols.cocoeval_behaviours import KEYS
+from judges.rating.estimates import estimate
 from judges.rating.plans import Judge
+from judges.rating.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -54,7 +56,11 @@ def test_one_behaviour_a_call_is_a_judge_of_its_own_with_the_same_labels(
 ) -> None:
     corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake)
     whole = begin(corpus, Judge("cocoeval_behaviours", endpoint=endpoint))
-    apart = begin(corpus, Judge("cocoeval_behaviours", "one_behaviour", endpoint=endpoint))
+    one = Judge("cocoeval_behaviours", "one_behaviour", endpoint=endpoint)
+    asked = estimate(one, Selection(corpus))
+    assert asked is not None
+    assert asked.calls == 10
+    apart = begin(corpus, one)
     finish()
     assert whole.rater != apart.rater
     assert (whole.rater.name, apart.rater.name) == (

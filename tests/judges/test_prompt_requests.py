@@ -44,7 +44,11 @@ class Recording(FakeLLM):
 @pytest.mark.parametrize(
     "how",
     [
-        {"protocol": "cpdscore_simple", "parameters": {"temperature": 0.25, "max_tokens": 77}, "budget": 1500},
+        {
+            "protocol": "cpdscore_simple",
+            "parameters": {"temperature": 0.25, "max_tokens": 77},
+            "budget": 1500,
+        },
         {"prompt": "odd@1", "parameters": {"max_tokens": 5}},
         {"protocol": "cocoeval_behaviours", "parameters": {"temperature": 1.0}},
     ],
