@@ -6,8 +6,9 @@ from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 
 from calibration.exports import kept
-from calibration.models import Export, Gold, Report, Study
+from calibration.models import Export, ForAdjudication, Gold, Report, Study
 from jobs.models import Job
+from judges.models import Bench, Draft
 
 
 def study(pk: int) -> Study:
@@ -34,3 +35,19 @@ def export(pk: int) -> Export:
 def export_job_of(pk: int, user: User) -> Job:
     """Return the job that writes a large download, for whoever asked for it alone."""
     return get_object_or_404(Job, pk=pk, kind=kept.KIND, created_by=user)
+
+
+def bench(pk: int) -> Bench:
+    """Return a bench of the workbench with what it is about. Researchers see every bench."""
+    return get_object_or_404(Bench.objects.select_related("corpus", "campaign", "split"), pk=pk)
+
+
+def draft(bench: Bench, number: int) -> Draft:
+    """Return a draft of a bench by its number."""
+    related = ("bench__corpus", "bench__campaign", "bench__split", "rater", "kept_rater", "text", "endpoint")
+    return get_object_or_404(Draft.objects.select_related(*related), bench=bench, number=number)
+
+
+def for_adjudication(pk: int) -> ForAdjudication:
+    """Return what waits, or waited, for adjudication."""
+    return get_object_or_404(ForAdjudication, pk=pk)

@@ -9,6 +9,7 @@ CalibrationError
 ├── CountsRefused    counts by system and condition cannot be made like this
 ├── LevelsRefused    turns and whole continuations cannot be put side by side
 ├── PlanRefused      a study cannot be planned like this
+├── WorkbenchRefused  something cannot be done on the judge workbench
 ├── GoldRuleError    gold labels cannot be made like this
 ├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus is not for download like this
@@ -51,6 +52,10 @@ class LevelsRefused(CalibrationError):
 
 class PlanRefused(CalibrationError):
     """Why there is no plan."""
+
+
+class WorkbenchRefused(CalibrationError):
+    """Why something on the workbench cannot be shown or done."""
 
 
 class GoldRuleError(CalibrationError):

@@ -14,6 +14,10 @@ from calibration.pages import (
     studies,
     transcripts,
     turns_and_whole,
+    workbench,
+    workbench_checks,
+    workbench_differences,
+    workbench_versions,
 )
 
 urlpatterns = [
@@ -60,4 +64,22 @@ urlpatterns = [
     path("exports/transcripts/", transcripts.choose_transcripts, name="transcripts"),
     path("exports/transcripts.<str:form>", transcripts.transcripts_file, name="export-transcripts"),
     path("exports/files/<int:pk>/", exports.written_file, name="export-file"),
+    path("workbench/", workbench.index, name="workbench"),
+    path("workbench/new/", workbench.new_bench, name="new-bench"),
+    path("workbench/<int:pk>/", workbench.bench, name="bench"),
+    path("workbench/<int:pk>/drafts/<int:number>/", workbench.draft_panel, name="draft-panel"),
+    path("workbench/<int:pk>/drafts/<int:number>/<str:verb>/", workbench.draft_act, name="draft-act"),
+    path(
+        "workbench/<int:pk>/disagreements/", workbench_differences.bench_differences, name="bench-differences"
+    ),
+    path("workbench/<int:pk>/mark/", workbench_differences.bench_mark, name="bench-mark"),
+    path("workbench/<int:pk>/marks.<str:form>", workbench_differences.bench_marks, name="bench-marks"),
+    path("workbench/<int:pk>/versions/", workbench_versions.bench_versions, name="bench-versions"),
+    path("workbench/<int:pk>/checks/", workbench_checks.bench_checks, name="bench-checks"),
+    path("adjudication/", workbench_differences.adjudication, name="adjudication"),
+    path(
+        "adjudication/<int:pk>/withdraw/",
+        workbench_differences.withdraw_adjudication,
+        name="withdraw-adjudication",
+    ),
 ]

@@ -20,7 +20,7 @@ from annotation.models import Campaign, Corpus, Import, Rater
 from annotation.text.item_keys import parse_item_key
 from calibration.models import Report
 from calibration.studies import actions as studies
-from demo import build, simulate, truth
+from demo import build, judging, marked, simulate, truth
 from demo.raters import RATERS
 from demo.simulate import SimulatedAnswer
 from jobs import runs
@@ -61,6 +61,7 @@ CORPORA = (
         "meetings",
         {"cocoeval_behaviours": simulate.behaviour_answers, "cocoeval_overall": simulate.overall_answers},
     ),
+    DemoCorpus(judging.CORPUS, "judges", {"comperdial_turn": marked.answers}),
     DemoCorpus(
         "Demo personas",
         "personas",
@@ -168,6 +169,15 @@ def _finish(run: Run) -> None:
             work(run.queue, seconds=PATIENCE, heart=heart, only=[run.pk])
             time.sleep(0.1)
             run.refresh_from_db()
+
+
+def fake_judges(url: str, *, by: User) -> list[Run]:
+    """Run the judges that ask the fake model at a base URL, and wait for them as for the other judge."""
+    found = judging.runs(url, by=by)
+    for run in found:
+        if run.state in runs.ACTIVE:
+            _finish(run)
+    return found
 
 
 def report(corpus: DemoCorpus, *, by: User) -> Report:

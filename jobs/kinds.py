@@ -30,6 +30,7 @@ KINDS: dict[str, str] = {
     "starting": "judges.rating.job",
     "export": "calibration.exports.job",
     "calls": "jobs.many_calls",
+    "search": "calibration.searches.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -42,6 +43,8 @@ QUEUES: dict[str, str] = {
 
 RUN_KINDS: dict[str, str] = {
     "judge": "judges.rating.judge_calls",
+    "draft": "judges.drafts.draft_calls",
+    "improve": "calibration.searches.improving",
     "metric": "judges.rating.metric_calls",
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""

@@ -10,7 +10,7 @@ The first split of a corpus is its lock: another one that shows some of its test
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,8 +18,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.corpora import openings
 from annotation.errors import SplitRefused
-from annotation.models import Corpus, Split, SplitCluster, TestLook
+from annotation.models import Corpus, Rater, Split, SplitCluster, TestLook
 from config.models import Event
 
 
@@ -137,13 +138,18 @@ def _part(split: Split, cluster: str) -> str:
 
 
 @transaction.atomic
-def open_test(*, split: Split, by: User | None, purpose: str) -> TestLook:
-    """Log a look at the test part, with who and for what; the split is fixed by it."""
+def open_test(*, split: Split, by: User | None, purpose: str, raters: Collection[Rater] = ()) -> TestLook:
+    """Log a look at the test part, with who and for what; the split is fixed by it.
+
+    It opens test for the judges among `raters`, whose figures are looked at, and names them.
+    """
     if not purpose.strip():
         raise SplitRefused("say what test is opened for: it is printed on every report that shows it")
     fix(split=split, by=by)
-    look = TestLook.objects.create(split=split, by=by, purpose=purpose.strip())
-    _log(by, "open test", split, purpose=look.purpose)
+    judges = [rater.name for rater in raters if rater.kind == Rater.Kind.JUDGE]
+    look = TestLook.objects.create(split=split, by=by, purpose=purpose.strip(), judges=judges)
+    _log(by, "open test", split, purpose=look.purpose, judges=judges)
+    openings.open_for(split=split, raters=raters, by=by, reason=purpose)
     return look
 
 

@@ -7,7 +7,7 @@ from annotation.models.labels import Label, Occasion, live_labels
 from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion
-from annotation.models.splits import Split, SplitCluster, TestLook
+from annotation.models.splits import JudgeOpening, Split, SplitCluster, TestLook
 from annotation.models.uploads import Upload
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Guidelines",
     "Import",
     "Item",
+    "JudgeOpening",
     "Label",
     "LabelCount",
     "Occasion",

@@ -56,9 +56,31 @@ class TestLook(models.Model):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     at = models.DateTimeField(auto_now_add=True)
     purpose = models.TextField()
+    judges = models.JSONField(default=list)
+    """The names of the judges whose figures were asked for."""
 
     class Meta:
         ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.by_id} at {self.at}"
+
+
+class JudgeOpening(models.Model):
+    """Test opened for one judge of a split, once, with a reason. Versions of one judge share its `family`."""
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="openings")
+    rater = models.ForeignKey("annotation.Rater", on_delete=models.CASCADE, related_name="openings")
+    family = models.CharField(max_length=300)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    at = models.DateTimeField(auto_now_add=True)
+    reason = models.TextField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["split", "rater"], name="test_opened_once_per_judge"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rater_id} on {self.split_id}"

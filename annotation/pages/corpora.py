@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import access
 from annotation.corpora import reading as browsing
 from annotation.corpora import searching, splits
+from annotation.corpora.openings import openings
 from annotation.deletion import job as deletion
 from annotation.errors import DeletionRefused, SplitRefused
 from annotation.labels import counts as label_counts
@@ -88,6 +89,7 @@ def _splits(corpus: Corpus) -> list[dict[str, Any]]:
             "dev": split.clusters.filter(part="dev").count(),
             "test": split.clusters.filter(part="test").count(),
             "looks": split.looks.select_related("by"),
+            "openings": openings(split),
         }
         for split in corpus.splits.order_by("id")
     ]

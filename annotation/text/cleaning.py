@@ -3,7 +3,9 @@
 What nobody can see (controls, tag characters, soft hyphens, variation selectors, zero-width and direction
 marks) is left out, because it could carry words to a judge that no person reads. A joiner stays where the
 scripts that are written with it need it. Runs of brackets that look like Concord's marks around quoted
-material become one bracket. Every kind of line break is a plain one.
+material become one bracket. What chat templates use as their own tokens (`<|im_start|>`, `[INST]`, `</s>`)
+gets other brackets: some servers take it for the token itself wherever it stands. Every kind of line break is
+a plain one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ _LEFT, _RIGHT = "<＜﹤‹«⟨⟪≪❬❮❰˂ᐸ", ">＞﹥›»⟩⟫≫❭
 _WIDE_LEFT, _WIDE_RIGHT = "〈〈《", "〉〉》"
 _OPENING = re.compile(f"[{_LEFT}{_WIDE_LEFT}]{{3,}}|[{_LEFT}]{{2,}}|⋘")
 _CLOSING = re.compile(f"[{_RIGHT}{_WIDE_RIGHT}]{{3,}}|[{_RIGHT}]{{2,}}|⋙")
+_TOKEN = re.compile(
+    "<([|｜][^\\s|｜<>]{1,60}[|｜]|/?s|/?bos|/?eos|pad|unk|start_of_turn|end_of_turn|start_of_image)>"
+    "|\\[(/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|/?TOOL_CALLS|IMG)\\]"
+)
 
 
 def clean(text: str) -> str:
@@ -32,7 +38,11 @@ def clean(text: str) -> str:
         text = _JOINER.sub("", _INVISIBLE.sub("", _BREAKS.sub("\n", text)))
     elif not text.isprintable():
         text = _INVISIBLE.sub("", _BREAKS.sub("\n", text))
-    return _CLOSING.sub("›", _OPENING.sub("‹", text))
+    return _CLOSING.sub("›", _OPENING.sub("‹", _TOKEN.sub(_as_text, text)))
+
+
+def _as_text(token: re.Match[str]) -> str:
+    return f"‹{token[1] or token[2]}›"
 
 
 def one_line(text: str) -> str:

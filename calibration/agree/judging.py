@@ -18,6 +18,7 @@ from calibration.statistics.core.resampling import Plan
 from calibration.statistics.core.types import Samples
 from calibration.statistics.judges_compared import Comparisons, judges_compared
 from calibration.statistics.keys import DIFFERENCE, KeyRow, KeyTable, keys_of
+from calibration.statistics.panels import PANEL
 
 KEY_WORDS = {
     "accuracy": "Accuracy",
@@ -42,6 +43,15 @@ class Readings:
         """Return the means of continuations or systems."""
         mean = aggregate(self.mean, unit) if self.mean is not None else None
         return replace(self, first=aggregate(self.first, unit), mean=mean)
+
+    def beside(self, ratings: Ratings) -> Readings:
+        """Return them with the panels that ratings have: a panel answers once, whatever the policy."""
+        for column in ratings.of_kind(PANEL):
+            told = ratings.raters[column], ratings.values[:, column], PANEL, ratings.on_scale[column]
+            mean = self.mean.with_column(*told) if self.mean is not None else None
+            first = self.first if self.first is ratings else self.first.with_column(*told)
+            self = replace(self, first=first, mean=mean)
+        return self
 
     def keyed(self, name: str | None) -> Readings:
         """Return them with one rater taken as the answer key."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from pathlib import Path
 
-from calibration.agree import extras
+from calibration.agree import extras, panels
 from calibration.agree.by_level import options as level_options
 from calibration.agree.more import MORE
 from calibration.statistics.cocoeval import POLICIES
@@ -72,6 +72,7 @@ def _add_more(parser: ArgumentParser) -> None:
     for more in MORE:
         parser.add_argument(more.option, action="append_const", const=more, dest="more", help=more.help)
     extras.add_arguments(parser)
+    panels.add_arguments(parser)
     parser.add_argument(
         "--verify",
         action="store_true",

@@ -18,7 +18,9 @@ NAMES = {
     "mae": "Mean absolute error",
     "rmse": "Root mean squared error",
     "mean_error": "Mean error",
+    "mean_absolute_error": "Mean absolute error",
 }
+FLOORS = {"floor_": "with people", "baseline_": "baseline with people"}
 SIDES = (
     ("people_", "people with people"),
     ("judge_", "judge with people"),
@@ -64,6 +66,10 @@ def title_of(name: str) -> str:
         return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
     if name.removeprefix(PREVALENCE) in PREVALENCES:
         return PREVALENCES[name.removeprefix(PREVALENCE)]
+    for prefix in ("floor_", "baseline_"):
+        if name.startswith(prefix):
+            key = name.removeprefix(prefix)
+            return f"{NAMES.get(key) or title_of(key)}, {FLOORS[prefix]}"
     if told := SCORED.get(name) or figure_title(name):
         return told
     name = name.removeprefix("table7_")

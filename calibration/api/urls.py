@@ -12,6 +12,8 @@ from calibration.api import (
     profiles,
     studies,
     turns_and_whole,
+    workbench,
+    workbench_findings,
 )
 
 urlpatterns = [
@@ -43,4 +45,23 @@ urlpatterns = [
     path("exports/packages/<str:kind>.zip", exports.package, name="api-export-package"),
     path("exports/transcripts.<str:form>", exports.transcripts, name="api-export-transcripts"),
     path("exports/files/<int:pk>/", exports.written_file, name="api-export-file"),
+    path("workbench/", workbench.bench_list, name="api-benches"),
+    path("workbench/<int:pk>/", workbench.bench_one, name="api-bench"),
+    path("workbench/<int:pk>/drafts/", workbench.bench_try, name="api-try-draft"),
+    path("workbench/<int:pk>/drafts/<int:number>/", workbench.draft_one, name="api-draft"),
+    path("workbench/<int:pk>/drafts/<int:number>/<str:verb>/", workbench.draft_act, name="api-draft-act"),
+    path(
+        "workbench/<int:pk>/disagreements/",
+        workbench_findings.bench_disagreements,
+        name="api-bench-disagreements",
+    ),
+    path("workbench/<int:pk>/marks/", workbench_findings.bench_marks, name="api-bench-marks"),
+    path("workbench/<int:pk>/versions/", workbench_findings.bench_versions, name="api-bench-versions"),
+    path("workbench/<int:pk>/checks/", workbench_findings.bench_checks, name="api-bench-checks"),
+    path("adjudication/", workbench_findings.adjudication, name="api-adjudication"),
+    path(
+        "adjudication/<int:pk>/withdraw/",
+        workbench_findings.withdraw_adjudication,
+        name="api-withdraw-adjudication",
+    ),
 ]

@@ -10,9 +10,9 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import splits
+from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
-from annotation.models import Split, TestLook
+from annotation.models import Rater, Split, TestLook
 from calibration.counts import answers, choices
 from calibration.counts.choices import Chosen
 from calibration.counts.query import CountsQuery, part_of
@@ -71,6 +71,8 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
     clusters = None if split is None else splits.clusters(split=split, part=part)
     counted = census(query.scope)
     chosen = choices.choose(query, counted)
+    if split is not None and part == "test":
+        _check_opened(split, chosen)
     made, found, rated, people = _read(query, chosen, clusters)
     if not len(made):
         raise CountsRefused(f"{chosen.name} has counts or scores of no continuation of the {part} part")
@@ -96,6 +98,12 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
     )
 
 
+def _check_opened(split: Split, chosen: Chosen) -> None:
+    raters = Rater.objects.filter(pk__in=[info.id for info in chosen.raters])
+    if closed := openings.unopened(split, raters):
+        raise CountsRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
+
+
 @transaction.atomic
 def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
     """Log a look at test, with who and for what. Its counts can then be computed.
@@ -106,7 +114,7 @@ def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
     if split is None:
         raise CountsRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
     try:
-        return splits.open_test(split=split, by=by, purpose=purpose)
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=_judges(query))
     except SplitRefused as error:
         raise CountsRefused(str(error)) from error
 
@@ -116,6 +124,15 @@ def compute_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Cou
     """Log a look at test and return the counts there; where they cannot be made, there was no look."""
     open_test(query=query, by=by, purpose=purpose)
     return compute(query=replace(query, part="test"), by=by)
+
+
+def _judges(query: CountsQuery) -> list[Rater]:
+    """Return the judge whose marks a query counts, where it is one."""
+    try:
+        chosen = choices.choose(query, census(query.scope))
+    except CountsRefused:
+        return []  # it will be refused for that when it is counted
+    return list(Rater.objects.filter(pk__in=[info.id for info in chosen.raters], kind=Rater.Kind.JUDGE))
 
 
 def _read(

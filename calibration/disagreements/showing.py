@@ -14,6 +14,8 @@ from annotation.corpora import dialogue_view
 from annotation.models import Item, Turn, turn_numbers
 from calibration.disagreements.measure import Comparison
 from calibration.disagreements.reading import RatedQuestion
+from calibration.reading.census import QuestionInfo
+from calibration.statistics import Ratings
 
 BEFORE = 2
 BEGINNING = 3
@@ -42,10 +44,15 @@ class Shown:
 
 def value_name(asked: RatedQuestion, value: float) -> str:
     """Return an answer in words: its category, its anchor where it is yes or no, else the number."""
-    question, names = asked.data.subject.question, asked.ratings.names
+    return named_value(asked.data.subject.question, asked.ratings, value)
+
+
+def named_value(question: QuestionInfo, ratings: Ratings, value: float) -> str:
+    """Return an answer to a question, as its ratings hold it, in words."""
+    names = ratings.names
     if names is not None and value == int(value):
         return names[int(value)]
-    if asked.ratings.level == "binary":
+    if ratings.level == "binary":
         return question.anchors.get(f"{value:g}") or WORDS.get(f"{value:g}", f"{value:g}")
     return f"{value:.3g}"
 
@@ -58,7 +65,7 @@ def shown(
     related = ("continuation__dialogue", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk(ids)
     reasons = _reasons(asked, ids)
-    lines = _lines([items[pk] for pk in dict.fromkeys(ids)])
+    lines = lines_of([items[pk] for pk in dict.fromkeys(ids)])
     return [
         Shown(
             items[pk],
@@ -108,7 +115,7 @@ def _reasons(asked: RatedQuestion, ids: Sequence[int]) -> dict[tuple[int, str, s
     return found
 
 
-def _lines(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
+def lines_of(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
     """Return each item's turn with the BEFORE turns before it, or the first turns of a whole continuation."""
     spans = {item.pk: _span(item) for item in items}
     wanted = [

@@ -1,7 +1,20 @@
-"""The tables of studies, gold labels and exports."""
+"""The tables of studies, gold labels, exports and the workbench."""
 
 from calibration.models.exports import Export
 from calibration.models.gold import Gold, GoldLabel
+from calibration.models.searches import Search, SearchRequest, SearchText
 from calibration.models.studies import Report, Study
+from calibration.models.workbench import ForAdjudication, Mark
 
-__all__ = ["Export", "Gold", "GoldLabel", "Report", "Study"]
+__all__ = [
+    "Export",
+    "ForAdjudication",
+    "Gold",
+    "GoldLabel",
+    "Mark",
+    "Report",
+    "Search",
+    "SearchRequest",
+    "SearchText",
+    "Study",
+]

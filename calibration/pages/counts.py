@@ -92,7 +92,11 @@ def counts_test(request: HttpRequest, pk: int) -> HttpResponse:
     query = request.GET.copy()
     query.pop("part", None)
     try:
-        open_test(query=CountsQuery(corpus), by=_user(request), purpose=purpose)
+        open_test(
+            query=CountsQuery(corpus, rater=_given(request).get("rater", "")),
+            by=_user(request),
+            purpose=purpose,
+        )
         query["part"] = "test"
     except CalibrationError as refused:
         messages.error(request, f"Test was not opened: {refused}.")

@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access as loading
+from annotation.corpora.openings import unopened
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
@@ -163,6 +164,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
         jobs.report_or_job(study=study, part="test", by=user)
         return redirect(_address(study, "report", part="test"))
     context = _frame(study) | {"form": form, "split": split, "looks": split.looks.select_related("by")}
+    context |= {"judges": [rater.name for rater in unopened(split, studies.judges_of(study))]}
     return render(request, "calibration/open_test.html", context, status=422 if form.errors else 200)
 
 

@@ -13,6 +13,7 @@ from calibration.reading.census import Census
 from calibration.reading.definitions import DEFAULT_STATISTICS, EPSILON
 from calibration.reading.scale_maps import ScaleMap
 from calibration.statistics.core.base import Family
+from calibration.statistics.panels import RULES
 from calibration.statistics.table import described
 
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
@@ -79,6 +80,25 @@ class StudyForm(LevelFields):
         "people, 0.1 beside a crowd.",
     )
 
+    panel = forms.ChoiceField(
+        required=False,
+        choices=[("", "none"), *((rule, rule) for rule in RULES)],
+        label="Answers of several judges become one by",
+        help_text="Weighted: by agreement with people on dev. A tie is no answer. More than one panel: by "
+        "definition, with the command or the API.",
+    )
+    members = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all judges."
+    )
+    least = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=1000,
+        label="Members who must answer",
+        help_text="Left empty: more than half.",
+    )
+    no_baselines = forms.BooleanField(required=False, label="Leave out the baselines that judges stand above")
+
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer([rater.name for rater in counted.raters.values()], conditions)
@@ -89,6 +109,8 @@ class StudyForm(LevelFields):
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
         self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
+        judges = [(r.name, r.name) for r in counted.raters.values() if r.kind == "judge"]
+        self._choices("members", judges)
         self._choices("statistics", _families())
         self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
 
@@ -104,6 +126,12 @@ class StudyForm(LevelFields):
             self.add_error("answering", "Choose both questions of the link, or neither.")
         if data.get("answering") and data.get("answering") == data.get("answered"):
             self.add_error("answering", "Choose two different questions.")
+        if (data.get("members") or data.get("least")) and not data.get("panel"):
+            self.add_error("panel", "Choose the rule of the panel whose members these are.")
+        if len(data.get("members") or []) == 1:
+            self.add_error("members", "A panel has two members or more.")
+        if data.get("members") and (data.get("least") or 0) > len(data["members"]):
+            self.add_error("least", f"There are only {len(data['members'])} members.")
         if data.get("answering") and data.get("map") == "linear" and "ranges" not in self.errors:
             try:
                 self._map(data)
@@ -133,6 +161,11 @@ class StudyForm(LevelFields):
                 written[key] = data[key]
         if data["epsilon"] is not None:
             written["epsilon"] = data["epsilon"]
+        if data["panel"]:
+            panel = {"rule": data["panel"], "members": data["members"], "least": data["least"] or 0}
+            written["panels"] = [panel]
+        if data["no_baselines"]:
+            written["baselines"] = False
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
         return written | rest | self.levels_written()
 

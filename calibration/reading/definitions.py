@@ -5,7 +5,7 @@
                                      "map": {"kind": "linear", "from": [1, 5], "to": [0, 4]}}]}],
      "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
      "resamples": 2000, "seed": 0, "confidence": 0.95, "interval": "percentile", "epsilon": 0.15,
-     "split": "main"}
+     "split": "main", "panels": [{"rule": "median", "members": ["gpt-4", "m2", "m3"]}], "baselines": true}
 
 Everything may be left out. Without `questions` the study is automatic: every question with two raters
 or more. `level` with its keys makes it a study at levels (`calibration.reading.levels`); a number there is
@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from calibration.errors import DefinitionError, MapError
-from calibration.reading import levels
+from calibration.reading import levels, panels
 from calibration.reading.levels import Levels, Missing
+from calibration.reading.panels import PanelAsked
 from calibration.reading.scale_maps import ScaleMap
 from calibration.statistics import Plan
 from calibration.statistics.replacement import JUDGE_TESTS
@@ -40,6 +41,7 @@ KEYS = (
     {"questions", "raters", "samples", "statistics", "epsilon", "split"}
     | {"resamples", "seed", "confidence", "interval"}
     | {"level", *levels.KEYS}
+    | {"panels", "baselines"}
 )
 EPSILON = 0.15
 SamplesPolicy = Literal["mean", "first", "separate"]
@@ -78,7 +80,8 @@ class StudyQuestion:
 class Definition:
     """A study's definition with its defaults filled in. No `questions` means automatic.
 
-    `levels` is None in a study of items alone.
+    `levels` is None in a study of items alone. `panels` are raters made of judges; `baselines` says whether
+    judges stand above what answers without reading are worth.
     """
 
     questions: tuple[StudyQuestion, ...] = ()
@@ -89,6 +92,8 @@ class Definition:
     epsilon: float = EPSILON
     split: str = ""
     levels: Levels | None = None
+    panels: tuple[PanelAsked, ...] = ()
+    baselines: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole definition, ready for JSON: what a report records."""
@@ -105,6 +110,8 @@ class Definition:
             "interval": self.plan.interval,
             "epsilon": self.epsilon,
             "split": self.split,
+            "panels": [panel.as_dict() for panel in self.panels],
+            "baselines": self.baselines,
         }
 
 
@@ -124,7 +131,16 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         epsilon=_epsilon(raw.get("epsilon", EPSILON)),
         split=str(raw.get("split") or ""),
         levels=above,
+        panels=panels.parse(_listed(raw, "panels")),
+        baselines=_switch(raw, "baselines"),
     )
+
+
+def _switch(raw: Mapping[str, Any], key: str) -> bool:
+    value = raw.get(key, True)
+    if not isinstance(value, bool):
+        raise DefinitionError(f"{key} is true or false, not {value!r}")
+    return value
 
 
 def _listed(raw: Mapping[str, Any], key: str) -> list[Any]:

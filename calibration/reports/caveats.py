@@ -8,6 +8,7 @@ from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, crowd, f
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import counted, in_words, listed
 from calibration.statistics.core.intervals import FEW_CLUSTERS, MODERATE_CLUSTERS
+from jobs.fake_models import MARK
 
 ENOUGH = 30  # answers that say whether a rater is constant
 
@@ -16,6 +17,7 @@ def caveats(result: Snapshot) -> list[str]:
     """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
     questions = figures(result)
     found = [
+        _fake_models(result),
         _clusters(result),
         *_calls(result),
         _missing(result),
@@ -29,6 +31,17 @@ def caveats(result: Snapshot) -> list[str]:
         _split(result),
     ]
     return [sentence for sentence in found if sentence]
+
+
+def _fake_models(result: Snapshot) -> str:
+    names = [rater.name for rater in result.answered if MARK in rater.name]
+    if not names:
+        return ""
+    verb, its = ("asks", "its") if len(names) == 1 else ("ask", "their")
+    return (
+        f"{listed(names)} {verb} a fake model, which reads what stands in braces in the texts and errs as "
+        f"it was told: {its} figures are for trying out and are no results."
+    )
 
 
 def _clusters(result: Snapshot) -> str:

@@ -11,6 +11,7 @@ from annotation.text.csv_cells import guarded
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
+    PANEL,
     QuestionFigures,
     crowd,
     figures,
@@ -97,7 +98,8 @@ def charts(result: Snapshot) -> list[Chart]:
 
 def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
     """Judge with people beside people with people, for questions with both."""
-    judges, who = in_order([q for _, q in questions], JUDGE), crowd(q for _, q in questions)
+    asked, who = [q for _, q in questions], crowd(q for _, q in questions)
+    judges = [*in_order(asked, JUDGE), *in_order(asked, PANEL)]
     points: list[Point] = []
     for title, question in questions:
         if question.headline != statistic:

@@ -14,6 +14,7 @@ from calibration.statistics.replacement import CORRECTED
 from calibration.statistics.table import described
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
+PANEL = "panel"
 
 
 def worded(statistic: str) -> InReports:
@@ -44,6 +45,11 @@ class QuestionFigures:
         """Return the raters of a kind who gave an answer."""
         raters = [r for r in self.data.raters if r.kind == kind and r.n]
         return [r.name for r in raters if r.identified or not identified_only]
+
+    @property
+    def judging(self) -> list[str]:
+        """The judges, and the panels made of judges."""
+        return [*self.names(JUDGE), *self.names(PANEL)]
 
     @property
     def people(self) -> list[str]:

@@ -6,7 +6,7 @@ many papers print: so both stand side by side, each under its own name.
 
 from __future__ import annotations
 
-from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, figures, worded
+from calibration.reports.figures import HUMAN, QuestionFigures, figures, worded
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import Row, Table, label, noted
 from calibration.statistics import STATISTICS
@@ -48,7 +48,7 @@ def _row(title: str, question: QuestionFigures, who: str, cells: Both) -> Row:
 
 def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
     """Return who is compared, with both figures of each statistic; of two people alone both are the same."""
-    who, judges = question.crowd, question.names(JUDGE)
+    who, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
     found = []
     if len(people) > (1 if judges else 2):

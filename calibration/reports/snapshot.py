@@ -21,6 +21,7 @@ from calibration.reports.coverage import CoverageTable
 from calibration.reports.figure import Figure
 from calibration.reports.judging import ComparedJudges, KeyTable
 from calibration.reports.levels import LevelTable
+from calibration.reports.panels import Floor, PanelTold
 from calibration.reports.raters import QuestionRaters
 from calibration.reports.scores import Scores
 from calibration.statistics.cocoeval import Policy
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 5
-READABLE = frozenset({3, 4, 5})
-"""Format 3 had no tables of tags, format 4 none of the other sections."""
+FORMAT = 6
+READABLE = frozenset({3, 4, 5, 6})
+"""Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
@@ -203,6 +204,8 @@ class Snapshot:
     compared: tuple[ComparedJudges, ...] = ()
     keys: tuple[KeyTable, ...] = ()
     scores: Scores | None = None
+    panels: tuple[PanelTold, ...] = ()
+    floors: tuple[Floor, ...] = ()
 
 
 @cache

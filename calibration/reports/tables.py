@@ -98,7 +98,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
     rows: list[Row] = []
     notes: list[str] = []
     for title, question in questions:
-        judges = [name for name in question.names(JUDGE) if question.replacement(name)]
+        judges = [name for name in question.judging if question.replacement(name)]
         for place, judge in enumerate(judges):
             entry = question.replacement(judge)
             assert entry is not None
@@ -140,11 +140,12 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
         cells = [_people_cell(question, column) for column in columns]
         who = question.crowd.counted(len(question.people))
         found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
-    for judge in question.names(JUDGE):
+    for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
             who = f"{judge} with {question.crowd.many}"
-            found.append(_row(title, question, who, cells, behind(question, judge, PEOPLE)))
+            items = behind(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
+            found.append(_row(title, question, who, cells, items))
     if not question.people and len(question.names(JUDGE)) > 1:
         cells = [question.among(column, JUDGE) if column in STATISTICS else None for column in columns]
         found.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))

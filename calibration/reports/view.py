@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.corpora import splits
+from annotation.corpora.openings import Opened, openings
 from annotation.models import TestLook
 from calibration.models import Report
 from calibration.reading import changes
@@ -72,6 +73,7 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "crowd": crowd(questions),
         "unidentified": any(question.unidentified for question in questions),
         "looks": looks(report),
+        "openings": openings_of(report),
         "stale": (stale := studies.is_stale(report)),
         "changes": _changes(report) if stale else None,
         "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
@@ -104,6 +106,16 @@ def looks(report: Report) -> list[TestLook]:
     behind = Q(split__name=split.name) | Q(split=lock)
     found = TestLook.objects.filter(behind, split__corpus=report.study.corpus_id)
     return list(found.select_related("by"))
+
+
+def openings_of(report: Report) -> list[Opened]:
+    """Return, on a report of test, when test was opened for its judges, numbered within their families."""
+    result = snapshot_of(report)
+    split = report.study.corpus.splits.filter(name=result.split.name).first() if result.split else None
+    if split is None or report.part != "test":
+        return []
+    shown = {rater.name for rater in result.answered if rater.kind == "judge"}
+    return [one for one in openings(split) if one.opening.rater.name in shown]
 
 
 def links(result: Snapshot) -> list[str]:

@@ -24,7 +24,9 @@ from calibration.statistics.table import STATISTICS, described
 
 PEOPLE = "human"
 MEAN_OF_PEOPLE = f"mean(kind:{PEOPLE})"
-KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, "": 3, "metric": 4, "composite": 5}
+PANEL = "panel"
+KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, PANEL: 3, "": 3, "metric": 4, "composite": 5}
+"""A panel is made of judges: it meets people and keys as a judge does, and is no judge more beside them."""
 MANY_PAIRS = 300
 
 
@@ -115,7 +117,7 @@ class _Run:
     def panel(self) -> tuple[Entry, ...]:
         """Statistics of the whole panel once, then of each kind of rater where kinds are mixed."""
         ratings = self.ratings
-        columns = [j for j, on in enumerate(ratings.on_scale) if on]
+        columns = [j for j, on in enumerate(ratings.on_scale) if on and ratings.kinds[j] != PANEL]
         if len(columns) < 2 and len(columns) < len(ratings.raters):
             return ()
         groups = [tuple(columns)]
@@ -142,7 +144,7 @@ class _Run:
         ratings = self.ratings
         columns = [j for j, known in enumerate(ratings.identified) if known]
         columns.sort(key=lambda j: KIND_ORDER.get(ratings.kinds[j], 3))
-        found = list(combinations(columns, 2))
+        found = [pair for pair in combinations(columns, 2) if self._may_meet(pair)]
         if against is not None:
             first = ratings.column(against)
             found = [(first, j) for j in columns if j != first]
@@ -157,6 +159,11 @@ class _Run:
         if against is None:
             out += self._with_mean_of_people(chosen)
         return tuple(out)
+
+    def _may_meet(self, pair: tuple[int, int]) -> bool:
+        """A panel meets people and keys; beside its own members agreement says nothing."""
+        kinds = {self.ratings.kinds[j] for j in pair}
+        return PANEL not in kinds or bool(kinds & {PEOPLE, "key", ""})
 
     def _shared(self, pair: tuple[int, int]) -> bool:
         given = ~np.isnan(self.ratings.values[:, list(pair)])
@@ -189,7 +196,7 @@ class _Run:
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
         judges = [
             j
-            for j in ratings.of_kind("judge")
+            for j in (*ratings.of_kind("judge"), *ratings.of_kind(PANEL))
             if ratings.on_scale[j] or ratings.level not in ("binary", "nominal")
         ]
         if len(people) < 2:
@@ -212,7 +219,7 @@ class _Run:
         """
         ratings = self.ratings
         people = tuple(j for j in ratings.of_kind(PEOPLE) if ratings.identified[j])
-        judges = [j for j in ratings.of_kind("judge") if ratings.identified[j]]
+        judges = [j for j in (*ratings.of_kind("judge"), *ratings.of_kind(PANEL)) if ratings.identified[j]]
         if len(people) < 2:
             return ()
         given = ~np.isnan(ratings.values)

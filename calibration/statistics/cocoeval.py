@@ -76,8 +76,9 @@ def tables_of(
     that all of them answered count. Nothing is returned for a judge without such a person.
     """
     found = []
-    for judge in dict.fromkeys(name for ratings in questions.values() for name in _named(ratings, "judge")):
-        own = {key: ratings for key, ratings in questions.items() if judge in _named(ratings, "judge")}
+    named = {key: [*_named(each, "judge"), *_named(each, "panel")] for key, each in questions.items()}
+    for judge in dict.fromkeys(name for names in named.values() for name in names):
+        own = {key: ratings for key, ratings in questions.items() if judge in named[key]}
         by_question = [_named(ratings, "human") for ratings in own.values()]
         people = tuple(name for name in by_question[0] if all(name in names for names in by_question))
         if not people:

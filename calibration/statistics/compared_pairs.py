@@ -146,6 +146,7 @@ class Pair:
     statistic: str
     reference: Reference
     tables: dict[tuple[str, ...], Sums]
+    tested: bool = True
 
     def compared(self) -> Compared:
         """Return both values over the references that have both, their difference and its p-value."""
@@ -165,15 +166,16 @@ class Pair:
         first, second = (self._result(self.statistic, one, kept, flags, 1 + len(kept)) for one in sides)
         gap = sides[0].less(sides[1])
         difference = self._result(f"difference_{self.statistic}", gap, kept, flags, 2 + len(kept))
-        p = self._p(kept, difference)
+        p = self._p(kept, difference) if self.tested else difference
         return Compared(
             self.pair, self.statistic, self.reference.name, first, second, difference, p, p, self._dropped()
         )
 
     def _no_items(self, both: npt.NDArray[np.bool_]) -> str:
-        names = f"{self.pair[0].name} and {self.pair[1].name}"
+        one, other = (contender.name for contender in self.pair)
+        names = one if one == other else f"{one} and {other}"
         if not both.any():
-            return f"no item was answered by both {names}"
+            return f"no item was answered by {names if one == other else f'both {names}'}"
         by = "a person" if self.reference.name == OF_PEOPLE else self.reference.name
         return f"no item that {names} answered was answered by {by}"
 
@@ -291,6 +293,21 @@ def table_formula(statistic: str, k: int) -> Callable[[Floats], Floats]:
         return lambda tables: ratio(np.trace(tables, axis1=1, axis2=2), tables.sum(axis=(1, 2)))
     weights = disagreement_weights(k, WEIGHTS[statistic])  # type: ignore[arg-type]
     return lambda tables: kappa_of(tables, weights)
+
+
+def alone(run: Run, one: Contender, statistic: str, reference: Reference) -> Result | None:
+    """Return a contender's value by itself, None where the statistic does not apply to it.
+
+    ``n_missing`` counts the items with a reference that it did not answer.
+    """
+    if not run._applies((one, one), statistic, reference):
+        return None
+    found = Pair(run, (one, one), statistic, reference, {}, tested=False).compared().first
+    rated = np.zeros(run.ratings.n_items, np.bool_)
+    for _, values in reference.columns:
+        rated |= ~np.isnan(values)
+    missing = int((rated & np.isnan(one.values)).sum())
+    return replace(found, n_missing=missing, n_raters=max(found.n_raters - (not found.ok), 1))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.types import Floats
 
-KINDS = ("judge", "metric")
+KINDS = ("judge", "panel", "metric")
 METRIC = "metric"
 MOST = 12
 """Contenders of a question up to which metrics are compared with each other as well."""

@@ -21,11 +21,13 @@ from calibration.statistics.compared_pairs import (
     Compared,
     Reference,
     Run,
+    alone,
 )
 from calibration.statistics.comparison import corrected
 from calibration.statistics.contenders import Contender, pairs_of
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.resampling import Plan, resampling_of
+from calibration.statistics.core.result import Result
 from calibration.statistics.swapping import PERMUTATIONS, Swaps
 
 PEOPLE, KEY = "human", "key"
@@ -55,17 +57,63 @@ def judges_compared(
     but a key does, the key stands for the people. Statistics other than ``STATISTICS_COMPARED`` are passed
     over, accuracy is added where there is a key.
     """
-    plan = plan or Plan()
-    wanted = [*(s for s in statistics if s in STATISTICS_COMPARED and s != ACCURACY), ACCURACY]
     pairs, left_out = pairs_of(contenders)
     if not pairs:
         return Comparisons(())
-    run = Run(ratings, plan, resampling_of(ratings, plan), Swaps(permutations, plan.seed), tuple(wanted))
-    asked = [(name, reference) for name in wanted for reference in references_of(ratings, name)]
+    run = _run(ratings, statistics, plan, permutations)
+    return Comparisons(_compared(run, pairs, 0), left_out)
+
+
+def compared_with(
+    ratings: Ratings,
+    contenders: Sequence[Contender],
+    chosen: Contender,
+    *,
+    statistics: Iterable[str] = STATISTICS_COMPARED,
+    plan: Plan | None = None,
+    permutations: int = PERMUTATIONS,
+    tried: int = 0,
+) -> Comparisons:
+    """Compare contenders with a chosen one, as ``judges_compared`` does with each other.
+
+    Holm's correction is over ``tried`` comparisons where that is more than there are: those that are not here
+    (judges tried before, and thrown away) count as if their p-values were 1, which gives corrected values
+    that are never smaller than with the true ones.
+    """
+    pairs = [(one, chosen) for one in contenders if one is not chosen]
+    return Comparisons(_compared(_run(ratings, statistics, plan, permutations), pairs, tried))
+
+
+def each_alone(
+    ratings: Ratings,
+    contenders: Sequence[Contender],
+    *,
+    statistics: Iterable[str] = STATISTICS_COMPARED,
+    plan: Plan | None = None,
+) -> list[tuple[Contender, str, Result]]:
+    """Return each contender's own values, on all that it and the reference answered: who, with whom, what."""
+    run = _run(ratings, statistics, plan, 1)
+    found = (
+        (one, reference.name, alone(run, one, name, reference))
+        for name in run.wanted
+        for reference in references_of(ratings, name)
+        for one in contenders
+    )
+    return [(one, against, result) for one, against, result in found if result is not None]
+
+
+def _run(ratings: Ratings, statistics: Iterable[str], plan: Plan | None, permutations: int) -> Run:
+    plan = plan or Plan()
+    wanted = [*(s for s in statistics if s in STATISTICS_COMPARED and s != ACCURACY), ACCURACY]
+    return Run(ratings, plan, resampling_of(ratings, plan), Swaps(permutations, plan.seed), tuple(wanted))
+
+
+def _compared(run: Run, pairs: Sequence[tuple[Contender, Contender]], tried: int) -> tuple[Compared, ...]:
+    asked = [(name, reference) for name in run.wanted for reference in references_of(run.ratings, name)]
     by_pair = [run.compared(pair, asked) for pair in pairs]
     families = ([rows[n] for rows in by_pair] for n in range(len(asked)))
-    found = [_holm([row for row in family if row is not None]) for family in families]
-    return Comparisons(tuple(row for rows in found for row in rows), left_out)
+    found = [_holm([row for row in family if row is not None], tried) for family in families]
+    return tuple(row for rows in found for row in rows)
 
 
 def references_of(ratings: Ratings, statistic: str) -> list[Reference]:
@@ -89,11 +137,13 @@ def _alone(ratings: Ratings, column: int) -> Reference:
     return Reference(name, ((name, ratings.values[:, column]),), ratings.on_scale[column])
 
 
-def _holm(rows: Sequence[Compared]) -> list[Compared]:
-    """Return the rows with p-values corrected over those that have one."""
+def _holm(rows: Sequence[Compared], tried: int) -> list[Compared]:
+    """Return the rows with p-values corrected over those that have one, or over ``tried`` where more."""
     ps = [row.p.value for row in rows if row.p.value is not None]
-    adjusted = iter(corrected(ps, "holm").tolist())
+    others = max(tried - len(ps), 0)
+    adjusted = iter(corrected([*ps, *[1.0] * others], "holm").tolist())
     how = f"{{}}; Holm over {len(ps)} pair{'' if len(ps) == 1 else 's'} of the question and statistic"
+    how += f" and {others} tried before" if others else ""
     return [
         replace(
             row,

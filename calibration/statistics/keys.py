@@ -26,7 +26,7 @@ from calibration.statistics.core.types import Floats, Ints
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of, ratio
 
 KEY = "key"
-KINDS = ("human", "judge", "metric", "key")
+KINDS = ("human", "judge", "panel", "metric", "key")
 """The order of the rows."""
 MOST_VALUES = 200
 MAJORITY, RANDOM, OF_DEV = "majority", "random", "majority of dev"

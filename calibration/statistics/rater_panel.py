@@ -23,7 +23,7 @@ from calibration.statistics.raters import AlphaOfOthers, over_raters, with_the_r
 from calibration.statistics.severity import RaterEffect, groups_of, rater_effects
 from calibration.statistics.table import STATISTICS
 
-ASIDE = frozenset({"key", "metric", "composite"})
+ASIDE = frozenset({"key", "metric", "composite", "panel"})
 NOBODY = "nobody else answered it"
 UNKNOWN = "its raters are unidentified, and a slot is not one person across items"
 

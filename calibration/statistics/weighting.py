@@ -49,7 +49,7 @@ def learned(ratings: Ratings, learn: npt.NDArray[np.bool_], *, least: int = LEAS
         for other in range(one + 1, k):
             both = given[:, one] & given[:, other]
             n = int(both.sum())
-            found = _agreement(ratings, block[both, one], block[both, other]) if n >= least else np.nan
+            found = agreement_of(ratings, block[both, one], block[both, other]) if n >= least else np.nan
             if not np.isnan(found):
                 totals[[one, other]] += n * found
                 counts[[one, other]] += n
@@ -88,7 +88,8 @@ def _is_vote(ratings: Ratings) -> bool:
     return ratings.level in CATEGORIES
 
 
-def _agreement(ratings: Ratings, one: Floats, other: Floats) -> float:
+def agreement_of(ratings: Ratings, one: Floats, other: Floats) -> float:
+    """Return the agreement beyond chance of two raters on items both rated, NaN where it is undefined."""
     if _is_vote(ratings):
         grid, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
         table = np.zeros((1, len(grid), len(grid)))

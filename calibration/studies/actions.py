@@ -8,14 +8,14 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotation.corpora import splits
+from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
-from annotation.models import Campaign, Corpus, TestLook
+from annotation.models import Campaign, Corpus, Rater, TestLook
 from calibration.errors import DefinitionError, StudyError
 from calibration.models import Report, Study
 from calibration.reading import level_sources
-from calibration.reading.census import offered
-from calibration.reading.definitions import parse
+from calibration.reading.census import Census, offered
+from calibration.reading.definitions import Definition, parse
 from calibration.reading.scope import scope_of
 from calibration.reading.subjects import subjects_of
 from calibration.reports.snapshot import written
@@ -44,6 +44,7 @@ def create(
     counted = offered(scope)
     subjects_of(asked, counted)
     level_sources.check(scope, asked, counted)
+    _check_panels(asked, counted)
     study = Study(
         name=name.strip(), corpus=corpus, campaign=campaign, definition=dict(definition), created_by=by
     )
@@ -51,6 +52,19 @@ def create(
     study.save()
     _log(by, "make study", study)
     return study
+
+
+def _check_panels(asked: Definition, counted: Census) -> None:
+    """Refuse a panel with a member who is no judge here, or with the name of a rater."""
+    judges = sorted(rater.name for rater in counted.raters.values() if rater.kind == "judge")
+    names = {rater.name for rater in counted.raters.values()}
+    for panel in asked.panels:
+        if unknown := [name for name in panel.members if name not in judges]:
+            raise DefinitionError(
+                f"no judge {unknown[0]!r} has labels here; there are {', '.join(judges) or 'none'}"
+            )
+        if panel.name in names:
+            raise DefinitionError(f"a rater is called {panel.name!r} already: give the panel another name")
 
 
 def automatic(*, corpus: Corpus, campaign: Campaign | None = None, by: User | None = None) -> Study:
@@ -83,6 +97,7 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     """
     _check_part(study, part)
     read = inputs.read(study, part)
+    _check_opened(read)
     if read.split is not None:
         splits.fix(split=read.split, by=by)
     found = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
@@ -113,8 +128,22 @@ def _check_part(study: Study, part: str) -> None:
         raise StudyError("test was not opened: say what it is needed for first")
 
 
+def _check_opened(read: inputs.Inputs) -> None:
+    """Refuse a report on test of a judge that test was not opened for."""
+    if read.part != "test" or read.split is None:
+        return
+    ids = {info.id for data in read.subjects for info in data.raters if info.kind == Rater.Kind.JUDGE}
+    closed = openings.unopened(read.split, Rater.objects.filter(pk__in=ids).order_by("pk"))
+    if closed:
+        names = ", ".join(rater.name for rater in closed)
+        raise StudyError(
+            f"test was not opened for {names}: open test once more and say what for, or leave "
+            f"{'it' if len(closed) == 1 else 'them'} out of the study's raters"
+        )
+
+
 def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what. Its report can then be computed.
+    """Log a look at test, with who and for what, and open it for the judges whose figures its report shows.
 
     Raises StudyError without a purpose, or where the corpus has no split.
     """
@@ -122,9 +151,18 @@ def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
     if split is None:
         raise StudyError(f"the corpus {study.corpus.name} has no split, so there is no test part to open")
     try:
-        return splits.open_test(split=split, by=by, purpose=purpose)
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=judges_of(study))
     except SplitRefused as error:
         raise StudyError(str(error)) from error
+
+
+def judges_of(study: Study) -> list[Rater]:
+    """Return the judges that a study may show, in the order in which they first answered anything."""
+    counted, only = offered(scope_of(study.corpus, study.campaign)), parse(study.definition).raters
+    ids = [
+        r.id for r in counted.raters.values() if r.kind == Rater.Kind.JUDGE and (not only or r.name in only)
+    ]
+    return list(Rater.objects.filter(pk__in=ids).order_by("pk"))
 
 
 def latest(study: Study, part: str) -> Report | None:

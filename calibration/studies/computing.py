@@ -25,9 +25,11 @@ from calibration.statistics import RatingError, Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.coverage import coverage_of
+from calibration.studies.floors import floors
 from calibration.studies.inputs import Inputs
 from calibration.studies.judging import against_keys, compared
 from calibration.studies.levels import level_tables
+from calibration.studies.panels import Panels
 from calibration.studies.prevalence import prevalence
 from calibration.studies.raters import raters_of
 from calibration.studies.scores import scores
@@ -40,10 +42,12 @@ HUMAN, METRIC = "human", "metric"
 
 def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
     """Compute a report; `progress` is told (questions done, questions in all) as it goes."""
-    todo = [*inputs.subjects, *pooled(inputs.subjects)]
+    panels = Panels(inputs.definition, inputs.part, inputs.learning)
+    subjects = [panels.among(data) for data in inputs.subjects]
+    todo = [*subjects, *pooled(subjects)]
     questions = []
     for number, data in enumerate(todo, 1):
-        questions.append(_question(data, inputs.definition, is_pooled=number > len(inputs.subjects)))
+        questions.append(_question(data, inputs.definition, is_pooled=number > len(subjects)))
         if progress:
             progress(number, len(todo))
     campaign = inputs.scope.campaign
@@ -61,14 +65,16 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         answered=inputs.answered,
         uncompared=inputs.uncompared,
         questions=tuple(questions),
-        tags=tags(inputs.subjects, inputs.definition),
+        tags=tags(subjects, inputs.definition),
         coverage=coverage_of(inputs),
-        raters=raters_of(inputs, todo[len(inputs.subjects) :]),
+        raters=raters_of(inputs, pooled(inputs.subjects)),
         levels=level_tables(inputs),
         prevalence=prevalence(inputs.subjects, inputs.definition),
         compared=compared(todo, inputs.definition),
         keys=against_keys(todo, [*inputs.dev_keys, *pooled(inputs.dev_keys)], inputs.definition),
         scores=scores(inputs.subjects, inputs.learning, inputs.definition),
+        panels=tuple(panels.told),
+        floors=floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, inputs.definition),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.corpora import splits
@@ -19,6 +19,7 @@ from calibration.reading.calls import Calls, calls, doubtful
 from calibration.reading.census import Census, census
 from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
+from calibration.reading.lengths import lengths
 from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
@@ -36,7 +37,8 @@ class Inputs:
     answered, `uncompared` the questions among these that nothing is compared on, and why. `again` holds, per
     subject, what raters answered a second time; `coverage` the turns with a behaviour outside the list.
     Where the report is one of test, `dev_keys` are the answers of keys in dev, and `learning` the subjects
-    that have scores in dev: what is learned there.
+    in dev from which thresholds, weights and baselines are learned. `lengths` are the characters and words of
+    the items that judges answered, by key.
     """
 
     study: Study
@@ -54,6 +56,7 @@ class Inputs:
     coverage: tuple[Coverage, ...] = ()
     dev_keys: tuple[SubjectData, ...] = ()
     learning: tuple[SubjectData, ...] = ()
+    lengths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -123,6 +126,7 @@ def read(study: Study, part: str) -> Inputs:
         coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
         dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
         learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
+        lengths=lengths(where) if judges and definition.baselines else {},
     )
 
 
@@ -157,8 +161,12 @@ def _learning(
     split: Split | None,
     only: frozenset[str],
 ) -> tuple[SubjectData, ...]:
-    """Read the dev part of the subjects that have scores: thresholds and maps are learned there alone."""
-    scored = [s for s, data in zip(subjects, loaded, strict=True) if data.off_scale]
+    """Read the dev part of subjects with scores or judges: what is learned is learned there alone."""
+    scored = [
+        subject
+        for subject, data in zip(subjects, loaded, strict=True)
+        if data.off_scale or any(info.kind == "judge" for info in data.raters)
+    ]
     where = places(scope, {s.question.item_kind for s in scored}, clusters_of(split, "dev"))
     return tuple(load(scope, subject, counted, where, only) for subject in scored)
 

@@ -26,6 +26,13 @@ def web_alone(host: str, port: int) -> tuple[str, ...]:
     return (sys.executable, "-m", "config.web", "--host", host, "--port", str(port))
 
 
+def fake_model(listening: int) -> Program:
+    """The fake model of the demo, on a listening socket of the supervisor's."""
+    return Program(
+        "fake-model", (sys.executable, "-m", "demo.fake_model", "--fd", str(listening)), files=(listening,)
+    )
+
+
 def workers(project: Path, *, broker: bool, run: Path) -> list[Program]:
     """One worker per queue: the plain loop, or with a broker Celery's workers and its clock (`beat`)."""
     if not broker:

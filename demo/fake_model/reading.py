@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Any
 
 BEGIN, END, CLOSE, QUOTE = "<<<BEGIN ", "<<<END ", ">>>", "| "
+IMPROVED = ("SYSTEM PART", "USER PART")
+"""The blocks of an instruction that is to be improved."""
 _NUMBERED = re.compile(r"\[(\d+)\] (.*)", re.S)
 _FIELD = re.compile(r'"([A-Za-z_][\w-]*)"\s*:')
 _SCORE_LINE = re.compile(r"^[ \t*-]*([A-Za-z][\w ]*?)(?: -|:) (?:x|x\.x)\s*$", re.M)
@@ -75,6 +77,15 @@ class Request:
     def block(self, title: str) -> tuple[str, ...] | None:
         """Return the lines of the last block with a title (examples come before what is asked about)."""
         return next((lines for name, lines in reversed(self._parted[1]) if name == title), None)
+
+    @property
+    def improves(self) -> bool:
+        """Whether it shows an instruction to improve, with what a judge saw beside it."""
+        return any(title in self.titles for title in IMPROVED)
+
+    def shows(self, title: str) -> bool:
+        """Whether it has a block to judge under a title."""
+        return title in self.titles and not self.improves
 
     def response(self) -> str | None:
         """Return the words of the one turn in the block RESPONSE."""

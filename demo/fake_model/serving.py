@@ -17,7 +17,7 @@ from demo.fake_model.misbehaving import Misbehaviour
 from demo.fake_model.reading import BadRequest, Request, request
 from demo.fake_model.roles import ROLES, Role, recognise
 
-MODEL = "fake-model"
+MODEL = "fake-1"
 PREFIX = "fake"
 """Every model's name begins with it: what such a model says is never taken for a real one's."""
 

@@ -56,6 +56,13 @@ def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = Non
 
 
 @transaction.atomic
+def retire(*, by: User | None, name: str) -> None:
+    """Take an endpoint that is no longer there off the lists; nothing happens where it is off them."""
+    if Endpoint.objects.filter(name=name, active=True).update(active=False):
+        Event.objects.create(by=by, verb="retire endpoint", subject=name)
+
+
+@transaction.atomic
 def ask_for_test(*, by: User, endpoint: Endpoint) -> Endpoint:
     """Let a worker send the endpoint one short question; what came of it is kept with the endpoint."""
     endpoint.test_asked, endpoint.test_done = timezone.now(), None

@@ -27,7 +27,8 @@ from openai import AsyncOpenAI
 
 from jobs import error_kinds
 from jobs.endpoints.actions import key_of
-from jobs.endpoints.forms import forms_for, response_format
+from jobs.endpoints.bodies import request_body
+from jobs.endpoints.forms import forms_for
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, Withheld, received
 from jobs.endpoints.refusals import kind_of, refused_parameter
@@ -80,13 +81,14 @@ class Clients:
         `turn` is awaited before every request, of which there may be several until a form is taken.
         """
         client = self._client(endpoint)
-        request: dict[str, Any] = {"model": model, "messages": prompt.messages(), **parameters}
         *stricter, last = forms_for(prompt, self._forms.get(endpoint.pk, endpoint.reply_form))
         for form in stricter:
             try:
+                request = request_body(model, prompt, parameters, form)
                 return await self._in_form(form, client, endpoint, prompt, request, turn)
             except _FormRefused:
                 continue
+        request = request_body(model, prompt, parameters, last)
         return await self._in_form(last, client, endpoint, prompt, request, turn)
 
     async def _in_form(
@@ -101,7 +103,7 @@ class Clients:
         """Ask in one form, and remember it where the endpoint answers."""
         await turn()
         try:
-            reply = await self._send(client, endpoint, request | response_format(form, prompt))
+            reply = await self._send(client, endpoint, request)
         except Withheld as error:
             error.reply = replace(error.reply, form=form)
             raise

@@ -80,6 +80,14 @@ class NewRunSerializer(serializers.Serializer[Any]):
     include_self = serializers.BooleanField(required=False, default=False)
     samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
     part = serializers.ChoiceField(choices=PARTS, required=False, default="", allow_blank=True)
+    open_test = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=500,
+        help_text="what test is opened for; a judge's run that covers test items of a split in use needs it, "
+        "once per judge",
+    )
     metric = serializers.CharField(required=False, default="", allow_blank=True)
     protocol = serializers.CharField(required=False, default="", allow_blank=True)
     variant = serializers.CharField(required=False, default="", allow_blank=True)
@@ -88,6 +96,12 @@ class NewRunSerializer(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own.",
+    )
+    prompt = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="A version of a prompt as name@number, in place of a protocol and variant.",
     )
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
@@ -108,9 +122,9 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require either a metric or a protocol."""
-        if bool(attrs["metric"]) == bool(attrs["protocol"]):
-            raise serializers.ValidationError("Name either a protocol or a metric.")
+        """Require either a metric, or a protocol or a prompt."""
+        if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
+            raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
         return attrs | {"parameters": given_parameters(attrs)}
 
     def get_fields(self) -> dict[str, Any]:

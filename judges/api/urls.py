@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judges.api import changes, views
+from judges.api import changes, prompts, views
 
 urlpatterns: list[URLPattern] = [
     path("runs/", views.Runs.as_view(), name="api-runs"),
@@ -17,6 +17,15 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:pk>/calls/", views.Calls.as_view(), name="api-calls"),
     path("protocols/", views.Protocols.as_view(), name="api-protocols"),
     path("metrics/", views.Metrics.as_view(), name="api-metrics"),
+    path("prompts/", prompts.prompts, name="api-prompts"),
+    path("prompts/diff/", prompts.compared, name="api-prompt-difference"),
+    path("prompts/import/", prompts.imported, name="api-import-prompt"),
+    path("prompts/request/", prompts.asked, name="api-prompt-request"),
+    path("prompts/<str:name>/", prompts.prompt, name="api-prompt"),
+    path("prompts/<str:name>/examples/", prompts.examples, name="api-prompt-examples"),
+    path("prompts/<str:name>/export.<str:form>", prompts.exported, name="api-export-prompt"),
+    path("prompts/<str:name>/versions/", prompts.versions, name="api-prompt-versions"),
+    path("prompts/<str:name>/versions/<int:number>/", prompts.version, name="api-prompt-version"),
     path("endpoints/", views.Endpoints.as_view(), name="api-endpoints"),
     path("endpoints/<int:pk>/", views.OneEndpoint.as_view(), name="api-endpoint"),
     path("endpoints/<int:pk>/test/", views.TestEndpoint.as_view(), name="api-test-endpoint"),

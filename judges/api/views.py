@@ -32,6 +32,7 @@ from judges.api.serializers import (
     ProtocolSerializer,
     RunSerializer,
 )
+from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS
@@ -51,11 +52,15 @@ def _user(request: Request) -> User:
 
 
 class Runs(generics.ListAPIView[Run]):
-    """Researchers: all runs, latest first; POST starts or resumes one."""
+    """Researchers: all runs but those of drafts, latest first; POST starts or resumes one."""
 
     permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
     serializer_class = RunSerializer
-    queryset = Run.objects.select_related("rater", "corpus", "campaign", "endpoint").order_by("-id")
+    queryset = (
+        Run.objects.exclude(kind=DRAFT)
+        .select_related("rater", "corpus", "campaign", "endpoint")
+        .order_by("-id")
+    )
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 202: JobAnswer})
     def post(self, request: Request) -> Response:
@@ -98,9 +103,9 @@ def _run_or_job(found: Run | Job, code: int) -> Response:
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
-    found = estimate(_judge(data), _selection(data)) if data["protocol"] else None
+    found = estimate(_judge(data), _selection(data)) if _is_judge(data) else None
     if found is None:
-        told = unanswered(_judge(data), _selection(data)) if data["protocol"] else ()
+        told = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {one.sentence()}." for one in told)
         raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
     return found
@@ -110,8 +115,10 @@ def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(data)
     if data["metric"]:
         return starting.start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    settings = settings_of(data)
-    return starting.start_judge(by=by, judge=_judge(data), selection=selection, settings=settings)
+    judge, settings = _judge(data), settings_of(data)
+    return starting.start_judge(
+        by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
+    )
 
 
 def _judge(data: dict[str, Any]) -> Judge:
@@ -125,7 +132,12 @@ def _judge(data: dict[str, Any]) -> Judge:
         budget=data["budget"],
         needs=data["needs"],
         scheme=data["scheme"],
+        prompt=data["prompt"],
     )
+
+
+def _is_judge(data: dict[str, Any]) -> bool:
+    return bool(data["protocol"] or data["prompt"])
 
 
 def _selection(data: dict[str, Any]) -> Selection:

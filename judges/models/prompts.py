@@ -11,7 +11,8 @@ class PromptText(models.Model):
     """A text of a prompt, found by the digest of its content. Never changed, by a trigger.
 
     A judge's spec holds the digest, so what a judge was asked can always be read again: a text that a
-    rater's spec names cannot be deleted either. `examples` are worked examples (`judges.protocols.wording`).
+    rater's spec names cannot be deleted either. `examples` are worked examples and `picking` says how they
+    were picked (`judges.protocols.examples`).
     """
 
     digest = models.CharField(max_length=64, unique=True)
@@ -19,6 +20,7 @@ class PromptText(models.Model):
     user = models.TextField()
     form = models.CharField(max_length=40, blank=True)
     examples = models.JSONField(default=list)
+    picking = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -53,8 +55,9 @@ class PromptVersion(models.Model):
     """A version of a prompt: its text, where it came from, and why.
 
     `parent` is a reference such as `cpdscore_simple_without_reference@1` or `my prompt@2`, '' where it was
-    written from nothing. `detail` holds what a proposal came from (the disagreements, the gain reported). A
-    version is never changed, and one whose text a rater uses is never deleted (triggers).
+    written from nothing. `detail` holds what a proposal came from (the disagreements, the gain reported); a
+    proposal is used by no judge before a person has adopted it. A version is never changed, and one whose
+    text a rater uses is never deleted (triggers).
     """
 
     class Origin(models.TextChoices):
@@ -70,6 +73,10 @@ class PromptVersion(models.Model):
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.WRITTEN)
     note = models.TextField(blank=True)
     detail = models.JSONField(default=dict)
+    adopted_at = models.DateTimeField(null=True)
+    adopted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="prompt_versions"
@@ -88,3 +95,8 @@ class PromptVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prompt_id}@{self.number}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a proposal that nobody has adopted."""
+        return self.origin == self.Origin.PROPOSED and self.adopted_at is None

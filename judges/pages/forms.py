@@ -18,6 +18,7 @@ from jobs.pages.parameter_fields import check_together, given_parameters, parame
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
 from judges.pages.cap_fields import cap_fields
+from judges.prompt_versions import finding, listing
 from judges.protocols import PROTOCOLS
 from judges.protocols.rubric import EXPECTED_SCHEME
 from judges.rating.availability import Availability, availability
@@ -31,14 +32,21 @@ DERIVED = ("metric:", EXPECTED_SCHEME)
 """How schemes begin that hold what machines compute, not what can be asked."""
 
 
-def judge_choices() -> list[tuple[str, str]]:
-    """Return every protocol, and every variant where it has several; nothing is chosen beforehand."""
-    choices = [("", "Choose a judge")]
+def judge_choices() -> list[tuple[str, Any]]:
+    """Return every protocol, and every variant where it has several, and the versions of people's prompts;
+    nothing is chosen beforehand."""
+    choices: list[tuple[str, Any]] = [("", "Choose a judge")]
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants:
             form = f" ({variant.replace('_', ' ')})" if variant and len(protocol.variants) > 1 else ""
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
-    return choices
+    own = [
+        (version.ref, f"{version.ref} ({version.protocol})")
+        for one in listing.own()
+        if one.prompt is not None and not one.archived
+        for version in listing.versions_of(one.prompt)
+    ]
+    return [*choices, ("Your prompts", own)] if own else choices
 
 
 def scheme_choices() -> list[tuple[str, str]]:
@@ -137,10 +145,19 @@ class JudgeForm(SelectionForm):
         help_text="Where another run sent exactly the same to the same endpoint, its reply is taken and "
         "nothing is paid. Samples are never shared.",
     )
+    open_test = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Open test for",
+        help_text="What this judge is opened on test for, where the run covers test. Once per judge; logged "
+        "with your name, and printed on every report that shows test.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields.update(cap_fields())
+        if not self.corpus.splits.exists():
+            del self.fields["open_test"]
         shows = self.fields["shows"]
         assert isinstance(shows, forms.MultipleChoiceField)
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
@@ -207,9 +224,11 @@ class JudgeForm(SelectionForm):
     def chosen(self) -> Judge:
         """Return the judge that was set up."""
         data = self.cleaned_data
-        protocol, _, variant = data["judge"].partition(":")
+        prompt = data["judge"] if "@" in data["judge"] else ""
+        protocol, _, variant = ("" if prompt else data["judge"]).partition(":")
         shows = tuple(data.get("shows", ()))
-        roles = [need.role for need in PROTOCOLS[protocol].needs] if protocol in PROTOCOLS else []
+        asked = finding.find(prompt).protocol if prompt else protocol
+        roles = [need.role for need in PROTOCOLS[asked].needs] if asked in PROTOCOLS else []
         needs = {role: data[f"need_{role}"] for role in roles}
         return Judge(
             protocol,
@@ -220,6 +239,7 @@ class JudgeForm(SelectionForm):
             budget=data["budget"],
             needs=needs,
             scheme=data["scheme"],
+            prompt=prompt,
         )
 
 

@@ -19,7 +19,9 @@ from jobs.models import Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
+from judges.drafts import DRAFT
 from judges.pages.cap_fields import CapsForm
+from judges.prompt_versions import finding
 from judges.rating.availability import has_model
 
 ROOM = {"active_room": "runs"}
@@ -35,8 +37,8 @@ def user_of(request: HttpRequest) -> User:
 @require_GET
 @researcher_only
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all runs, latest first."""
-    found = Run.objects.select_related("rater", "corpus", "campaign")
+    """Researchers: all runs, latest first. Those of drafts are on their benches."""
+    found = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
     page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
     counted = call_counts.by_state(page)
     for run in page:
@@ -60,7 +62,7 @@ def one_run(request: HttpRequest, run: Run, caps: CapsForm | None = None) -> Htt
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
-    context["loading"] = loading(run, state)
+    context |= {"loading": loading(run, state), "prompt": finding.of_spec(run.rater.spec)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     status = 422 if caps else 200
     return render(request, "judges/run.html", context | {"query": f"show={show}&"}, status=status)

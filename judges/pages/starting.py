@@ -21,6 +21,7 @@ from judges.pages.runs import ROOM, user_of
 from judges.rating import job as starting
 from judges.rating.availability import language_warning
 from judges.rating.estimates import Estimate, estimate
+from judges.rating.openings import judge_needs_opening as needs_opening
 from judges.rating.settings import settings_of
 from judges.rating.unanswered import Unanswered, unanswered
 
@@ -31,7 +32,7 @@ Target = tuple[Corpus, Campaign | None]
 def new_run(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus or campaign, then a judge or metrics."""
     _sync(request)
-    target = _target(request)
+    target = target_of(request)
     if target is None:
         return choose(
             request,
@@ -60,6 +61,10 @@ def new_run(request: HttpRequest) -> HttpResponse:
 def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
     """Start a judge; one that asks somebody, or cannot answer everything, once that was seen."""
     try:
+        opening = form.cleaned_data.get("open_test", "")
+        if not opening and (refusal := needs_opening(form.chosen(), form.selection())):
+            form.add_error("open_test", refusal)
+            return None
         if "confirmed" not in request.POST:
             asked = estimate(form.chosen(), form.selection())
             lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
@@ -70,6 +75,7 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
             judge=form.chosen(),
             selection=form.selection(),
             settings=settings_of(form.cleaned_data),
+            open_test=opening,
         )
     except JobError as error:
         form.add_error(None, str(error))
@@ -109,7 +115,7 @@ def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse
     return redirect("run", first.pk) if len(started) == 1 else redirect("runs")
 
 
-def _target(request: HttpRequest) -> Target | None:
+def target_of(request: HttpRequest) -> Target | None:
     """Return the corpus, and the campaign where one was chosen."""
     corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
     if (number := row_id(campaign)) is not None:

@@ -9,17 +9,22 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
+from annotation.corpora import splits
 from annotation.models import Rater, SchemeVersion
 from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
-from judges.prompt_versions import texts
+from judges.prompt_versions import files, texts
 from judges.prompt_versions.finding import Version, built_in_names
+from judges.prompt_versions.picking import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
 
 _NAME = re.compile(r"[^\W_][\w .+-]{0,98}")
 Origin = PromptVersion.Origin
+RESERVED = ("diff", "import", "new", "request")
+"""Names that addresses have for something else."""
 
 
 @transaction.atomic
@@ -45,7 +50,7 @@ def create(
             f"{name[:60]!r} cannot be a prompt's name: up to 99 letters, digits, spaces and . _ + -, "
             "a letter or digit first."
         )
-    if name in built_in_names() or Prompt.objects.filter(name=name).exists():
+    if name.lower() in RESERVED or name in built_in_names() or Prompt.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a prompt {name!r}: choose another name.")
     check(protocol=protocol, variant=variant, wording=wording)
     prompt = Prompt.objects.create(
@@ -82,6 +87,39 @@ def add_version(
     return _add(by, prompt, wording, parent, origin, note, detail)
 
 
+@transaction.atomic
+def propose(
+    *,
+    by: User | None,
+    prompt: Prompt,
+    wording: Wording,
+    parent: str,
+    note: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> PromptVersion:
+    """Add a proposal to a prompt; a text that one of its versions has already is that version.
+
+    No judge uses it before a person adopts it.
+    """
+    prompt = Prompt.objects.select_for_update().get(pk=prompt.pk)
+    check(protocol=prompt.protocol, variant=prompt.variant, wording=wording)
+    same = prompt.versions.filter(text__digest=wording.digest()).order_by("number").first()
+    return same or _add(by, prompt, wording, parent, Origin.PROPOSED, note, detail)
+
+
+@transaction.atomic
+def adopt(*, by: User, version: PromptVersion) -> PromptVersion:
+    """Adopt a proposal: from now on judges may use it. Raises JudgeError for what is no open proposal."""
+    version = PromptVersion.objects.select_for_update().select_related("prompt").get(pk=version.pk)
+    ref = f"{version.prompt.name}@{version.number}"
+    if not version.is_open:
+        raise JudgeError(f"{ref} is not a proposal that waits to be adopted.")
+    version.adopted_at, version.adopted_by = timezone.now(), by
+    version.save(update_fields=["adopted_at", "adopted_by"])
+    Event.objects.create(by=by, verb="adopt proposed prompt", subject=ref)
+    return version
+
+
 def copy(*, by: User | None, version: Version, name: str, description: str = "") -> PromptVersion:
     """Make a prompt of one's own from a version: the same text, under a new name."""
     return create(
@@ -95,6 +133,70 @@ def copy(*, by: User | None, version: Version, name: str, description: str = "")
         parent=version.ref,
         origin=Origin.COPIED,
     )
+
+
+@transaction.atomic
+def import_file(*, by: User | None, content: bytes, name: str = "") -> list[PromptVersion]:
+    """Make a prompt of a file, under another `name` where one is given; return the versions that are new.
+
+    A prompt of the name gains the versions that it lacks, where it is one of the same protocol. Raises
+    JudgeError for a file that cannot be read, with a line for each problem, and then nothing is kept.
+    """
+    told = files.read(content)
+    scheme = files.scheme_of(told.scheme)
+    name = (name or told.name).strip()
+    prompt = Prompt.objects.select_for_update().filter(name=name).first()
+    same = prompt is None or (prompt.protocol, prompt.variant, prompt.scheme_version) == (
+        told.protocol,
+        told.variant,
+        scheme,
+    )
+    if not same:
+        raise JudgeError(f"There is a prompt {name!r} of another protocol: import under another name.")
+    known = set(prompt.versions.values_list("text__digest", flat=True)) if prompt else set()
+    numbers: dict[str, str] = {}
+    made = []
+    for read in told.versions:
+        if read.wording.digest() in known:
+            continue
+        known.add(read.wording.digest())
+        parent = numbers.get(read.parent, read.parent)[:120]
+        detail = {"number": read.number, "origin": read.origin, "digest": read.digest}
+        if prompt is None:
+            version = create(
+                by=by,
+                name=name,
+                protocol=told.protocol,
+                variant=told.variant,
+                wording=read.wording,
+                scheme_version=scheme,
+                description=told.description,
+                parent=parent,
+                origin=Origin.IMPORTED,
+                note=read.note,
+                detail=detail,
+            )
+            prompt = version.prompt
+        else:
+            check(protocol=prompt.protocol, variant=prompt.variant, wording=read.wording)
+            version = _add(by, prompt, read.wording, parent, Origin.IMPORTED, read.note, detail)
+        numbers[f"{told.name}@{read.number}"] = f"{name}@{version.number}"
+        made.append(version)
+    return made
+
+
+@transaction.atomic
+def add_examples(*, by: User | None, version: Version, told: Pick, note: str = "") -> PromptVersion:
+    """Add a version that has another one's text and examples picked anew; the split that they come from is
+    fixed by it. Raises JudgeError where there are none to be had."""
+    if version.row is None:
+        raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
+    protocol = PROTOCOLS[version.protocol]
+    assert isinstance(protocol, Asking)
+    wording = pick(protocol, version.variant, version.wording, told)
+    if (lock := splits.lock_of(told.corpus)) is not None:
+        splits.fix(split=lock, by=by)
+    return add_version(by=by, prompt=version.row.prompt, wording=wording, parent=version.ref, note=note)
 
 
 @transaction.atomic

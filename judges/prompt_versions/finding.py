@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
 
 from annotation.models import SchemeVersion
 from judges.errors import JudgeError
@@ -74,20 +77,44 @@ def version_of(row: PromptVersion) -> Version:
     )
 
 
+def of_spec(spec: Mapping[str, Any]) -> Version | None:
+    """Return the version that a judge of a spec asks with; None for one that asks nobody, and for a text
+    whose version is not here any more."""
+    if "wording" in spec:
+        rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
+        named, _, number = str(spec.get("prompt", "")).rpartition("@")
+        found = list(rows.filter(text__digest=spec["wording"]).order_by("pk"))
+        own = [row for row in found if (row.prompt.name, str(row.number)) == (named, number)]
+        return version_of((own or found)[0]) if found else None
+    asked = (spec.get("protocol"), spec.get("variant", ""), spec.get("version"))
+    known = ((one, (one.protocol, one.variant, one.number)) for one in built_in())
+    return next((one for one, identity in known if identity == asked), None)
+
+
 def find(ref: str) -> Version:
-    """Return the version of a reference; a name alone means its newest. Raises JudgeError for none such."""
+    """Return the version of a reference; a name alone means its newest, open proposals left aside.
+
+    Raises JudgeError for none such.
+    """
     name, at, number = ref.strip().rpartition("@")
     if not at:
         name, number = number, ""
-    if number and not number.isdecimal():
+    if number and not (number.isdecimal() and len(number) < 10):
         raise JudgeError(f"{ref!r} is not a reference to a prompt: write NAME or NAME@NUMBER.")
+    if "\x00" in name:
+        raise JudgeError("A prompt's name has no such characters.")
     for version in built_in():
         if version.name == name and number in ("", str(version.number)):
             return version
     rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text").filter(
         prompt__name=name
     )
-    row = rows.filter(number=int(number)).first() if number else rows.order_by("-number").first()
+    row = rows.filter(number=int(number)).first() if number else _newest(rows)
     if row is None:
         raise JudgeError(f"There is no prompt {ref!r}.")
     return version_of(row)
+
+
+def _newest(rows: QuerySet[PromptVersion]) -> PromptVersion | None:
+    proposed = Q(origin=PromptVersion.Origin.PROPOSED, adopted_at=None)
+    return rows.exclude(proposed).order_by("-number").first()

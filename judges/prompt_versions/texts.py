@@ -16,6 +16,7 @@ def store(*, wording: Wording) -> PromptText:
             "user": wording.user,
             "form": wording.form,
             "examples": [dict(example) for example in wording.examples],
+            "picking": dict(wording.picking),
         },
     )
     return found
@@ -23,7 +24,7 @@ def store(*, wording: Wording) -> PromptText:
 
 def wording_of(text: PromptText) -> Wording:
     """Return a stored text as protocols read it."""
-    return Wording(text.system, text.user, text.form, tuple(text.examples))
+    return Wording(text.system, text.user, text.form, tuple(text.examples), text.picking)
 
 
 def of_digest(digest: str) -> Wording:

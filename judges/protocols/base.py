@@ -16,6 +16,7 @@ from annotation.records import Continuation, Dialogue
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
 from jobs.prompt import Prompt, Tokens
+from judges.protocols.examples import told
 from judges.protocols.needs import Given, Need
 from judges.protocols.notice import NOTICE
 from judges.protocols.prompting import released
@@ -139,7 +140,7 @@ class Protocol(ABC):
         schemes = {scheme.key: scheme for scheme, _ in self.answers.values()}
         return next(filter(None, (scheme.refusal(mode) for scheme in schemes.values())), "")
 
-    def refused(self, case: Case, variant: str) -> str:
+    def why_not(self, case: Case, variant: str) -> str:
         """Return why nothing is asked about the case: for its schemes' reason, or its own; '' where it is."""
         return self.asked_of_nobody(case.continuation.mode) or self.refusal(case, variant)
 
@@ -223,10 +224,13 @@ class Asking(Protocol):
         return {one.name: one for one in (*COMMON, *self.variables(variant))}
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
-        """Return what to send about a case, in the protocol's own words or in others."""
+        """Return what to send about a case, in the protocol's own words or in others.
+
+        Worked examples of the text are shown but for those of the case's own cluster.
+        """
         text = wording or self.wording(variant)
         form = text.form or self.forms_of(variant)[0]
-        values = {"notice": NOTICE, EXAMPLES: "", **self.values(case, variant)}
+        values = {"notice": NOTICE, EXAMPLES: lambda: told(text, case), **self.values(case, variant)}
         return text.fill(values, self.schema(case, variant, form))
 
     def fingerprint(self, variant: str) -> dict[str, Any]:

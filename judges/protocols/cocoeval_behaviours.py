@@ -87,7 +87,7 @@ class CocoevalBehaviours(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the JSON object; every behaviour that was asked about needs its three fields."""
-        data, judged = _own_names(json_object(reply)), case.judged()
+        data, judged = _own_names(json_object(reply, case)), case.judged()
         verdicts: list[Verdict] = []
         flags: list[str] = []
         for key in self.asked_in(case.part):

@@ -83,7 +83,7 @@ class CocoevalOverall(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the JSON object: both scores whole numbers, both explanations there."""
-        data = json_object(reply)
+        data = json_object(reply, case)
         verdicts = tuple(
             Verdict(key, None, _score(data, key), explanation=_explanation(data, key)) for key in KEYS
         )

@@ -24,7 +24,8 @@ __all__ = ["NOTICE", "Seen", "quote"]
 
 def quote(title: str, lines: Iterable[str]) -> str:
     """Return lines as a quoted block under a title (a fixed word of ours, never a user's)."""
-    body = "\n".join(f"| {line}" for line in lines) or "| (nothing)"
+    parts = [part for line in lines for part in line.split("\n")]  # a line that is none is no way out
+    body = "\n".join(f"| {part}" for part in parts) or "| (nothing)"
     return f"<<<BEGIN {title}>>>\n{body}\n<<<END {title}>>>"
 
 

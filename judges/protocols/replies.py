@@ -1,7 +1,7 @@
 """Reading replies: scores on lines of their own, and JSON objects. Every reader is linear in the reply.
 
 What a reply repeats is not what it says: quoted lines (`> overall - 5`), quoted blocks (`<<<BEGIN ...>>>`)
-and lines that stand in the material word for word are not the model's own scores.
+and lines that the model was shown word for word (`judges.protocols.echoes`) are not its own scores.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from annotation.records import Dialogue
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.base import Case
+from judges.protocols.echoes import is_copy, plain, shown
 
 _MOST = 200_000
 _LONGEST_LINE = 200
@@ -83,9 +83,12 @@ def limited(reply: str) -> str:
     return reply
 
 
-def json_object(reply: str) -> dict[str, Any]:
-    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one."""
+def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
+    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one,
+    or where it is copied from the material of the case."""
     text = _unfenced(limited(reply))
+    if case is not None and is_copy(text, case):
+        raise Unparseable("the reply repeats a text of the dialogue")
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
     except Unparseable:
@@ -119,8 +122,8 @@ def _found(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) 
     echoed: set[str] = set()
     material: frozenset[str] | None = None
     for name, number, total, lines in _score_lines(limited(reply), names):
-        material = _material(case) if material is None else material
-        if all(_plain(line) in material for line in lines):
+        material = shown(case, names) if material is None else material
+        if all(plain(line) in material for line in lines):
             echoed.add(name)
         else:
             found[name].add((number, total))
@@ -196,30 +199,6 @@ def _begins(text: str, word: str) -> bool:
     """Whether a text begins with a word, in any case."""
     rest = text[len(word) : len(word) + 1]
     return text[: len(word)].casefold() == word.casefold() and not rest.isalnum()
-
-
-def _material(case: Case) -> frozenset[str]:
-    """Return the lines of everything that a judge is shown about a case, in the form of `_plain`."""
-    return frozenset(_plain(line) for text in _texts(case.dialogue) for line in text.splitlines())
-
-
-def _texts(dialogue: Dialogue) -> Iterator[str]:
-    for turns in (dialogue.turns, *(continuation.turns for continuation in dialogue.continuations)):
-        yield from (turn.text for turn in turns)
-    yield dialogue.summary
-    yield from (str(value) for value in dialogue.metadata.values())
-    for person in dialogue.participants:
-        yield from person.profile
-    if dialogue.agenda:
-        yield from dialogue.agenda.items.values()
-
-
-def _plain(line: str) -> str:
-    """Return a line's words and signs without the dress of Markdown, in one case."""
-    return " ".join(line.translate(_NO_DRESS).casefold().split())
-
-
-_NO_DRESS = str.maketrans("", "", "*_#`")
 
 
 def _unfenced(reply: str) -> str:

@@ -11,9 +11,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 from jobs.prompt import Prompt
+from judges.protocols import examples as worked
 
 Filling = str | Callable[[], str]
 """What a variable stands for, or what makes it: only the variables that a text uses are made."""
@@ -32,32 +33,53 @@ class Variable:
     required: bool = False
 
 
+class Fault(NamedTuple):
+    """What keeps a text from being a prompt: in which part (`system`, `user`, `examples`, or `` for the text
+    as a whole), on which line (0 where it is about no single one), and what it is."""
+
+    part: str
+    line: int
+    told: str
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """A text of a prompt. `form` names how the reply is asked for, of those that the protocol reads ('' for
-    its first). `examples` are worked examples, rendered and quoted, each with the reply that it calls for."""
+    its first). `examples` are worked examples, rendered and quoted, each with the reply that it calls for;
+    `picking` says how they were picked and how many a call shows (`judges.protocols.examples`)."""
 
     system: str
     user: str
     form: str = ""
     examples: tuple[Mapping[str, Any], ...] = field(default=())
+    picking: Mapping[str, Any] = field(default_factory=dict)
 
     def names(self) -> set[str]:
         """Return the names of the variables in it."""
         return {name for part in (self.system, self.user) for name in Template(part).get_identifiers()}
 
-    def problems(self, known: Mapping[str, Variable]) -> list[str]:
-        """Return what keeps it from being a prompt, a sentence each: unknown and missing variables, stray
-        dollar signs, empty or endless parts."""
+    def names_in_order(self) -> list[str]:
+        """Return the names of the variables in it, each once, in the order in which they come."""
+        both = Template(f"{self.system}\n{self.user}")
+        return list(dict.fromkeys(both.get_identifiers()))
+
+    def faults(self, known: Mapping[str, Variable]) -> list[Fault]:
+        """Return what keeps it from being a prompt, each with its place: unknown and missing variables, stray
+        dollar signs, empty or endless parts, examples that are none."""
         found = [trouble for part in ("system", "user") for trouble in self._troubles(part, known)]
         if not found:
             missing = [one.name for one in known.values() if one.required and one.name not in self.names()]
-            found = [f"${name} is missing: {known[name].help}." for name in missing]
-        return found
+            found = [Fault("", 0, f"${name} is missing: {known[name].help}.") for name in missing]
+        return found + [Fault(EXAMPLES, 0, told) for told in worked.faults(self.examples, self.picking)]
+
+    def problems(self, known: Mapping[str, Variable]) -> list[str]:
+        """Return its faults, a sentence each."""
+        return [fault.told for fault in self.faults(known)]
 
     def digest(self) -> str:
         """Return the SHA-256 of all of it: the same digest is the same text."""
-        content = [self.system, self.user, self.form, [dict(example) for example in self.examples]]
+        content: list[Any] = [self.system, self.user, self.form, [dict(one) for one in self.examples]]
+        content += [dict(self.picking)] if self.picking else []
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
     def fill(self, values: Mapping[str, Filling], schema: Mapping[str, Any] | None = None) -> Prompt:
@@ -68,26 +90,24 @@ class Wording:
             system = f"{system}\n\n{told}"
         return Prompt(system, Template(self.user).substitute(made), schema)
 
-    def _troubles(self, part: str, known: Mapping[str, Variable]) -> Iterator[str]:
+    def _troubles(self, part: str, known: Mapping[str, Variable]) -> Iterator[Fault]:
         text: str = getattr(self, part)
         if len(text) > LONGEST:
-            yield f"The {part} part has {len(text):,} characters; at most {LONGEST:,} are allowed."
+            told = f"The {part} part has {len(text):,} characters; at most {LONGEST:,} are allowed."
+            yield Fault(part, 0, told)
             return
         if part == "user" and not text.strip():
-            yield "The user part is empty."
+            yield Fault(part, 0, "The user part is empty.")
         for match in Template.pattern.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             name = match["named"] or match["braced"]
+            where = f"The {part} part, line {line}"
             if match["invalid"] is not None:
-                yield (
-                    f"The {part} part, line {line}: a dollar sign without a variable's name; "
-                    "write $$ for the sign itself."
-                )
+                told = "a dollar sign without a variable's name; write $$ for the sign itself."
+                yield Fault(part, line, f"{where}: {told}")
             elif name and name not in known:
-                yield (
-                    f"The {part} part, line {line}: there is no variable ${name}; "
-                    f"there are {', '.join(f'${each}' for each in sorted(known))}."
-                )
+                there = ", ".join(f"${each}" for each in sorted(known))
+                yield Fault(part, line, f"{where}: there is no variable ${name}; there are {there}.")
 
 
 def _made(filling: Filling) -> str:

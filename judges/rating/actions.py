@@ -14,6 +14,7 @@ from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError
 from judges.rating.needs import UNMET
+from judges.rating.openings import open_or_refuse
 from judges.rating.plans import MOST_SAMPLES, WHOLE, RaterPlan
 from judges.rating.selection import Selection, continuations, items
 from judges.rating.settings import RunSettings
@@ -30,6 +31,7 @@ def start(
     selection: Selection,
     settings: RunSettings | None = None,
     progress: Progress | None = None,
+    open_test: str = "",
 ) -> Run:
     """Start a run, or resume the one of the same rater and selection; return it.
 
@@ -37,10 +39,12 @@ def start(
 
     Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
     done is never done again; failed calls of this run stay failed until `retry_failed`. `progress` is told
-    (calls made, calls in all) as it goes and may raise to stop.
+    (calls made, calls in all) as it goes and may raise to stop. `open_test` is the reason for opening test
+    for a judge whose run covers it. Raises JudgeError.
     """
     if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
     if selection.split is not None:
         splits.fix(split=selection.split, by=by)
     run, created = Run.objects.get_or_create(

@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs.prompt import Tokens
 from judges.prompt_versions import texts
+from judges.prompt_versions.nearest import ranked
 from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Reading, Wording
 from judges.protocols.budget import within
 from judges.rating import bound_schemes
@@ -28,10 +29,14 @@ class Asker:
         """Return the parts that are asked in a call each."""
         return self.protocol.parts(self.variant)
 
-    def prompt(self, case: Case) -> tuple[Prompt, tuple[str, ...]]:
-        """Return what to send about a case, and flags; raise TooLong where it cannot fit the budget."""
+    def prompt(self, case: Case, *, near: bool = True) -> tuple[Prompt, tuple[str, ...]]:
+        """Return what to send about a case, and flags; raise TooLong where it cannot fit the budget.
+
+        Without `near`, the nearest examples are not looked for: a prompt of about the length, for estimates.
+        """
         assert isinstance(self.protocol, Asking)
-        return within(self.protocol, case, self.variant, self.budget, self.wording)
+        text = ranked(self.wording, case) if near and self.wording else self.wording
+        return within(self.protocol, case, self.variant, self.budget, text)
 
     def read(self, reply: str, tokens: Tokens, case: Case) -> Reading:
         """Return the answers of a reply; raise Unparseable where it does not answer."""

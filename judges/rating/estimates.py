@@ -89,15 +89,30 @@ def estimate(judge: Judge, selection: Selection) -> Estimate | None:
 
 
 def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
-    asker, endpoint = asker_of(plan.rater.spec), plan.endpoint
-    protocol = asker.protocol
-    if endpoint is None or not isinstance(protocol, Asking):
+    if not _asks(plan):
         return None
     about = sampled.is_large(selection)
     looked = sampled.covered(plan, selection) if about else _covered(plan, selection)
     finished = _done(plan) if about else _finished(plan, selection)
-    each = len(plan.parts) * selection.samples
-    calls = max(looked.targets * each - finished, 0)
+    return of_targets(plan, looked, samples=selection.samples, finished=finished, about=about)
+
+
+def _asks(plan: RaterPlan) -> bool:
+    return plan.endpoint is not None and isinstance(asker_of(plan.rater.spec).protocol, Asking)
+
+
+def of_targets(
+    plan: RaterPlan, looked: Covered, *, samples: int, finished: int, about: bool = False
+) -> Estimate:
+    """Return what asking about some targets would take, of which `finished` calls were made before.
+
+    The plan is that of a judge that asks a model; `about` says that the targets are told from some of them.
+    """
+    asker, endpoint = asker_of(plan.rater.spec), plan.endpoint
+    protocol = asker.protocol
+    assert endpoint is not None
+    assert isinstance(protocol, Asking)
+    calls = max(looked.targets * len(plan.parts) * samples - finished, 0)
     step = max(1, len(looked.some) // LOOKED_AT)
     asked, length = _lengths(asker, plan.rater.spec, looked.some[::step])
     written = _written(plan, protocol)
@@ -116,7 +131,7 @@ def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,
-        unanswered=among(plan, looked.some, looked.targets * each, about=about),
+        unanswered=among(plan, looked.some, looked.targets, samples=samples, about=about),
     )
 
 
@@ -140,7 +155,7 @@ def _done(plan: RaterPlan) -> int:
 def _prompt(asker: Asker, case: Case) -> Prompt:
     """Return the prompt as it would be sent; one that cannot fit its budget counts whole."""
     try:
-        return asker.prompt(case)[0]
+        return asker.prompt(case, near=False)[0]
     except TooLong:
         return asker.whole_prompt(case)
 
@@ -156,7 +171,7 @@ def _lengths(
     for continuation, item in chosen:
         for part in asker.parts():
             case = case_of(material[continuation], item, spec, given.get(continuation), part)
-            if not protocol.refused(case, asker.variant) and not protocol.unmet(case):
+            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
                 lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
     if not lengths:

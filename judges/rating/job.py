@@ -18,6 +18,7 @@ from jobs.queue.progress import Progress
 from judges.errors import JudgeError
 from judges.rating import actions as rating
 from judges.rating.metric_plans import check_keys, metric_plan, metric_plans
+from judges.rating.openings import open_or_refuse
 from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan
 from judges.rating.selection import Selection
 from judges.rating.settings import RunSettings, settings_from
@@ -28,15 +29,22 @@ AT_ONCE = 20_000
 
 
 def start_judge(
-    *, by: User | None, judge: Judge, selection: Selection, settings: RunSettings | None = None
+    *,
+    by: User | None,
+    judge: Judge,
+    selection: Selection,
+    settings: RunSettings | None = None,
+    open_test: str = "",
 ) -> Run | Job:
     """Start a judge over a small corpus and return its run; start a job for a larger one.
 
-    Raises JobError for what does not fit together, before any job is started.
+    `open_test` is the reason for opening test for this judge, where the run covers it. Raises JobError for
+    what does not fit together, before any job is started.
     """
     plan = judge.plan(selection.campaign)
     if _is_small(selection.corpus):
-        return rating.start(by=by, plan=plan, selection=selection, settings=settings)
+        return rating.start(by=by, plan=plan, selection=selection, settings=settings, open_test=open_test)
+    open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
     if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
     told = asdict(judge) | {"endpoint": judge.endpoint.pk if judge.endpoint else None}

@@ -15,8 +15,10 @@ from jobs import error_kinds
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.endpoints.parameters import of_sample
+from jobs.fake_models import FLAG, is_fake
 from jobs.models import Call, Run
 from jobs.prompt import OutOfScale, Tokens
+from judges.errors import JudgeError
 from judges.material.loading import Material, load
 from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.base import Computing
@@ -84,11 +86,15 @@ class JudgePreparer:
         except TooLong as error:
             too_long = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.OVER_BUDGET)
             return Asked(call, protocol.key, known=too_long)
+        except JudgeError as error:
+            stuck = Outcome(call.pk, "failed", error=str(error), error_kind=error_kinds.DEFECT)
+            return Asked(call, protocol.key, known=stuck)
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             broken = Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT)
             return Asked(call, protocol.key, known=broken)
+        flags = (FLAG, *flags) if is_fake(spec["model"]) else flags
         read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), call.sample)
         told = protocol.reply_tokens if isinstance(protocol, Asking) else 0
@@ -127,7 +133,7 @@ class JudgePreparer:
 def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
     """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
     protocol = asker.protocol
-    if refusal := protocol.refused(case, asker.variant):
+    if refusal := protocol.why_not(case, asker.variant):
         return None, (), protocol.unanswered(case, refusal)
     if unmet := protocol.unmet(case):
         return None, (), replace(protocol.unanswered(case, unmet), flags=(needs.UNMET,))

@@ -52,7 +52,9 @@ def bind(protocol: Protocol, chosen: Mapping[str, str]) -> tuple[Bound, list[Rat
 
 def machines() -> list[Rater]:
     """Return the raters that a need may be bound to: judges and metrics that run here."""
-    return list(Rater.objects.filter(corpus=None).exclude(fingerprint="").order_by("kind", "name"))
+    found = Rater.objects.filter(corpus=None, draft=None).exclude(fingerprint="")
+    found = found.exclude(spec__has_key="draft")
+    return list(found.order_by("kind", "name"))
 
 
 def given(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) -> dict[int, Given]:

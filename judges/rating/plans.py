@@ -12,6 +12,7 @@ from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import SchemeDefinition
 from annotation.text import views
 from jobs.endpoints import parameters
+from jobs.fake_models import marked
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.prompt_versions import finding
@@ -52,6 +53,7 @@ class Judge:
     (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
     `scheme` (`key` or `key@version`) is what a protocol asks that takes any scheme; over a campaign, and with
     a prompt for a scheme, it need not be named.
+    A draft (`judges.drafts`) names its bench as `draft` and its stored text as `wording` instead.
     """
 
     protocol: str = ""
@@ -63,6 +65,9 @@ class Judge:
     needs: Mapping[str, str] = field(default_factory=dict)
     prompt: str = ""
     scheme: str = ""
+    wording: str = ""
+    draft: int | None = None
+    search: int | None = None
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
@@ -73,7 +78,7 @@ class Judge:
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
-        spec = protocol.fingerprint(variant) | _text_of(own) | self._seen(campaign)
+        spec = protocol.fingerprint(variant) | self._text(own) | self._seen(campaign)
         spec |= bound_schemes.spec_of(scheme)
         if endpoint:
             needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
@@ -82,12 +87,10 @@ class Judge:
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
-        name = self._name(_title(protocol, variant, own, scheme), protocol, read)
+        title = _title(protocol, variant, own, scheme) if self.draft is None else f"draft of {protocol.key}"
+        name = self._name(title, protocol, read)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
-        versions = _store(protocol.answers.values(), campaign, scheme)
-        questions = {
-            name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
-        }
+        versions, questions = questions_of(protocol, campaign, scheme)
         main = next(iter(protocol.answers.values()))[0].key
         return RaterPlan(
             rater=rater,
@@ -98,6 +101,15 @@ class Judge:
             item_kinds=protocol.item_kinds(),
             endpoint=endpoint,
             parts=protocol.parts(variant),
+            kind="judge" if self.draft is None else "draft",
+        )
+
+    def asks(self, campaign: Campaign | None = None) -> Protocol:
+        """Return the protocol that it asks, over its scheme where it takes one. Raises JudgeError."""
+        own = self._own_prompt()
+        template, variant = self._protocol_and_variant(own)
+        return bound_schemes.bound(
+            template, bound_schemes.version_for(template, self.scheme, own, campaign), variant
         )
 
     def _own_prompt(self) -> Version | None:
@@ -105,6 +117,8 @@ class Judge:
         version = finding.find(self.prompt) if self.prompt else None
         if version is None:
             return None
+        if version.row is not None and version.row.is_open:
+            raise JudgeError(f"{version.ref} is a proposal that nobody has adopted yet: adopt it first.")
         if self.protocol not in ("", version.protocol) or self.variant not in ("", version.variant):
             said = " ".join(part for part in (version.protocol, version.variant) if part)
             raise JudgeError(f"The prompt {version.ref} is for {said}: name that, or the prompt alone.")
@@ -120,6 +134,13 @@ class Judge:
             known = ", ".join(filter(None, protocol.variants)) or "none"
             raise JudgeError(f"{protocol.key} has no variant {variant!r}; it has {known}.")
         return protocol, variant
+
+    def _text(self, own: Version | None) -> dict[str, Any]:
+        """Return what the spec says of its text, and that it is a draft where it is one."""
+        if self.draft is not None:
+            of = {} if self.search is None else {"search": self.search}
+            return {"draft": self.draft, "wording": self.wording, **of}
+        return _text_of(own)
 
     def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
         """Return what is shown where it is not the usual, and the budget where there is one."""
@@ -139,7 +160,7 @@ class Judge:
         if self.endpoint is None or not protocol.network:
             return f"{protocol.key.replace('_', '-')}{below}"[:180]
         settings = parameters.named(parameters.checked(self.parameters))
-        return f"{self.endpoint.model} {title}{settings}{below}"[:180]
+        return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
 
 
 def _title(protocol: Protocol, variant: str, own: Version | None, scheme: SchemeVersion | None) -> str:
@@ -155,6 +176,15 @@ def _text_of(own: Version | None) -> dict[str, str]:
     if own is None or own.is_built_in:
         return {}
     return {"prompt": own.ref, "wording": own.wording.digest()}
+
+
+def questions_of(
+    protocol: Protocol, campaign: Campaign | None, bound_to: SchemeVersion | None = None
+) -> tuple[dict[str, SchemeVersion], dict[str, int]]:
+    """Return the stored scheme versions that a protocol answers, by key, and its questions' ids, by name."""
+    versions = _store(protocol.answers.values(), campaign, bound_to)
+    found = {name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()}
+    return versions, found
 
 
 def _store(

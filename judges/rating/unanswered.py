@@ -48,18 +48,18 @@ def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
         plan, about = judge.plan(selection.campaign), sampled.is_large(selection)
         if about:
             looked = sampled.covered(plan, selection)
-            found = among(plan, looked.some, looked.targets * len(plan.parts) * selection.samples, about=True)
+            found = among(plan, looked.some, looked.targets, samples=selection.samples, about=True)
         else:
             some = tuple(rating.targets(plan, selection))
-            found = among(plan, some, len(some) * len(plan.parts) * selection.samples)
+            found = among(plan, some, len(some), samples=selection.samples)
         transaction.set_rollback(True)
     return found
 
 
 def among(
-    plan: RaterPlan, some: Sequence[Target], calls: int, *, about: bool = False
+    plan: RaterPlan, some: Sequence[Target], targets: int, *, samples: int, about: bool = False
 ) -> tuple[Unanswered, ...]:
-    """Return what is unanswered of `calls` calls, told from some of their targets.
+    """Return what is unanswered of the calls about so many targets, told from some of these.
 
     What a scheme is asked of nobody about is counted over all of these, other reasons over LOOKED_AT.
     """
@@ -67,7 +67,7 @@ def among(
     refused, rest = _by_mode(protocol, some)
     step = max(1, -(-len(rest) // LOOKED_AT))
     looked = rest[::step]
-    each = calls / len(some) if some else 0.0
+    each = targets * len(plan.parts) * samples / len(some) if some else 0.0
     found = [Unanswered(round(n * each), reason, about) for reason, n in refused.items()]
     for reason, n in _reasons(plan, protocol, looked).items():
         share = n / len(looked) * len(rest)

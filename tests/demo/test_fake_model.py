@@ -22,6 +22,7 @@ from demo.fake_model.roles.dialogue_judge import ruled
 from demo.fake_model.serving import FakeModel
 from jobs.endpoints.probing import QUESTION
 from jobs.prompt import Prompt
+from judges.prompt_search import reflection
 from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.quoting import quote
 from tests.judges.test_protocols import case
@@ -35,7 +36,7 @@ def asked(prompt: Prompt, *, schema: bool = True, **more: Any) -> dict[str, Any]
     """The body of a request, as the client sends it."""
     form = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": prompt.schema}}
     wanted = {"response_format": form} if schema and prompt.schema else {}
-    return {"model": "fake-model", "messages": prompt.messages(), **wanted, **more}
+    return {"model": "fake-1", "messages": prompt.messages(), **wanted, **more}
 
 
 def rating(text: str, instruction: str = "Rate it.") -> Prompt:
@@ -177,27 +178,39 @@ def test_an_amount_never_leaves_the_range_of_a_chance() -> None:
     assert (found.of("sensitivity", "x"), found.of("noise", "x")) == (1.0, 0.0)
 
 
-def proposals(form: str, times: int = 24) -> Counter[str]:
+def improving(number: int = 0, trouble: str = "") -> Prompt:
+    """What a search asks the improving model about the judge of single replies, with a case of it."""
+    protocol = PROTOCOLS["cpdscore_simple"]
+    assert isinstance(protocol, Asking)
+    shown = (quote("CONTEXT", ["Ana: Hm?"]), quote("RESPONSE", [f"Ben: {number}. {{quality 2}}"]))
+    case = reflection.Disagreement("d", shown, ("overall: 5",), ("overall: 2",))
+    variant = protocol.variants[0]
+    return reflection.request(protocol.wording(variant), protocol.known_variables(variant), [case], trouble)
+
+
+@pytest.mark.parametrize("schema", [True, False], ids=["by schema", "by the text alone"])
+def test_the_improver_proposes_each_of_its_sentences_sooner_or_later(schema: bool) -> None:
+    protocol = PROTOCOLS["cpdscore_simple"]
+    assert isinstance(protocol, Asking)
+    variant = protocol.variants[0]
+    before, known = protocol.wording(variant), protocol.known_variables(variant)
     model = FakeModel(ErrorModel(proposals=("Be kind.", "Mind the context.", "Be short.")))
     found: Counter[str] = Counter()
-    for number in range(times):
-        shown = quote("INSTRUCTION", ["Rate it."]), quote("DISAGREEMENTS", [f"{number}"])
-        reply = said(model, asked(Prompt("Improve it.", "\n".join([*shown, form]))))
-        text = json.loads(reply)["instruction"] if "{" in reply else reply.strip("`\n")
-        assert text.endswith("\n\nRate it.")
-        found[text.removesuffix("\n\nRate it.")] += 1
-    return found
-
-
-@pytest.mark.parametrize("form", ['{"instruction": "..."}', "Give the new instructions within ``` blocks."])
-def test_the_improver_proposes_each_of_its_sentences_sooner_or_later(form: str) -> None:
-    assert set(proposals(form)) == {"Be kind.", "Mind the context.", "Be short."}
+    for number in range(24):
+        body = asked(improving(number, "it was empty." if number % 2 else ""), schema=schema)
+        assert [role.key for role in recognise(request(body))] == ["improver"]
+        after = reflection.read(said(model, body), before, known).wording
+        assert after.user == before.user
+        assert after.system.endswith(f"\n\n{before.system}")
+        found[after.system.partition("\n\n")[0]] += 1
+    assert set(found) == {"Be kind.", "Mind the context.", "Be short."}
 
 
 def test_the_improver_reads_an_instruction_between_fences_and_repeats_no_sentence() -> None:
     model = FakeModel(ErrorModel(proposals=("Be kind.",)))
-    text = "They followed this:\n```\nBe kind.\nRate it.\n```\nWrite a better one within ``` blocks."
-    assert said(model, asked(Prompt("", text))) == "```\nBe kind.\nRate it.\n```"
+    text = "They followed this:\n```\n{}Rate it.\n```\nWrite a better one within ``` blocks."
+    for before in ("", "Be kind.\n\n"):
+        assert said(model, asked(Prompt("", text.format(before)))) == "```\nBe kind.\n\nRate it.\n```"
 
 
 def rubric(**properties: Any) -> Prompt:
@@ -238,19 +251,47 @@ def test_a_rubric_errs_as_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("turn", "interaction", "long", "follows", "final"),
+    ("turn", "interaction", "at_four", "long", "follows", "final"),
     [
-        (3.4, 2.6, False, True, 3.0),
-        (4.5, 2.0, False, True, 4.5),
-        (4.0, 2.0, False, True, 4.0),
-        (4.5, 2.0, True, True, 3.25),
-        (4.5, 2.0, False, False, 3.25),
+        (3.4, 2.6, False, False, True, 3.0),
+        (4.5, 2.0, True, False, True, 4.5),
+        (4.0, 2.0, False, False, True, 4.0),
+        (4.0, 2.0, True, False, True, 3.0),
+        (4.5, 2.0, False, True, True, 3.25),
+        (4.5, 2.0, False, False, False, 3.25),
+        (3.4, 2.6, False, False, False, 3.4),
     ],
 )
 def test_the_dialogue_judge_s_rule(
-    turn: float, interaction: float, long: bool, follows: bool, final: float
+    turn: float, interaction: float, at_four: bool, long: bool, follows: bool, final: float
 ) -> None:
-    assert ruled(turn, interaction, long=long, follows=follows) == final
+    assert ruled(turn, interaction, at_four=at_four, long=long, follows=follows) == final
+
+
+def whole(scores: str, *responses: str, rule: str = "less than 4") -> Prompt:
+    lines = "Overall Dialogue Turn Score - x\nDialogue Interaction Score - x\nFinal Score - x"
+    blocks = quote("TURN SCORES", scores.split(";")), quote("RESPONSES", responses)
+    return Prompt(
+        "Score it.", "\n".join([*blocks, f"If the turn score is {rule}, both scores count.", lines])
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reply"),
+    [
+        (whole("Turn 1 - 3.00;Turn 2 - 3.80", "[1] Yes: {interaction 2.6}", "[2] No."), (3.4, 2.6, 3.0)),
+        (whole("Turn 1 - 4.00", "[before 1] Ana: {interaction 5}", "[1] Hm. {interaction 2}"), (4, 2, 4)),
+        (whole("Turn 1 - 4.00", "[1] Hm. {interaction 2}", rule="4 or less"), (4, 2, 3)),
+        (
+            whole("Turn 1 - 4.50", f"[1] {'so ' * 12}{{interaction 2}}", f"      {'it is ' * 6}"),
+            (4.5, 2, 3.25),
+        ),
+    ],
+)
+def test_the_dialogue_judge_reads_turn_scores_and_responses(prompt: Prompt, reply: tuple[float, ...]) -> None:
+    assert [role.key for role in recognise(request(asked(prompt)))] == ["dialogue_judge"]
+    numbers = [float(line.rpartition(" - ")[2]) for line in said(FakeModel(), asked(prompt)).split("\n")]
+    assert tuple(numbers) == reply
 
 
 def test_token_probabilities_are_the_configured_chances() -> None:

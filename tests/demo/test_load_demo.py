@@ -13,24 +13,34 @@ from django.core.management import call_command
 
 from annotation.models import Assignment, Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot
 from calibration.models import Report
+from calibration.reports.caveats import caveats
+from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
-from demo import accounts, loading, truth
-from jobs.models import Run
+from demo import accounts, judging, loading, truth
+from demo.fake_model import error_files
+from demo.fake_model.server import LocalServer
+from demo.fake_model.serving import FakeModel
+from demo.fake_model.truth import number as truth_of
+from jobs.models import Call, Endpoint, Run
 
 pytestmark = pytest.mark.django_db
 
 
-def load() -> str:
+def load(**options: str) -> str:
     out = StringIO()
-    call_command("load_demo", stdout=out)
+    call_command("load_demo", stdout=out, **options)
     return out.getvalue()
 
 
 @pytest.fixture(scope="module")
 def first_load(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[str]:
     """What loading into an empty place printed. It is committed: the worker has its own connection."""
-    with django_db_blocker.unblock():
-        yield load()
+    model = FakeModel(error_files.load("ordinary"))
+    with (
+        django_db_blocker.unblock(),
+        LocalServer(lambda method, path, body, _: model.respond(method, path, body)) as server,
+    ):
+        yield load(fake_model=server.url)
         call_command("flush", verbosity=0, interactive=False)
 
 
@@ -85,7 +95,7 @@ def test_everything_is_left_for_the_visitor_to_rate(first_load: str) -> None:
 
 def test_every_rating_is_by_a_simulated_rater_and_says_so(first_load: str) -> None:
     people = Rater.objects.filter(kind="human")
-    assert people.count() == 6
+    assert people.count() == 9
     assert all(rater.name.startswith("simulated annotator") and rater.user is None for rater in people)
     labels = Label.objects.filter(rater__in=people)
     assert set(labels.values_list("occasion", "campaign")) == {("imported", None)}
@@ -100,13 +110,40 @@ def test_the_labels_are_what_the_simulated_raters_said(first_load: str) -> None:
 
 
 def test_the_judge_without_a_model_has_answered_from_the_start(first_load: str) -> None:
-    run = Run.objects.get()
+    run = Run.objects.get(endpoint=None)
     assert run.state == Run.State.DONE
     assert run.rater.name == "rules-baseline"
     turns = Item.objects.filter(
         kind="turn", continuation__in=[call.continuation_id for call in run.calls.all()]
     )
     assert Label.objects.filter(rater=run.rater).count() == turns.count() * len(truth.BEHAVIOURS)
+
+
+def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it_is_one(
+    first_load: str,
+) -> None:
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.name, endpoint.active) == ("fake model (for trying out)", True)
+    assert f"A FAKE MODEL at {endpoint.base_url}" in first_load
+    runs = list(Run.objects.filter(endpoint=endpoint).order_by("pk"))
+    assert [run.state for run in runs] == [Run.State.DONE] * 2
+    assert {part for run in runs for part in [run.scope["part"]]} == {"dev"}
+    assert all("(fake model)" in run.rater.name for run in runs)
+    assert not Call.objects.filter(run__in=runs).exclude(flags__contains=["fake_model"]).exists()
+    report = Report.objects.get(study__corpus__name=judging.CORPUS)
+    told = " ".join(caveats(snapshot_of(report)))
+    assert "ask a fake model" in told
+    assert "are no results" in told
+
+
+def test_the_better_of_the_two_prompts_is_closer_to_the_simulated_people(first_load: str) -> None:
+    off = []
+    for run in Run.objects.exclude(endpoint=None).order_by("pk"):
+        rows = Label.objects.filter(rater=run.rater, question__key="overall").values_list(
+            "number", "item__turn__text"
+        )
+        off.append(sum(abs(number - (truth_of(text, "quality") or 0)) for number, text in rows) / len(rows))
+    assert off[1] < off[0]
 
 
 def test_a_report_of_each_corpus_is_there_from_the_start(first_load: str) -> None:

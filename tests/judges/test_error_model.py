@@ -7,10 +7,11 @@ import random
 import pytest
 
 from annotation.models import Label
+from demo.fake_model import truth
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.rating.plans import Judge
 from tests import factories
-from tests.fake_llm import ErrorModel, FakeLLM, draw
+from tests.fake_llm import ErrorModel, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,5 +53,6 @@ def test_noisy_scores_are_recorded_as_they_were_given(fake: FakeLLM) -> None:
     rows = list(Label.objects.values_list("question__key", "item__turn__text", "number"))
     assert len(rows) == 60 * 6
     assert all(number == fake.model.score(key, text) for key, text, number in rows)
-    changed = [text for key, text, _ in rows if key == "overall" and draw(1, key, text) < 0.5]
-    assert 15 < len(changed) < 45
+    off = [number - (truth.number(text, "quality") or 0) for key, text, number in rows if key == "overall"]
+    assert 12 < sum(step != 0 for step in off) < 36, "four in ten: at the ends of the scale half stay"
+    assert set(off) == {-1, 0, 1}

@@ -132,7 +132,7 @@ def test_another_bound_rater_makes_another_judge(fake: FakeLLM, endpoint: Endpoi
     assert first.spec["needs"] == {
         "turn_scores": {"rater": one.fingerprint, "question": "comperdial_turn@1/overall"}
     }
-    assert first.name == f"fake-1 on_top on {one.name}"
+    assert first.name == f"fake-1 (fake model) on_top on {one.name}"
     assert on_top(one, endpoint).plan().rater.pk == first.pk
 
 

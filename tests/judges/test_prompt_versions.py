@@ -75,7 +75,7 @@ def test_a_judge_asks_with_the_text_of_its_version_and_is_another_judge(fake: Fa
     run = begin(corpus, Judge(prompt="kinder@1", endpoint=endpoint))
     finish()
     assert run.rater != plain
-    assert run.rater.name == "fake-1 kinder@1"
+    assert run.rater.name == "fake-1 (fake model) kinder@1"
     assert run.rater.spec["wording"] == KINDER.digest()
     assert run.rater.spec["prompt"] == "kinder@1"
     messages = fake.bodies[0]["messages"]

@@ -12,19 +12,19 @@ from judges.rating.plans import Judge
 
 RELEASED = {
     ("cpdscore_simple", "without_reference"): (
-        "fake-1 cpdscore_simple without reference temperature=0.2",
+        "fake-1 (fake model) cpdscore_simple without reference temperature=0.2",
         "39cd2099107a83998a2e87f944082ae3b2d96955a587eb75bf85656c0c935e1c",
     ),
     ("cpdscore_simple", "with_reference"): (
-        "fake-1 cpdscore_simple with reference temperature=0.2",
+        "fake-1 (fake model) cpdscore_simple with reference temperature=0.2",
         "844b6f52d9b7fcd1e7984908440d586df7923e454156116f08819984f40b3968",
     ),
     ("cpdscore_detail", "without_reference"): (
-        "fake-1 cpdscore_detail temperature=0.2",
+        "fake-1 (fake model) cpdscore_detail temperature=0.2",
         "c5a3eece3754d0bcb6c6283eb9ef2e028b0b241d89313bdf44e789b9796feee6",
     ),
     ("cocoeval_behaviours", ""): (
-        "fake-1 cocoeval_behaviours temperature=0.2",
+        "fake-1 (fake model) cocoeval_behaviours temperature=0.2",
         "ae1ba28399686afd31d46faa7696b1995b6ed25308cf9df1474ba93b4e973b9d",
     ),
     ("rules_baseline", ""): (

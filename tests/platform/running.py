@@ -87,6 +87,7 @@ def _home_of(process: psutil.Process) -> str | None:
 
 def _kind(words: list[str]) -> str | None:
     marks = {"config.web": "web", "config.embedded.keeper": "keeper", "serve": "supervisor", "-D": "postgres"}
+    marks["demo.fake_model"] = "fake model"
     for mark, kind in marks.items():
         if mark in words:
             return kind

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +52,16 @@ def test_the_demo_shows_its_accounts_and_then_the_address(next_one):
 
 
 @pytest.mark.slow
+def test_the_demo_runs_a_fake_model_on_this_machine_alone(next_one):
+    rows = query(next_one.home, "SELECT base_url, active FROM jobs_endpoint WHERE name LIKE 'fake model%'")
+    [(url, active)] = rows
+    assert active
+    assert url.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(f"{url}/models", timeout=5) as response:
+        assert json.loads(response.read())["data"][0]["id"].startswith("fake")
+
+
+@pytest.mark.slow
 def test_sigterm_stops_all_of_it_within_seconds(next_one):
     started = time.monotonic()
     assert next_one.stop() == 0
@@ -67,6 +79,8 @@ def test_a_later_start_takes_seconds_and_ends_with_its_supervisor(next_one):
         # A few seconds on an idle machine; what else runs beside it takes its share of the processors.
         share = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         assert time.monotonic() - started < 25 * share
+        fakes = "SELECT active FROM jobs_endpoint WHERE name LIKE 'fake model%'"
+        assert query(next_one.home, fakes) == [(False,)], "the fake model ended with its demo"
         os.kill(server.process.pid, signal.SIGKILL)
     wait_until(lambda: not processes(next_one.home))
 

@@ -27,6 +27,7 @@ TRACED = {
     "annotation.work.actions.reopen": "nothing is changed before the revision is submitted",
     "annotation.deletion.actions.check": "changes nothing",
     "jobs.runs.log": "writes the entry",
+    "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
 }
 """What needs no entry in the audit log, and why."""
 
@@ -50,8 +51,12 @@ PASSED_ON = {
     "calibration.plans.job.start": "actions.start",
     "calibration.studies.job.report_or_job": "studies.compute",
     "calibration.studies.job.start": "actions.start",
+    "calibration.workbench.checks.start": "actions.run",
     "jobs.many_calls.cancel": "runs.stop",
     "jobs.many_calls.retry": "runs.retry_failed",
+    "judges.prompt_versions.actions.add_examples": "add_version",
+    "judges.prompt_versions.actions.copy": "create",
+    "judges.prompt_versions.actions.import_file": "create",
     "judges.rating.job.start_judge": "actions.start",
     "judges.rating.job.start_metrics": "actions.start",
 }
@@ -194,6 +199,23 @@ def _import(by: User) -> dict[str, Any]:
     return {"path": path, "format": "jsonl", "corpus": "imported", "into": False}
 
 
+def _wording(system: str, user: str) -> Any:
+    from judges.protocols import Wording
+
+    return Wording(system, user)
+
+
+def _prompt_fields() -> dict[str, Any]:
+    wording = _wording("$notice", "Rate: $response")
+    return {"name": "own", "protocol": "cpdscore_simple", "variant": "without_reference", "wording": wording}
+
+
+def _prompt() -> Any:
+    from judges.prompt_versions import actions
+
+    return actions.create(by=None, **_prompt_fields())
+
+
 def _gold(by: User) -> dict[str, Any]:
     built = _world()
     version = built.questions["on_topic"].version
@@ -213,6 +235,56 @@ def _order(by: User) -> dict[str, Any]:
     from calibration.exports.parts import Taken
 
     return {"order": Order("label-studio", _world().corpus, None, Taken(None, ""), ZIP)}
+
+
+def _bench(by: User) -> Any:
+    from judges.drafts import benches
+
+    corpus = _split(by).corpus
+    return benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
+
+
+def _draft(by: User) -> Any:
+    from judges.drafts import actions
+
+    return actions.write(by=None, **_text(by))
+
+
+def _text(by: User) -> dict[str, Any]:
+    from judges.prompt_versions import finding
+
+    wording = finding.find("cpdscore_simple_without_reference").wording
+    endpoint = _endpoint(by)
+    return {"bench": _bench(by), "wording": wording, "variant": "without_reference", "endpoint": endpoint}
+
+
+def _disagreement(by: User) -> dict[str, Any]:
+    from annotation.models import Item, Question
+    from calibration.workbench.sheets import Judged
+    from judges.drafts import actions
+
+    draft = _draft(by)
+    actions.run(by=None, draft=draft, targets=1)
+    target = draft.bench.targets.get()
+    return {
+        "bench": draft.bench,
+        "judged": Judged(draft.name, draft.rater, draft),
+        "item": Item.objects.get(pk=target.item_id),
+        "question": Question.objects.get(pk=draft.bench.questions["overall"]),
+        "verdict": "people_wrong",
+    }
+
+
+def _mark(by: User) -> Any:
+    from calibration.workbench import marks
+
+    return marks.mark(by=None, **_disagreement(by))
+
+
+def _waiting(by: User) -> Any:
+    from calibration.workbench import marks
+
+    return marks.send_to_adjudication(by=None, mark=_mark(by))
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
@@ -285,7 +357,26 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "jobs.runs.pause": lambda by: {"run": _run(by)},
     "jobs.runs.resume": lambda by: {"run": _paused(by)},
     "jobs.runs.set_caps": lambda by: {"run": _run(by), "caps": {"cap_calls": None}},
+    "judges.prompt_versions.actions.create": lambda by: _prompt_fields(),
+    "judges.prompt_versions.actions.add_version": lambda by: {
+        "prompt": _prompt().prompt,
+        "wording": _wording("$notice", "$response"),
+    },
+    "judges.prompt_versions.actions.archive": lambda by: {"prompt": _prompt().prompt},
+    "judges.prompt_versions.actions.delete": lambda by: {"version": _prompt()},
     "judges.rating.actions.start": lambda by: _metric_run(),
+    "calibration.workbench.marks.mark": _disagreement,
+    "calibration.workbench.marks.send_to_adjudication": lambda by: {"mark": _mark(by)},
+    "calibration.workbench.marks.withdraw": lambda by: {"row": _waiting(by)},
+    "judges.drafts.actions.discard": lambda by: {"draft": _draft(by)},
+    "judges.drafts.actions.run": lambda by: {"draft": _draft(by), "targets": 1},
+    "judges.drafts.actions.write": _text,
+    "judges.drafts.benches.open_bench": lambda by: {
+        "name": "bench",
+        "protocol": "cpdscore_simple",
+        "corpus": _split(by).corpus,
+    },
+    "judges.drafts.keeping.keep": lambda by: {"draft": _draft(by)},
 }
 """Each action of the product, with what it is tried with."""
 

@@ -26,6 +26,7 @@ FIELDS = (
     *("format", "only", "metric", "protocol", "endpoint", "username", "person", "rule", "raters", "verb"),
     *("state", "purpose", "raters_per_item", "lease_minutes", "confirmation", "definition", "statistics"),
     *("queue", "samples", "sha256"),
+    *("from", "ref", "number", "item", "source", "user", "prompt", "budget", "keys", "note"),
 )
 BEYOND = (
     *(DEEP, '{"answers": ' + DEEP + "}", '{"a":' * 500 + "1" + "}" * 500, "[" * 100_000, "9" * 310),

@@ -10,7 +10,7 @@ from config.settings import BASE_DIR
 
 OBJECTS = {
     "Corpus", "Campaign", "Dialogue", "Upload", "User", "OneTimeLink", "ApiToken", "CampaignMember",
-    "Job.objects", "Run", "Endpoint", "Study", "Gold", "Export",
+    "Job.objects", "Run", "Endpoint", "Study", "Gold", "Export", "Prompt",
 }  # fmt: skip
 APPS = ("annotation", "judges", "jobs", "calibration")
 FILES = [

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from calibration.agree import csv_table, extras, html_page, judging, latex, table_seven, text
+from calibration.agree import csv_table, extras, html_page, judging, latex, panels, table_seven, text
 from calibration.agree.by_level import computed as by_level
 from calibration.agree.by_level import options as level_options
 from calibration.agree.cells import Declared
@@ -146,7 +146,7 @@ def _analysed(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
 ) -> tuple[list[Section], list[dict[str, Any]], judging.Beside]:
     sections, entries = [], []
-    beside = judging.Beside(plan, options)
+    beside, made = judging.Beside(plan, options), _made_of_others(options)
     for part in file.parts:
         level, _ = _scale(file, part, options)
         said = [*_samples(part, level, options), *file.unread()]
@@ -156,6 +156,9 @@ def _analysed(
         ratings = judging.with_key(file.ratings(part, **how, keep=True), options["key"])
         readings = judging.readings(file, part, ratings, how)
         part.collector = Collector()
+        ratings, of_panels = panels.with_panels(ratings, part.question, made)
+        readings = readings.beside(ratings)
+        said += of_panels
         against = options["against"]
         if against is not None and against not in ratings.raters:
             raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
@@ -167,6 +170,7 @@ def _analysed(
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
         asked = [block for m in options["more"] or () for block in m.blocks(ratings, analysis, plan)]
+        asked += panels.floor(ratings, part.question, made, plan)
         if samples is not None:
             asked += [block for more in repeats for block in more(ratings, samples, plan)]
         sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
@@ -176,6 +180,16 @@ def _analysed(
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     beside.check()
     return sections, entries, beside
+
+
+def _made_of_others(options: dict[str, Any]) -> panels.Asked:
+    """Return the panels and baselines asked for, with the ratings of dev where a file has them."""
+    named = panels.panels_of(options)
+    if not options["dev"]:
+        return panels.Asked(named, options["baselines"], None)
+    file = read_ratings(options["dev"], _reading(options), _progress)
+    dev = {part.question: file.ratings(part, **_how(file, part, options)) for part in file.parts}
+    return panels.Asked(named, options["baselines"], dev)
 
 
 def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:

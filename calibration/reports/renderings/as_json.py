@@ -9,7 +9,7 @@ from typing import Any
 from calibration.models import Report
 from calibration.reports import caveats, lede
 from calibration.reports.snapshot import is_readable, snapshot_of
-from calibration.reports.view import looks
+from calibration.reports.view import looks, openings_of
 
 
 def write(report: Report) -> str:
@@ -29,11 +29,29 @@ def _told(report: Report) -> dict[str, Any]:
         return {}
     result = snapshot_of(report)
     said = [
-        {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
+        {
+            "by": str(look.by) if look.by else None,
+            "at": look.at.isoformat(),
+            "purpose": look.purpose,
+            "judges": look.judges,
+        }
         for look in looks(report)
+    ]
+    opened = [
+        {
+            "judge": one.opening.rater.name,
+            "fingerprint": one.opening.rater.fingerprint,
+            "family": one.opening.family,
+            "number": one.number,
+            "by": str(one.opening.by) if one.opening.by else None,
+            "at": one.opening.at.isoformat(),
+            "reason": one.opening.reason,
+        }
+        for one in openings_of(report)
     ]
     return {
         "looks_at_test": said,
+        "test_opened_for": opened,
         "answers": [asdict(answer) for answer in lede.lede(result)],
         "caveats": caveats.caveats(result),
     }

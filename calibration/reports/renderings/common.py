@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from annotation.models import TestLook
 from annotation.text.numbers import number, percent
 from calibration.models import Report
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Table
-from calibration.reports.view import looks
+from calibration.reports.view import looks, openings_of
 from calibration.reports.wording import counted, interval
 
 
@@ -49,8 +50,16 @@ def part_line(report: Report) -> str:
 
 
 def look_lines(report: Report) -> list[str]:
-    """Return a line per look at test."""
-    return [f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}" for look in looks(report)]
+    """Return a line per look at test, then one per judge that test was opened for."""
+    found = [
+        f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}{_judges(look)}" for look in looks(report)
+    ]
+    return [*found, *(f"opened for a judge: {one.sentence()}" for one in openings_of(report))]
+
+
+def _judges(look: TestLook) -> str:
+    """Return whose figures a look was about."""
+    return f" (judges: {', '.join(look.judges)})" if look.judges else ""
 
 
 def headings(table: Table) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calibration.reports.sections import (
     against_key,
     coverage,
+    floors,
     intraclass,
     judges_compared,
     levels,
@@ -17,6 +18,7 @@ from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     levels.SECTION,
+    floors.SECTION,
     judges_compared.SECTION,
     against_key.SECTION,
     table_seven.SECTION,

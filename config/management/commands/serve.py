@@ -16,7 +16,9 @@ from config.commands import migrations_wait
 from config.embedded import programs
 from config.embedded.layout import layout
 from config.embedded.supervisor import Stopped, Supervisor
+from config.web.sockets import listen
 
+FAKE_MODEL_HOST = "127.0.0.1"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -58,6 +60,7 @@ class Command(BaseCommand):
             self._say("Starting PostgreSQL...")
             supervisor.start_database()
         self._migrate()
+        self._retire_fake_model()
         self._say("Starting the web server and the workers...")
         web = supervisor.start_web(settings.BASE_DIR, processes=processes)
         broker = bool(settings.CELERY_BROKER_URL)
@@ -65,12 +68,26 @@ class Command(BaseCommand):
             supervisor.start(program, settings.BASE_DIR)
         if demo:
             self._say("Loading the demo...")
-            call_command("load_demo", stdout=self.stdout)
+            call_command("load_demo", fake_model=self._start_fake_model(supervisor), stdout=self.stdout)
         supervisor.wait_for_answer(web)
         first = self._first_link(supervisor)
         connection.close()
         self._greet(supervisor, first)
         supervisor.watch()
+
+    def _start_fake_model(self, supervisor: Supervisor) -> str:
+        """Start the fake model on a free port of this machine, and return its base URL."""
+        listening = listen(FAKE_MODEL_HOST, 0)
+        port = listening.getsockname()[1]
+        supervisor.start(programs.fake_model(listening.detach()), settings.BASE_DIR)
+        return f"http://{FAKE_MODEL_HOST}:{port}/v1"
+
+    def _retire_fake_model(self) -> None:
+        """Take the fake model of an earlier demo off the lists: it ended with that demo."""
+        from jobs.endpoints.actions import retire  # the apps are loaded by now
+        from jobs.fake_models import ENDPOINT
+
+        retire(by=None, name=ENDPOINT)
 
     def _migrate(self) -> None:
         """Bring the tables up to date; a look at what is applied is all it takes when they are."""

@@ -19,7 +19,7 @@ class BehaviourJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """A block TURNS, and fields such as `repetition_turns` as reply."""
-        return request.block("TURNS") is not None and bool(behaviours(request))
+        return request.shows("TURNS") and bool(behaviours(request))
 
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return explanation, turns and count of each behaviour."""

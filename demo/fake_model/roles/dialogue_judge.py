@@ -6,6 +6,7 @@ import re
 from statistics import fmean
 
 from demo.fake_model import truth
+from demo.fake_model.errors import fold
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, turns
 from demo.fake_model.roles.base import Answer, Role
@@ -34,32 +35,37 @@ class DialogueJudge(Role):
 
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return the three lines."""
-        text, words = _responses(request)
+        responses = _responses(request)
+        text = responses[0] if responses else ""
         turn = round(fmean(_scores(request) or [3.0]), 2)
         told = truth.number(text, "interaction")
         at = min(max((3.0 if told is None else told) - 1, 0.0), 4.0) * 10
         interaction = mind.score("interaction", text, SCALE, at)
         follows = mind.draw("rule", text) >= mind.errors.ignores_rule
-        final = ruled(turn, interaction, long=max(words, default=0) > MOST_WORDS, follows=follows)
+        long = any(_words(response) > MOST_WORDS for response in responses)
+        at_four = "4 or less, both" in fold(request.instruction)
+        final = ruled(turn, interaction, at_four=at_four, long=long, follows=follows)
         shown = {TURN: turn, INTERACTION: interaction, FINAL: final}
         return Answer(lines=[f"{name} - {shown[name]:g}" for name in request.score_lines if name in shown])
 
 
-def ruled(turn: float, interaction: float, *, long: bool, follows: bool = True) -> float:
-    """Return the final score by the rule, or against it."""
-    both = turn < HIGH or long
+def ruled(turn: float, interaction: float, *, at_four: bool, long: bool, follows: bool = True) -> float:
+    """Return the final score by the rule, or against it; `at_four`: at exactly 4 both count."""
+    both = turn < HIGH or long or (at_four and turn == HIGH)
     return round((turn + interaction) / 2, 2) if both == follows else turn
 
 
 def _scores(request: Request) -> list[float]:
-    """Return the numbers with decimals of the block whose title speaks of scores."""
-    title = next((title for title in reversed(request.titles) if "SCORES" in title), "")
-    return [float(found) for line in request.block(title) or () for found in _NUMBER.findall(line)[:1]]
+    """Return the numbers with decimals in the lines of the turn scores."""
+    return [
+        float(found) for line in request.block("TURN SCORES") or () for found in _NUMBER.findall(line)[:1]
+    ]
 
 
-def _responses(request: Request) -> tuple[str, list[int]]:
-    """Return the first response and the words of each that hold a letter or digit."""
-    quoted = turns(request.block("RESPONSES") or ())
-    numbered = [turn.whole for turn in quoted if turn.number is not None]
-    said = numbered or [turn.text for turn in quoted]
-    return (said[0] if said else ""), [sum(any(c.isalnum() for c in w) for w in one.split()) for one in said]
+def _responses(request: Request) -> list[str]:
+    """Return the texts of the numbered responses; other lines say in their brackets that they are none."""
+    return [turn.whole for turn in turns(request.block("RESPONSES") or ()) if turn.number is not None]
+
+
+def _words(text: str) -> int:
+    return sum(any(character.isalnum() for character in part) for part in text.split())

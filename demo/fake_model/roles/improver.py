@@ -9,7 +9,6 @@ from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 
-FIELD = "instruction"
 _FENCED = re.compile(r"^```[a-z]*\n(.*?)\n```", re.S | re.M)
 _WANTS_FENCE = re.compile(r"(within|in|between) ```", re.I)
 
@@ -25,34 +24,31 @@ class Improver(Role):
     title = "a better instruction"
 
     def recognises(self, request: Request) -> bool:
-        """An instruction to improve, and an instruction as reply: a JSON field, or a block between fences."""
-        asked = FIELD in request.fields or bool(_WANTS_FENCE.search(request.instruction))
-        return asked and shown(request) is not None and request.block("RESPONSE") is None
+        """An instruction to improve: its two parts, or one between fences where one is asked for so."""
+        return request.block("USER PART") is not None or between_fences(request) is not None
 
     def answer(self, request: Request, mind: Mind) -> Answer:
-        """Return the instruction with a proposal in front, in the form that is asked for."""
-        old = shown(request) or ""
-        new = propose(old, str(request.messages), mind)
-        if FIELD not in request.fields:
+        """Return the parts with a proposal in front of the first, in the form that is asked for."""
+        system, user = request.block("SYSTEM PART") or (), request.block("USER PART")
+        prompt = "\n".join(text for _, text in request.messages)
+        if user is None:
+            new = propose(between_fences(request) or "", prompt, mind)
             return Answer(lines=["```", *new.split("\n"), "```"])
-        return Answer(
-            {name: new if name == FIELD else "I read the disagreements." for name in request.fields}
-        )
+        old, rest = "\n".join(system), "\n".join(user)
+        new = propose(old, prompt, mind, beside=rest)
+        return Answer({"diagnosis": "The judge and the people differ.", "system": new, "user": rest})
 
 
-def propose(old: str, prompt: str, mind: Mind) -> str:
+def propose(old: str, prompt: str, mind: Mind, beside: str = "") -> str:
     """Return an instruction with a sentence in front that it does not have yet, drawn from the prompt."""
-    left = [one for one in mind.proposals if fold(one) not in fold(old)]
+    left = [one for one in mind.proposals if fold(one) not in fold(f"{old}\n{beside}")]
     if not left:
         return old
     chosen = left[int(mind.draw("proposal", prompt) * len(left))]
     return f"{chosen}\n\n{old}"
 
 
-def shown(request: Request) -> str | None:
-    """Return the instruction that is to be improved: the block INSTRUCTION, else the first fenced text."""
-    lines = request.block("INSTRUCTION")
-    if lines is not None:
-        return "\n".join(lines)
-    found = _FENCED.search(request.instruction)
-    return found[1] if found else None
+def between_fences(request: Request) -> str | None:
+    """Return the first text between fences, where another one is asked for."""
+    found = _FENCED.search(request.instruction) if _WANTS_FENCE.search(request.instruction) else None
+    return found[1] if found and not request.titles else None

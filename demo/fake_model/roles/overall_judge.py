@@ -22,7 +22,7 @@ class OverallJudge(Role):
     def recognises(self, request: Request) -> bool:
         """A block TURNS, and these two scores and nothing else as reply."""
         asked = {name.removesuffix(_WHY) for name in request.fields}
-        return request.block("TURNS") is not None and asked == set(SCORES)
+        return request.shows("TURNS") and asked == set(SCORES)
 
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return each score after its explanation."""

@@ -27,7 +27,8 @@ class RubricJudge(Role):
         """Something that is judged, and a schema whose fields have values, other than the judges' above."""
         asked = {name.removesuffix(_WHY) for name in request.fields}
         return (
-            judged(request) is not None
+            not request.improves
+            and judged(request) is not None
             and bool(questions(request))
             and not behaviours(request)
             and asked != set(SCORES)

@@ -38,7 +38,7 @@ class TurnJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """A block RESPONSE, and lines of scores as reply."""
-        return request.block("RESPONSE") is not None and not questions(request) and bool(asked_for(request))
+        return request.shows("RESPONSE") and not questions(request) and bool(asked_for(request))
 
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return the lines that are asked for, with an explanation first where one is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -13,23 +14,34 @@ from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
 from demo import accounts, loading
 from jobs.errors import JobError
+from jobs.fake_models import ENDPOINT
+from judges.errors import JudgeError
 
 
 class Command(DatabaseCommand):
     """Loads what is missing of the demo and prints its accounts."""
 
     help = (
-        "Load the demo: two corpora written for Concord, simulated ratings, four campaigns to rate in, "
+        "Load the demo: three corpora written for Concord, simulated ratings, four campaigns to rate in, "
         "and a run of the judge rules-baseline. Makes the accounts annotator, researcher and administrator "
         "and prints their passwords. Run again, it adds only what is missing and prints the accounts."
     )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where a fake model answers."""
+        parser.add_argument(
+            "--fake-model",
+            metavar="URL",
+            help="base URL of a running fake model (manage.py fake_model): makes it an endpoint and runs two "
+            "prompts on it",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load everything, then print the accounts."""
         try:
             made = self._load()
-            self._judge_and_report(made["researcher"].user)
-        except (accounts.ForeignAccount, AnnotationError, JobError, CalibrationError) as error:
+            self._judge_and_report(made["researcher"].user, options["fake_model"])
+        except (accounts.ForeignAccount, AnnotationError, JobError, JudgeError, CalibrationError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
         for role, account in made.items():
@@ -54,8 +66,11 @@ class Command(DatabaseCommand):
         counts = f"{found.dialogues} dialogues, {rated.labels} labels by simulated raters"
         self.stdout.write(f"{corpus.name}: {counts}{'' if rated.created else ', there already'}")
 
-    def _judge_and_report(self, by: User) -> None:
-        run = loading.judge(by=by)
-        self.stdout.write(f"{run.rater.name} on {run.corpus.name}: {run.get_state_display().lower()}")
+    def _judge_and_report(self, by: User, fake: str | None) -> None:
+        done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
+        if fake:
+            self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
+        for run in done:
+            self.stdout.write(f"{run.rater.name} on {run.corpus.name}: {run.get_state_display().lower()}")
         for corpus in loading.CORPORA:
             loading.report(corpus, by=by)

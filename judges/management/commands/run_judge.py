@@ -35,7 +35,14 @@ class Command(RunCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the judge's options and those of the selection."""
-        parser.add_argument("--protocol", required=True, choices=list(PROTOCOLS))
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--protocol", choices=list(PROTOCOLS), default="")
+        what.add_argument(
+            "--prompt",
+            default="",
+            metavar="NAME@N",
+            help="a version of a prompt, with its protocol and variant",
+        )
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
         parser.add_argument(
             "--scheme",
@@ -47,6 +54,13 @@ class Command(RunCommand):
         parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
         parser.add_argument(
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
+        )
+        parser.add_argument(
+            "--open-test",
+            default="",
+            metavar="REASON",
+            help="what test is opened for: a run that covers test items of a split in use needs a reason, "
+            "once per judge; it is logged and printed",
         )
         parser.add_argument(
             "--show",
@@ -85,8 +99,13 @@ class Command(RunCommand):
                 self.stderr.write(asked.sentence())
             elif lacking:
                 self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
-            plan, settings = judge.plan(selection.campaign), settings_of(options)
-            run = rating.start(by=None, plan=plan, selection=selection, settings=settings)
+            run = rating.start(
+                by=None,
+                plan=judge.plan(selection.campaign),
+                selection=selection,
+                settings=settings_of(options),
+                open_test=options["open_test"],
+            )
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive([run], options)
@@ -105,6 +124,7 @@ class Command(RunCommand):
             options["budget"],
             needs=_needs(options["need"]),
             scheme=options["scheme"],
+            prompt=options["prompt"],
         )
         return judge, selection
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0007_fewer_indexes'),
+        ('annotation', '0008_judge_openings'),
     ]
 
     operations = [

@@ -1,0 +1,84 @@
+"""What the workbench's API takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from calibration.models import Mark
+from calibration.workbench.checks import CHECKS
+from calibration.workbench.differences import DIRECTIONS
+from judges.protocols.wording import LONGEST
+from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
+
+Plain = serializers.Serializer[Any]
+
+
+class NewBenchSerializer(Plain):
+    """A bench over a corpus or a campaign, by name."""
+
+    name = serializers.CharField(max_length=100)
+    protocol = serializers.CharField(max_length=60)
+    corpus = serializers.CharField(required=False, default="", allow_blank=True)
+    campaign = serializers.CharField(required=False, default="", allow_blank=True)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+
+
+class TrySerializer(Plain):
+    """A draft and how many targets it is tried on (null: all of dev). `begin` is what it is begun from:
+    `draft-3`, `name@2`, or nothing for what comes with Concord; parts left out are those of that text."""
+
+    begin = serializers.CharField(required=False, default="", allow_blank=True, max_length=120)
+    system = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=LONGEST
+    )
+    user = serializers.CharField(required=False, trim_whitespace=False, max_length=LONGEST)
+    form = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    variant = serializers.CharField(required=False, allow_blank=True, max_length=60)
+    endpoint = serializers.CharField(max_length=100, help_text="its name")
+    temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
+    max_tokens = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=10**6)
+    budget = serializers.IntegerField(
+        required=False, allow_null=True, min_value=LEAST_BUDGET, max_value=10**9
+    )
+    targets = serializers.IntegerField(required=False, default=5, allow_null=True, min_value=1)
+    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
+    estimate = serializers.BooleanField(
+        required=False, default=False, help_text="only say what it takes; the draft is written all the same"
+    )
+
+
+class KeepSerializer(Plain):
+    """Under which name a draft is kept."""
+
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=100)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
+
+
+class MarkSerializer(Plain):
+    """What is said of a disagreement. `adjudicate` also sends what is marked `people_wrong` on."""
+
+    judged = serializers.CharField(max_length=40, help_text="draft-3 or judge-17")
+    item = serializers.IntegerField(help_text="item_id of the disagreement")
+    question = serializers.IntegerField(help_text="question_id of the disagreement")
+    verdict = serializers.ChoiceField(choices=Mark.Verdict.choices)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
+    adjudicate = serializers.BooleanField(required=False, default=False)
+
+
+class DifferencesSerializer(Plain):
+    """Which disagreements are listed."""
+
+    judged = serializers.CharField(required=False, default="", max_length=40)
+    question = serializers.CharField(required=False, default="", help_text="its key")
+    direction = serializers.ChoiceField(required=False, default="", choices=DIRECTIONS)
+    system = serializers.CharField(required=False, default="")
+
+
+class CheckSerializer(Plain):
+    """A check of a draft that asks something."""
+
+    draft = serializers.IntegerField()
+    check_key = serializers.ChoiceField(choices=[key for key, one in CHECKS.items() if one.asks])
+    estimate = serializers.BooleanField(required=False, default=False)

@@ -1,0 +1,147 @@
+"""Searches: started, cancelled, resumed; their proposals adopted by a person. Logged, each of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.labels import raters
+from annotation.models import Rater
+from calibration.errors import WorkbenchRefused
+from calibration.models import Search
+from calibration.searches import material
+from config.models import Event
+from jobs import runs
+from jobs.models import Endpoint, Run
+from judges.drafts import benches, steps
+from judges.models import Bench, Prompt
+from judges.prompt_versions import actions as prompts
+from judges.prompt_versions import texts
+from judges.prompt_versions.finding import Version
+
+BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}
+"""The least and the most of each number that a search is given."""
+
+
+@transaction.atomic
+def start(
+    *,
+    by: User | None,
+    bench: Bench,
+    version: Version,
+    name: str = "",
+    endpoint: Endpoint,
+    improver: Endpoint,
+    options: Mapping[str, Any] | None = None,
+    rounds: int = 8,
+    few: int = 5,
+    most_calls: int = 1000,
+    most_cost: Decimal | None = None,
+    seed: int = 0,
+) -> Search:
+    """Start a search from a version, on all of a bench's dev; its proposals go into that version's prompt.
+
+    From a text that comes with Concord they go into a new prompt `name`, a copy of it. Raises
+    WorkbenchRefused or JudgeError for what does not fit together, and where dev has too few answers.
+    """
+    numbers = {"rounds": rounds, "few": few, "most_calls": most_calls}
+    for field, (least, most) in BOUNDS.items():
+        if not least <= numbers[field] <= most:
+            told = field.replace("_", " ")
+            raise WorkbenchRefused(f"The number of {told} must be between {least} and {most:,}.")
+    if most_cost is not None and most_cost <= 0:
+        raise WorkbenchRefused("The most that a search may cost must be more than nothing.")
+    if most_cost is not None and None in (endpoint.price_in, endpoint.price_out):
+        raise WorkbenchRefused(
+            f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
+        )
+    if version.protocol != bench.protocol:
+        raise WorkbenchRefused(f"{version.ref} is for {version.protocol}, the bench for {bench.protocol}.")
+    benches.grow(bench, None)
+    taken = material.take_down(bench, seed)
+    prompt = _prompt(by, version, name)
+    search = Search.objects.create(
+        bench=bench,
+        prompt=prompt,
+        parent=version.ref,
+        text=texts.store(wording=version.wording),
+        variant=version.variant,
+        endpoint=endpoint,
+        improver=improver,
+        rater=_rater(improver, bench),
+        options=dict(options or {}),
+        most_cost=most_cost,
+        seed=seed,
+        material=taken,
+        created_by=by,
+        **numbers,
+    )
+    _log(by, "start search", search, **numbers, most_cost=None if most_cost is None else float(most_cost))
+    steps.go_on(search.pk)
+    return search
+
+
+@transaction.atomic
+def cancel(*, by: User | None, search: Search) -> Search:
+    """Stop a search; its calls under way are finished, what it has proposed stays."""
+    search = Search.objects.select_for_update().get(pk=search.pk)
+    if search.active:
+        for run in runs_of(search).filter(state__in=runs.ACTIVE):
+            runs.cancel(by=by, run=run)
+        end(search, Search.State.CANCELLED, "Cancelled.")
+        _log(by, "cancel search", search)
+    return search
+
+
+@transaction.atomic
+def resume(*, by: User | None, search: Search) -> Search:
+    """Go on with a search that was cancelled, failed, or waits for a run that ended without its answers."""
+    search = Search.objects.select_for_update().get(pk=search.pk)
+    if search.state == Search.State.DONE:
+        return search
+    search.state, search.note, search.finished_at = Search.State.SEARCHING, "", None
+    search.save(update_fields=["state", "note", "finished_at"])
+    for run in runs_of(search).filter(state__in=[Run.State.CANCELLED, Run.State.FAILED]):
+        runs.retry_failed(by=by, run=run)
+    _log(by, "resume search", search)
+    steps.go_on(search.pk, after=f"resuming at {timezone.now():%H:%M:%S.%f}")
+    return search
+
+
+def runs_of(search: Search) -> Any:
+    """Return the runs of a search: of its texts, and of the improving model."""
+    return Run.objects.filter(scope__search=search.pk)
+
+
+def end(search: Search, state: Search.State, note: str) -> None:
+    """Write how a search ended."""
+    search.state, search.note, search.finished_at = state, note, timezone.now()
+    search.save(update_fields=["state", "note", "finished_at"])
+
+
+def _prompt(by: User | None, version: Version, name: str) -> Prompt:
+    if version.row is not None and name.strip() in ("", version.name):
+        return version.row.prompt
+    if not name.strip():
+        raise WorkbenchRefused(
+            f"{version.ref} comes with Concord and cannot be changed: name the prompt that the "
+            "proposals go to."
+        )
+    return prompts.copy(by=by, version=version, name=name).prompt
+
+
+def _rater(improver: Endpoint, bench: Bench) -> Rater:
+    """Return who stands in the improving model's calls: it never has a label."""
+    spec = {"draft": bench.pk, "search": secrets.token_hex(8), "model": improver.model}
+    return raters.machine(kind=Rater.Kind.JUDGE, name=f"{improver.model} proposing prompts", spec=spec)
+
+
+def _log(by: User | None, verb: str, search: Search, **detail: Any) -> None:
+    about = {"bench": search.bench.name, "from": search.parent, "prompt": search.prompt.name}
+    Event.objects.create(by=by, verb=verb, subject=f"search {search.pk}", detail=about | detail)

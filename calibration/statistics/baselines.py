@@ -1,0 +1,199 @@
+"""What answers without understanding are worth beside people: the floor under a judge's figures.
+
+majority   categories and ordinal scales: always the value that people give most often (the first of equals)
+median     ordinal scales: always the median of people's ratings
+mean       interval and ratio scales: always their mean
+random     a value drawn with the shares that people's ratings have; its expectation, no draw
+length     the number of characters, and of words, of what is rated
+
+Values and shares are those of people's ratings in the dev part, where the ratings of test are shown; else of
+the ratings of all *other* clusters, never of the item's own. What is always one value has kappa 0, flagged,
+and neither MCC nor a correlation, whichever cluster is left out: that the value left to predict a cluster
+lies a little away from that cluster's own is an effect of leaving it out. Drawn at random an answer says
+nothing of the item: its expected kappa, MCC and correlation are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.statistics.beside_people import ERROR, SHARE, BesidePeople
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.result import Result
+from calibration.statistics.core.types import Floats
+
+BASELINE = "baseline"
+MAJORITY, MEDIAN, MEAN, RANDOM = "majority", "median", "mean", "random by marginals"
+CHARACTERS, WORDS = "length in characters", "length in words"
+CONSTANTS = {
+    "binary": (MAJORITY,),
+    "nominal": (MAJORITY,),
+    "ordinal": (MAJORITY, MEDIAN),
+    "interval": (MEAN,),
+    "ratio": (MEAN,),
+}
+INDEPENDENT = "expectation of an answer that is independent of the item"
+PEOPLE = "human"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Somebody beside people: figures by name. ``told`` says which value a baseline gives, ``reason`` why it
+    has no figures."""
+
+    name: str
+    kind: str
+    figures: Mapping[str, Result]
+    told: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What is predicted: the shares of the scale's values, and the constant, per item of the ratings.
+
+    ``whole`` is the constant learned from everything, ``shares`` (items x values) is empty without a scale.
+    """
+
+    grid: Floats
+    shares: Floats
+    constant: Floats
+    whole: float
+
+
+def baselines(
+    beside: BesidePeople,
+    *,
+    learn: Ratings | None = None,
+    lengths: Mapping[str, tuple[int, int]] | None = None,
+) -> list[Row]:
+    """Return the baselines of a question, those that its scale has.
+
+    ``learn`` holds the ratings of dev, where those beside are of test; ``lengths`` the characters and words
+    of items by key.
+    """
+    ratings = beside.ratings
+    rows: list[Row] = []
+    learned: Learned | str = ""
+    for name in CONSTANTS[ratings.level]:
+        learned = _from(learn, ratings, name) if learn is not None else _left_out(ratings, name)
+        if isinstance(learned, str):
+            rows.append(Row(name, BASELINE, {}, reason=learned))
+        else:
+            rows.append(_constant(beside, name, learned))
+    if isinstance(learned, Learned) and learned.shares.size:
+        rows.append(_random(beside, learned))
+    if lengths and beside.correlations:
+        rows += [_length(beside, name, lengths, place) for place, name in enumerate((CHARACTERS, WORDS))]
+    return rows
+
+
+def _constant(beside: BesidePeople, name: str, learned: Learned) -> Row:
+    """Return the row of one value for all: shares and errors by what is predicted, the rest by its nature."""
+    always = np.full(beside.ratings.n_items, learned.whole)
+    figures: dict[str, Result] = {}
+    if beside.ratings.scale is not None:
+        figures[SHARE] = beside.share(learned.constant)
+    if beside.chance and learned.whole in (beside.ratings.scale or ()):
+        kappas = beside.on_scale(name, always)
+        figures |= {key: kappas[key] for key in beside.chance if key in kappas}
+    if beside.correlations:
+        figures |= beside.correlated(name, always)
+    if beside.is_ordered:
+        figures[ERROR] = beside.error(name, learned.constant)
+    return Row(name, BASELINE, figures, told=_label(beside.ratings, learned.whole))
+
+
+def _random(beside: BesidePeople, learned: Learned) -> Row:
+    """Return the row of an answer drawn with people's shares: its expectation, in closed form."""
+    stack = beside.stack
+    shares = learned.shares[stack.rows]
+    right = np.where(learned.grid[None, :] == stack.x[:, None], shares, 0.0).sum(axis=1)
+    share = beside.averaged(SHARE, right)
+    figures = {SHARE: share}
+    nothing = _nothing(share)
+    varies = len(np.unique(stack.x)) > 1
+    figures |= {key: replace(nothing, name=key) for key in (*beside.chance, *beside.correlations) if varies}
+    if beside.is_ordered:
+        off = (shares * np.abs(learned.grid[None, :] - stack.x[:, None])).sum(axis=1)
+        figures[ERROR] = beside.averaged(ERROR, off)
+    return Row(RANDOM, BASELINE, figures)
+
+
+def _nothing(like: Result) -> Result:
+    return replace(like, value=0.0, low=0.0, high=0.0, method=INDEPENDENT, flags=(), reason="")
+
+
+def _length(beside: BesidePeople, name: str, lengths: Mapping[str, tuple[int, int]], place: int) -> Row:
+    values = np.array(
+        [lengths[item][place] if item in lengths else np.nan for item in beside.ratings.items], np.float64
+    )
+    return Row(name, BASELINE, beside.correlated(name, values))
+
+
+def _left_out(ratings: Ratings, name: str) -> Learned | str:
+    """Learn for each cluster from people's ratings of all others; return the reason where that cannot be."""
+    columns = [j for j in ratings.of_kind(PEOPLE) if ratings.on_scale[j]]
+    block, clusters = ratings.values[:, columns], ratings.clusters
+    given = ~np.isnan(block)
+    if not given.any():
+        return "nobody rated these items"
+    rated = np.unique(clusters[given.any(axis=1)])
+    if len(rated) < 2:
+        return "all ratings lie in one cluster: nothing is left to learn from"
+    if ratings.scale is None:
+        sums = np.bincount(clusters, np.nansum(block, axis=1), ratings.n_clusters)
+        counts = np.bincount(clusters, given.sum(axis=1), ratings.n_clusters)
+        means = (sums.sum() - sums) / (counts.sum() - counts)
+        return Learned(np.empty(0), np.empty((0, 0)), means[clusters], float(sums.sum() / counts.sum()))
+    grid = np.array(ratings.scale)
+    per_cluster = np.zeros((ratings.n_clusters, len(grid)))
+    rows, of = np.nonzero(given)
+    np.add.at(per_cluster, (clusters[rows], np.searchsorted(grid, block[rows, of])), 1)
+    whole = per_cluster.sum(axis=0)
+    others = whole[None, :] - per_cluster
+    constants = np.array([_one_value(name, grid, counts) for counts in others])
+    shares = others / others.sum(axis=1, keepdims=True)
+    return Learned(grid, shares[clusters], constants[clusters], _one_value(name, grid, whole))
+
+
+def _from(learn: Ratings, ratings: Ratings, name: str) -> Learned | str:
+    """Learn from people's ratings of dev, on the scale of the ratings shown."""
+    columns = [j for j in learn.of_kind(PEOPLE) if learn.on_scale[j]]
+    given = learn.values[:, columns]
+    given = given[~np.isnan(given)]
+    if not given.size:
+        return "no person rated anything in dev"
+    n = ratings.n_items
+    if ratings.scale is None:
+        mean = float(given.mean())
+        return Learned(np.empty(0), np.empty((0, 0)), np.full(n, mean), mean)
+    grid = np.array(ratings.scale)
+    known = {ratings.label(value): place for place, value in enumerate(grid.tolist())}
+    counts = np.zeros(len(grid))
+    for value, many in zip(*np.unique(given, return_counts=True), strict=True):
+        if (place := known.get(learn.label(float(value)))) is not None:
+            counts[place] += many
+    if not counts.sum():
+        return "no person gave in dev a value that occurs in test"
+    constant = _one_value(name, grid, counts)
+    return Learned(grid, np.tile(counts / counts.sum(), (n, 1)), np.full(n, constant), constant)
+
+
+def _one_value(name: str, grid: Floats, counts: Floats) -> float:
+    """Return the value that is always given, from how often each value occurs."""
+    if name == MAJORITY:
+        return float(grid[int(counts.argmax())])
+    if name == MEAN:
+        return float((grid * counts).sum() / counts.sum())
+    below = np.cumsum(counts)
+    low = grid[np.searchsorted(below, below[-1] / 2)]
+    high = grid[np.searchsorted(below, below[-1] / 2, side="right")]
+    return float((low + high) / 2)
+
+
+def _label(ratings: Ratings, value: float) -> str:
+    return ratings.label(value) if value in (ratings.scale or ()) else f"{value:.3g}"

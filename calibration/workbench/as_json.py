@@ -1,0 +1,203 @@
+"""What the workbench shows, as plain data: for the API and the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from calibration.models import ForAdjudication
+from calibration.reading.census import question_info
+from calibration.statistics import Result
+from calibration.workbench import agreement, progress
+from calibration.workbench.checks import Finding
+from calibration.workbench.differences import Difference
+from calibration.workbench.exporting import item_keys
+from calibration.workbench.sheets import Judged, Sheet, sheets
+from calibration.workbench.versions import Row, SideBySide, Table
+from judges.drafts import benches
+from judges.models import Bench, Draft
+
+
+def bench(found: Bench) -> dict[str, Any]:
+    """Return a bench with its drafts in short."""
+    drafts = found.drafts.filter(of=None, discarded_at=None).select_related("endpoint")
+    return {
+        "id": found.pk,
+        "name": found.name,
+        "corpus": found.corpus.name,
+        "campaign": found.campaign.name if found.campaign else None,
+        "split": found.split.name,
+        "protocol": found.protocol,
+        "seed": found.seed,
+        "drawn": found.targets.count(),
+        "available": benches.available(found),
+        "drafts": [in_short(draft) for draft in drafts],
+    }
+
+
+def in_short(draft: Draft) -> dict[str, Any]:
+    """Return what a draft is."""
+    return {
+        "number": draft.number,
+        "name": draft.name,
+        "kept": draft.kept or None,
+        "discarded": draft.discarded_at is not None,
+        "parent": draft.parent or None,
+        "variant": draft.variant,
+        "endpoint": draft.endpoint.name,
+        "options": draft.options,
+        "targets": draft.targets,
+        "samples": draft.samples,
+    }
+
+
+def draft(found: Draft) -> dict[str, Any]:
+    """Return a draft with its text, how far it is, and its agreement with people so far."""
+    judged = Judged(found.name, found.asker, found)
+    read = sheets(found.bench, [judged])
+    text = {"system": found.text.system, "user": found.text.user, "form": found.text.form}
+    rows = agreement.agreement(read, judged)
+    return {
+        "bench": found.bench.name,
+        **in_short(found),
+        "text": text | {"examples": found.text.examples},
+        "tried": progress.tried(found).as_json(),
+        "agreement": [
+            {
+                "question": row.question.ref,
+                "against": row.against,
+                "samples": row.reading.samples or None,
+                **figure(row.result),
+            }
+            for row in rows
+        ],
+        "answers": answers(read, judged),
+    }
+
+
+def answers(read: Sequence[Sheet], judged: Judged) -> list[dict[str, Any]]:
+    """Return per question and item what people and the judge answered; items without either are left out."""
+    found = []
+    for sheet in read:
+        ratings = sheet.ratings
+        columns = [*ratings.of_kind("human"), *ratings.of_kind("key")]
+        own = sheet.of(judged)
+        for row, item in enumerate(ratings.items):
+            people = {ratings.raters[j]: _value(sheet, ratings.values[row, j]) for j in columns}
+            given = {name: value for name, value in people.items() if value is not None}
+            judge = _value(sheet, own[0].values[row]) if own else None
+            if given or judge is not None:
+                found.append({"item": item, "question": sheet.question.ref, "people": given, "judge": judge})
+    return found
+
+
+def _value(sheet: Sheet, value: float) -> float | str | None:
+    if value != value:  # not a number: no answer
+        return None
+    names = sheet.ratings.names
+    return names[int(value)] if names else float(value)
+
+
+def figure(result: Result) -> dict[str, Any]:
+    """Return a figure as plain data, its name as `statistic`."""
+    plain = result.as_dict()
+    return {"statistic": plain.pop("name"), **plain}
+
+
+def difference(one: Difference, judged: Judged) -> dict[str, Any]:
+    """Return where a judge and people disagree on one question of one item."""
+    sheet = one.sheet
+    ratings = sheet.ratings
+    people = {
+        ratings.raters[j]: value
+        for j in ratings.of_kind("human")
+        if (value := _value(sheet, ratings.values[one.row, j])) is not None
+    }
+    return {
+        "item": ratings.items[one.row],
+        "item_id": one.item,
+        "question": sheet.question.ref,
+        "question_id": sheet.question.id,
+        "system": one.system,
+        "distance": one.distance,
+        "share": one.share,
+        "direction": one.direction or None,
+        "judge": _value(sheet, sheet.of(judged)[0].values[one.row]),
+        "people": people,
+    }
+
+
+def side_by_side(found: SideBySide) -> dict[str, Any]:
+    """Return the judges of a bench side by side."""
+    return {
+        "with": found.chosen.key if found.chosen else None,
+        "tried": found.tried,
+        "judged": [{"key": one.key, "name": one.name} for one in found.judged],
+        "tables": [_table(table) for table in found.tables],
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    best = table.best
+    return {
+        "question": table.question.ref,
+        "statistic": table.statistic,
+        "against": table.against,
+        "reason": table.reason or None,
+        "rows": [_row(row) for row in table.rows],
+        "best_of": best
+        and {
+            "n": best.n,
+            "best": best.best,
+            "value": best.value.value,
+            "corrected": figure(best.corrected),
+            "overstates": best.overstates,
+        },
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    compared = row.compared
+    return {
+        "judged": row.judged.key,
+        "name": row.reading.name,
+        "value": figure(row.value),
+        "difference": figure(compared.difference) if compared else None,
+        "p": compared.p.value if compared else None,
+        "p_holm": compared.p_holm.value if compared else None,
+        "n_dropped": compared.n_dropped if compared else None,
+    }
+
+
+def finding(found: Finding) -> dict[str, Any]:
+    """Return what a check found."""
+    return {
+        "check": found.check.key,
+        "title": found.check.title,
+        "asks": found.check.asks or None,
+        "sentence": found.sentence or None,
+        "reason": found.reason or None,
+        "figures": [
+            {"question": one.question, "about": one.about or None, "title": one.title, **figure(one.result)}
+            for one in found.figures
+        ],
+        "tried": [{"draft": one.number, **one.change} for one in found.tried],
+    }
+
+
+def waiting(rows: Sequence[ForAdjudication]) -> list[dict[str, Any]]:
+    """Return what waits for adjudication."""
+    keys = item_keys([row.item_id for row in rows])
+    return [
+        {
+            "id": row.pk,
+            "corpus": row.item.corpus.name,
+            "item": keys[row.item_id],
+            "question": question_info(row.question).ref,
+            "reason": row.reason,
+            "mark": row.mark_id,
+            "by": row.created_by.get_username() if row.created_by else None,
+            "at": row.created_at.isoformat(),
+        }
+        for row in rows
+    ]

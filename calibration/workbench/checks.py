@@ -1,0 +1,323 @@
+"""Checks of a draft: what it takes to make one, and what it found, a sentence and figures per question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.models import Item, Turn
+from calibration.errors import WorkbenchRefused
+from calibration.reports.figures import worded
+from calibration.statistics import Plan, Result
+from calibration.statistics.analysis import analyse, mean_of
+from calibration.statistics.core.types import Floats
+from calibration.statistics.describe import as_numbers
+from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
+from calibration.statistics.repeats import self_consistency
+from calibration.workbench.agreement import statistics_of
+from calibration.workbench.differences import item_systems
+from calibration.workbench.sheets import Judged, Sheet, sheets
+from judges.drafts import actions, estimating
+from judges.drafts.rewordings import Reworded, reordered, rewordings
+from judges.models import Draft
+from judges.prompt_versions import texts
+from judges.rating.estimates import Estimate
+
+PLAN = Plan(resamples=1000)
+SAMPLES = 3
+"""Calls an item that self-consistency asks for."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a check: about which question, of which variant of the text, called what."""
+
+    question: str
+    about: str
+    title: str
+    result: Result
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check. `asks` says what it has to ask first, nothing where it reads what is there."""
+
+    key: str
+    title: str
+    what: str
+    asks: str = ""
+
+
+CHECKS: dict[str, Check] = {
+    one.key: one
+    for one in (
+        Check(
+            "consistency",
+            "Does it answer the same when asked again?",
+            f"Each item is asked until it has {SAMPLES} samples.",
+            "more samples",
+        ),
+        Check(
+            "rewordings",
+            "Does it answer the same in other words?",
+            "Three changes of the text that leave what it asks as it is, made by rule.",
+            "three texts",
+        ),
+        Check(
+            "examples",
+            "Does the order of the worked examples matter?",
+            "The examples turned round, and shuffled.",
+            "two texts",
+        ),
+        Check(
+            "length",
+            "Does it favour long answers?",
+            "Correlation of its score with length, given people's mean.",
+        ),
+        Check(
+            "family",
+            "Does it favour its own family?",
+            "Judge less people, over systems of its family and over the others.",
+        ),
+        Check(
+            "turns", "Does it drift over a long conversation?", "Slope of judge less people over the turns."
+        ),
+    )
+}
+"""All checks, in their order."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of a check: figures, or the reason why there is none; the texts that it tried."""
+
+    check: Check
+    figures: tuple[Figure, ...] = ()
+    reason: str = ""
+    tried: tuple[Draft, ...] = field(default=())
+
+    @property
+    def sentence(self) -> str:
+        """Say the first figure that has a value in words, with its interval; nothing where none has."""
+        for figure in self.figures:
+            if figure.result.value is not None:
+                return sentence(self.check.key, figure)
+        return ""
+
+
+def sentence(key: str, figure: Figure) -> str:
+    """Say a figure with a value in words, with its interval or why it has none."""
+    result, about = figure.result, f", {figure.about[:1].lower()}{figure.about[1:]}" if figure.about else ""
+    value = result.value or 0.0
+    says = {
+        "consistency": f"asked again, it gives the same answer to {value:.0%} of pairs of calls",
+        "rewordings": f"in other words{about}, it gives the same answer to {value:.0%} of the items",
+        "examples": f"with the examples in another order{about}, {value:.0%} of the answers are the same",
+        "length": f"given people's mean, its score {_goes(value)} length: {value:+.2f}",
+        "family": f"it puts its own family {abs(value):.2f} {'higher' if value > 0 else 'lower'} than others",
+        "turns": f"beside people it goes {'up' if value > 0 else 'down'} by {abs(value):.2f} in ten turns",
+    }[key]
+    if result.low is None or result.high is None:
+        return f"{figure.question}: {says} ({result.reason or 'no interval'})."
+    percent = key in ("consistency", "rewordings", "examples")
+    low, high = (f"{end:.0%}" if percent else f"{end:+.2f}" for end in (result.low, result.high))
+    return f"{figure.question}: {says} (95% interval {low} to {high})."
+
+
+def _goes(value: float) -> str:
+    return "rises with" if value > 0 else "falls with" if value < 0 else "does not go with"
+
+
+def variants(draft: Draft, key: str) -> list[Reworded]:
+    """Return the texts that a check tries; none for one that changes no text."""
+    wording = texts.wording_of(draft.text)
+    return {"rewordings": rewordings, "examples": reordered}.get(key, lambda _: [])(wording)
+
+
+@transaction.atomic
+def start(*, by: User | None, draft: Draft, key: str) -> list[Draft]:
+    """Ask what a check needs to know, on the items that the draft was tried on; return the drafts asked.
+
+    Raises WorkbenchRefused for a check that asks nothing, or finds nothing that it could change.
+    """
+    _refuse(draft, key)
+    if key == "consistency":
+        actions.run(by=by, draft=draft, targets=draft.targets, samples=max(SAMPLES, draft.samples))
+        return [draft]
+    made = _written(by, draft, key)
+    for one in made:
+        actions.run(by=by, draft=one, targets=draft.targets)
+    return made
+
+
+def cost(draft: Draft, key: str) -> Estimate:
+    """Return what starting a check takes; nothing is kept. Raises WorkbenchRefused as starting does."""
+    _refuse(draft, key)
+    if key == "consistency":
+        return estimating.estimate(draft, draft.targets, max(SAMPLES, draft.samples))
+    with transaction.atomic():
+        each = [estimating.estimate(one, draft.targets) for one in _written(None, draft, key)]
+        transaction.set_rollback(True)
+    prices = [one.cost for one in each if one.cost is not None]
+    return replace(
+        each[0],
+        calls=sum(one.calls for one in each),
+        done=sum(one.done for one in each),
+        tokens_in=sum(one.tokens_in for one in each),
+        tokens_out=sum(one.tokens_out for one in each),
+        cost=sum(prices[1:], prices[0]) if prices else None,
+    )
+
+
+def _refuse(draft: Draft, key: str) -> None:
+    if key not in CHECKS or not CHECKS[key].asks:
+        raise WorkbenchRefused(f"The check {key!r} asks nothing; there are {', '.join(_asking())}.")
+    if not draft.targets:
+        raise WorkbenchRefused(f"Draft {draft.number} was not tried yet.")
+    if draft.discarded_at is not None:
+        raise WorkbenchRefused(f"Draft {draft.number} was thrown away.")
+    if key != "consistency" and not variants(draft, key):
+        what = (
+            "it has fewer than two worked examples" if key == "examples" else "the rules find nothing in it"
+        )
+        raise WorkbenchRefused(f"There is nothing to change in the text of draft {draft.number}: {what}.")
+
+
+def _asking() -> list[str]:
+    return [key for key, check in CHECKS.items() if check.asks]
+
+
+def _written(by: User | None, draft: Draft, key: str) -> list[Draft]:
+    return [
+        actions.write(
+            by=by,
+            bench=draft.bench,
+            wording=one.wording,
+            variant=draft.variant,
+            endpoint=draft.endpoint,
+            options=draft.options,
+            parent=draft.kept or draft.parent,
+            of=draft,
+            check_key=f"{key}:{one.key}",
+            change=one.as_json(),
+        )
+        for one in variants(draft, key)
+    ]
+
+
+def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLAN) -> Finding:
+    """Return what a check found so far; `own` names the systems of the judge's own family."""
+    check, judged = CHECKS[key], Judged(draft.name, draft.asker, draft)
+    if key in ("rewordings", "examples"):
+        return _against_variants(check, draft, judged, plan)
+    found = sheets(draft.bench, [judged])
+    if key == "consistency":
+        return _consistency(check, draft, judged, found, plan)
+    if key == "family" and not own:
+        return Finding(check, reason="Say which systems are of the judge's own family.")
+    return _biases(check, judged, found, own, plan)
+
+
+def _consistency(check: Check, draft: Draft, judged: Judged, found: Sequence[Sheet], plan: Plan) -> Finding:
+    if draft.samples < 2:
+        return Finding(check, reason="It answered each item once.")
+    figures = [
+        Figure(sheet.question.title, "", TITLES[result.name], result)
+        for sheet in found
+        if (answers := sheet.samples_of(judged)) is not None
+        for result in self_consistency(answers, plan)
+    ]
+    return Finding(check, tuple(figures), "" if figures else "No item has two samples yet.")
+
+
+TITLES = {
+    "percent_agreement": "The same answer",
+    "gwet_ac1": "AC1 with itself",
+    "krippendorff_alpha": "Alpha with itself",
+    "length_bias": "Partial correlation with length",
+    "family_preference": "Own family less others",
+    "turn_drift": "Scale points per ten turns",
+}
+
+
+def _against_variants(check: Check, draft: Draft, judged: Judged, plan: Plan) -> Finding:
+    """Compare a draft's answers with those of the same judge with a changed text."""
+    made = tuple(
+        draft.checks.select_related("rater", "bench", "text")
+        .filter(check_key__startswith=f"{check.key}:", targets__gt=0, discarded_at=None)
+        .order_by("number")
+    )
+    if not made:
+        return Finding(check, reason="Its changed texts were not tried yet.")
+    others = [Judged(one.name, one.rater, one) for one in made]
+    figures = [
+        Figure(sheet.question.title, str(other.draft.change["title"]), title, result)
+        for sheet in sheets(draft.bench, [judged, *others])
+        for other in others
+        if other.draft is not None
+        for title, result in _same(sheet, judged, other, plan)
+    ]
+    reason = "" if figures else "No item has both answers yet."
+    return Finding(check, tuple(figures), reason, made)
+
+
+def _same(sheet: Sheet, one: Judged, other: Judged, plan: Plan) -> list[tuple[str, Result]]:
+    first, second = sheet.of(one), sheet.of(other)
+    if not first or not second:
+        return []
+    ratings = sheet.ratings
+    pair = ratings.take([ratings.column(first[0].rater), ratings.column(second[0].rater)])
+    wanted = ("percent_agreement", statistics_of(sheet)[0])
+    entries = analyse(pair, statistics=wanted, against=pair.raters[0], plan=plan).pairs
+    return [(TITLES.get(one.result.name, worded(one.result.name).name), one.result) for one in entries]
+
+
+def _biases(check: Check, judged: Judged, found: Sequence[Sheet], own: Sequence[str], plan: Plan) -> Finding:
+    figures, reason = [], "Nobody has answered these questions on these items, or they have no order."
+    for sheet in found:
+        block = as_numbers(sheet.ratings)
+        readings, people = sheet.of(judged), list(sheet.ratings.of_kind("human"))
+        if block is None or not readings or not people:
+            continue
+        judge = block[:, sheet.ratings.column(readings[0].rater)]
+        result = BIASES[check.key](sheet, judge, mean_of(block[:, people]), own, plan)
+        figures.append(Figure(sheet.question.title, "", TITLES[result.name], result))
+    return Finding(check, tuple(figures), "" if figures else reason)
+
+
+def _length(sheet: Sheet, judge: Floats, people: Floats, _own: Sequence[str], plan: Plan) -> Result:
+    return length_bias(judge, people, _log_words(sheet.items), sheet.ratings.clusters, plan)
+
+
+def _family(sheet: Sheet, judge: Floats, people: Floats, own: Sequence[str], plan: Plan) -> Result:
+    mine = np.isin(np.array(item_systems(sheet.items)), list(own))
+    return family_preference(judge, people, mine, sheet.ratings.clusters, plan)
+
+
+def _turns(sheet: Sheet, judge: Floats, people: Floats, _own: Sequence[str], plan: Plan) -> Result:
+    places = dict(Item.objects.filter(pk__in=sheet.items).values_list("pk", "turn__position"))
+    position = np.array([np.nan if places[pk] is None else places[pk] for pk in sheet.items], np.float64)
+    return turn_drift(judge, people, position, sheet.ratings.clusters, plan)
+
+
+BIASES: dict[str, Callable[[Sheet, Floats, Floats, Sequence[str], Plan], Result]] = {
+    "length": _length,
+    "family": _family,
+    "turns": _turns,
+}
+
+
+def _log_words(items: Sequence[int]) -> Floats:
+    """Return the logarithm of one plus the words of each item: of its turn, or of the whole continuation."""
+    rows = dict(Item.objects.filter(pk__in=items).values_list("pk", "turn__text"))
+    whole = dict(Item.objects.filter(pk__in=items, turn=None).values_list("pk", "continuation"))
+    words: dict[int, int] = {}
+    turns = Turn.objects.filter(continuation__in=set(whole.values()), given=False)
+    for own, text in turns.values_list("continuation", "text"):
+        words[own] = words.get(own, 0) + len(text.split())
+    counted = [words.get(whole[pk], 0) if pk in whole else len((rows[pk] or "").split()) for pk in items]
+    return np.log1p(np.array(counted, np.float64))

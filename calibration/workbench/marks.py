@@ -1,0 +1,127 @@
+"""Saying who is wrong where a judge and people disagree, and handing items on to adjudication."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.models import Item, Question
+from calibration.errors import WorkbenchRefused
+from calibration.models import ForAdjudication, Mark
+from calibration.workbench.sheets import Judged, items_of
+from config.models import Event
+from judges.models import Bench
+
+LONGEST = 5_000
+Verdict = Mark.Verdict
+
+
+@transaction.atomic
+def mark(
+    *,
+    by: User | None,
+    bench: Bench,
+    judged: Judged,
+    item: Item,
+    question: Question,
+    verdict: str,
+    note: str = "",
+) -> Mark:
+    """Say who is wrong about a question on an item of a bench; what was said of it before stays readable.
+
+    `withdrawn` takes back what stands. Raises WorkbenchRefused for what is not on the bench, an unknown
+    verdict, a note that is too long, and where nothing stands that could be withdrawn.
+    """
+    Bench.objects.select_for_update().get(pk=bench.pk)
+    if verdict not in Verdict.values:
+        raise WorkbenchRefused(f"There is no verdict {verdict!r}; there are {', '.join(Verdict.values)}.")
+    if len(note) > LONGEST:
+        raise WorkbenchRefused(f"A note has at most {LONGEST:,} characters, not {len(note):,}.")
+    if question.pk not in bench.questions.values() or item.pk not in items_of(bench):
+        raise WorkbenchRefused("This bench has no such question about such an item.")
+    before = standing(bench).get((item.pk, question.pk, judged.key))
+    if verdict == Verdict.WITHDRAWN and before is None:
+        raise WorkbenchRefused("There is no mark that could be withdrawn.")
+    if before is not None and (before.verdict, before.note) == (verdict, note):
+        return before
+    made = Mark.objects.create(
+        bench=bench,
+        item=item,
+        question=question,
+        judged=judged.key,
+        judged_name=judged.name[:200],
+        verdict=verdict,
+        note=note,
+        created_by=by,
+    )
+    _log(by, "mark disagreement", bench.name, mark=made.pk, verdict=verdict)
+    return made
+
+
+def standing(bench: Bench) -> dict[tuple[int, int, str], Mark]:
+    """Return the marks of a bench that stand, by item, question and who was judged."""
+    rows = Mark.objects.filter(bench=bench).select_related("created_by").order_by("pk")
+    latest = {(row.item_id, row.question_id, row.judged): row for row in rows}
+    return {place: row for place, row in latest.items() if row.verdict != Verdict.WITHDRAWN}
+
+
+def counts(bench: Bench) -> dict[str, int]:
+    """Return how many marks of each verdict stand."""
+    found = dict.fromkeys([value for value in Verdict.values if value != Verdict.WITHDRAWN], 0)
+    for row in standing(bench).values():
+        found[row.verdict] += 1
+    return found
+
+
+@transaction.atomic
+def send_to_adjudication(*, by: User | None, mark: Mark) -> ForAdjudication:
+    """Put the item and question of a mark on the list for adjudication; one that waits there stays.
+
+    Raises WorkbenchRefused unless the mark stands and says that the people are wrong.
+    """
+    now = standing(mark.bench).get((mark.item_id, mark.question_id, mark.judged))
+    if now is None or now.pk != mark.pk or mark.verdict != Verdict.PEOPLE_WRONG:
+        raise WorkbenchRefused("Only what is marked “people wrong” goes to adjudication.")
+    row, is_new = ForAdjudication.objects.get_or_create(
+        item=mark.item,
+        question=mark.question,
+        withdrawn_at=None,
+        settled_at=None,
+        defaults={
+            "reason": mark.note or f"marked “people wrong” beside {mark.judged_name}",
+            "mark": mark,
+            "created_by": by,
+        },
+    )
+    if is_new:
+        _log(by, "send to adjudication", mark.bench.name, item=mark.item_id, question=mark.question_id)
+    return row
+
+
+@transaction.atomic
+def withdraw(*, by: User | None, row: ForAdjudication) -> ForAdjudication:
+    """Take an item off the list for adjudication; again it changes nothing."""
+    row = ForAdjudication.objects.select_for_update().get(pk=row.pk)
+    if row.withdrawn_at is None and row.settled_at is None:
+        row.withdrawn_at = timezone.now()
+        row.save(update_fields=["withdrawn_at"])
+        _log(by, "withdraw from adjudication", f"item {row.item_id}", question=row.question_id)
+    return row
+
+
+def waiting() -> QuerySet[ForAdjudication]:
+    """Return what waits for adjudication, latest first."""
+    related = (
+        "item__corpus",
+        "item__turn",
+        "item__continuation__dialogue__corpus",
+        "question__version__scheme",
+    )
+    rows = ForAdjudication.objects.filter(withdrawn_at=None, settled_at=None)
+    return rows.select_related(*related, "created_by", "mark").order_by("-pk")
+
+
+def _log(by: User | None, verb: str, subject: str, **detail: object) -> None:
+    Event.objects.create(by=by, verb=verb, subject=subject, detail=detail)

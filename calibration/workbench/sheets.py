@@ -1,0 +1,283 @@
+"""A bench's questions, each with what people, answer keys, drafts and judges said on its items.
+
+Drafts' answers are no labels; here they stand beside labels, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.models import Item, Label, Question, Rater
+from annotation.models.corpora import ITEM_PARTS
+from annotation.text.item_keys import item_key
+from calibration.errors import WorkbenchRefused
+from calibration.reading.census import QuestionInfo, question_info
+from calibration.reading.ratings import Place
+from calibration.reading.scope import scope_of
+from calibration.statistics.contenders import Contender, contenders_of
+from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.records import Collector, default_samples
+from calibration.statistics.core.types import RatingError, Record, Samples, Value
+from judges.models import Bench, Draft, DraftAnswer
+
+TEXT = "text"
+NOBODY = "\0nobody"
+"""Holds a place for every item; no rater has that name, and it is taken out again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Who is put beside people: a draft, or a judge that answered on the bench's items by itself."""
+
+    name: str
+    rater: Rater
+    draft: Draft | None = None
+
+    @property
+    def key(self) -> str:
+        """How addresses name it: `draft-3` by the draft's number, or `judge-17` by the rater's id."""
+        return f"draft-{self.draft.number}" if self.draft else f"judge-{self.rater.pk}"
+
+    @property
+    def targets(self) -> int | None:
+        """How many of the bench's targets it was run on; None for a judge that was not run here."""
+        return self.draft.targets if self.draft else None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A question with all answers on the bench's items: `ratings` by first answers, people and keys among
+    them; `items` the stored item of each row; `contenders` with whose reading each is; `separate` has every
+    sample as a rater of its own (`draft 3#1`)."""
+
+    question: QuestionInfo
+    ratings: Ratings
+    items: tuple[int, ...]
+    contenders: tuple[tuple[Judged, Contender], ...]
+    separate: Ratings
+
+    def of(self, judged: Judged) -> list[Contender]:
+        """Return the readings of one who is judged: by first answers, and where repeated by their mean."""
+        return [contender for one, contender in self.contenders if one.key == judged.key]
+
+    def samples_of(self, judged: Judged) -> Ratings | None:
+        """Return the samples of one who is judged, a column each; None for fewer than two."""
+        names = {contender.rater for contender in self.of(judged)}
+        own = [j for j, name in enumerate(self.separate.raters) if name.rpartition("#")[0] in names]
+        return self.separate.take(own) if len(own) > 1 else None
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether people answered, and none of them is identified."""
+        people = self.ratings.of_kind("human")
+        return bool(people) and not any(self.ratings.identified[j] for j in people)
+
+
+def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) -> list[Judged]:
+    """Return the drafts of a bench that were run, latest first, then the other judges with labels there."""
+    drafts = bench.drafts.select_related("rater", "kept_rater", "text", "endpoint", "bench").filter(
+        targets__gt=0
+    )
+    if not checks:
+        drafts = drafts.filter(of=None)
+    if not discarded:
+        drafts = drafts.filter(discarded_at=None)
+    found = [Judged(draft.name, draft.asker, draft) for draft in drafts]
+    own = {judged.rater.pk for judged in found}
+    labels = Label.objects.filter(
+        question__in=question_ids(bench), item__in=items_of(bench), superseded_at=None
+    )
+    judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=labels.values("rater")).exclude(pk__in=own)
+    return found + [Judged(rater.name, rater) for rater in judges.order_by("name")]
+
+
+def items_of(bench: Bench) -> list[int]:
+    """Return the ids of the items that a bench's targets are about, in their order."""
+    rows = bench.targets.order_by("position").values_list("item", "continuation")
+    whole = [continuation for item, continuation in rows if item is None]
+    of: dict[int, list[int]] = {}
+    for pk, continuation in (
+        Item.objects.filter(continuation__in=whole)
+        .order_by("turn__position")
+        .values_list("pk", "continuation")
+    ):
+        of.setdefault(continuation, []).append(pk)
+    found = [[item] if item is not None else of.get(continuation, []) for item, continuation in rows]
+    return [pk for target in found for pk in target]
+
+
+def question_ids(bench: Bench) -> list[int]:
+    """Return the questions that a bench's judges answer, and the same in other versions of their schemes."""
+    return [pk for linked in _linked(bench).values() for pk in linked]
+
+
+def _linked(bench: Bench) -> dict[int, list[int]]:
+    """Return per question of a bench itself and those of other versions that ask the same."""
+    own = Question.objects.select_related("version__scheme").in_bulk(list(bench.questions.values()))
+    found: dict[int, list[int]] = {}
+    for pk, question in own.items():
+        same = Question.objects.filter(
+            version__scheme=question.version.scheme,
+            version__item_kind=question.version.item_kind,
+            key=question.key,
+            level=question.level,
+            values=question.values,
+        )
+        found[pk] = [pk, *same.exclude(pk=pk).order_by("-version__version").values_list("pk", flat=True)]
+    return found
+
+
+def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = None) -> list[Sheet]:
+    """Return a sheet for every question of a bench that is not answered in free text, in their order.
+
+    `only` limits them to these items. Raises WorkbenchRefused where an answer is off its scale.
+    """
+    wanted = items_of(bench) if only is None else list(only)
+    where = _places(wanted)
+    linked = _linked(bench)
+    questions = Question.objects.select_related("version__scheme").in_bulk(list(linked))
+    infos = [question_info(questions[pk]) for pk in bench.questions.values() if pk in questions]
+    people = _people(bench, linked, where)
+    answers = {one.key: list(_answers(one, linked, where)) for one in judged}
+    return [
+        _sheet(info, where, people.get(info.id, []), judged, answers) for info in infos if info.level != TEXT
+    ]
+
+
+POLICIES: tuple[Samples, ...] = ("first", "mean", "separate")
+Said = tuple[int, int, int, Value]
+"""A question's id, an item's, the number of the sample, and the answer."""
+
+
+def _places(items: Sequence[int]) -> dict[int, Place]:
+    names = ("dialogue_key", "continuation_key", "position", "item_cluster", "system_name")
+    rows = (
+        Item.objects.filter(pk__in=items)
+        .annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
+        .annotate(item_cluster=ITEM_PARTS["cluster"])
+        .values_list("pk", *names)
+    )
+    found = {
+        pk: Place(item_key(dialogue, own, position), cluster, system, item_key(dialogue, own, None))
+        for pk, dialogue, own, position, cluster, system in rows
+    }
+    return {pk: found[pk] for pk in items if pk in found}
+
+
+def _people(
+    bench: Bench, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]
+) -> dict[int, list[tuple[Rater, Said]]]:
+    """Return what people and keys said, by the bench's question: of several versions' the first listed."""
+    rows = (
+        scope_of(bench.corpus, bench.campaign)
+        .labels()
+        .filter(question__in=[pk for ids in linked.values() for pk in ids], item__in=list(where))
+        .filter(rater__kind__in=[Rater.Kind.HUMAN, Rater.Kind.KEY])
+        .select_related("rater")
+        .order_by("pk")
+    )
+    given: dict[tuple[int, int, int, int], Label] = {}
+    for label in rows:
+        given.setdefault((label.question_id, label.rater_id, label.item_id, label.sample), label)
+    found: dict[int, list[tuple[Rater, Said]]] = {}
+    for own, ids in linked.items():
+        seen: set[tuple[int, int, int]] = set()
+        for asked in ids:
+            for (question, rater, item, sample), label in given.items():
+                if question == asked and (rater, item, sample) not in seen:
+                    seen.add((rater, item, sample))
+                    found.setdefault(own, []).append((label.rater, (own, item, sample, label.value)))
+    return found
+
+
+def _answers(one: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]) -> Iterator[Said]:
+    """Yield what a draft or a judge answered about these items, by the bench's question."""
+    own_of = {pk: own for own, ids in linked.items() for pk in ids}
+    fields = ("question", "item", "sample", "number", "text")
+    if one.draft is not None and not one.draft.kept:
+        rows = DraftAnswer.objects.filter(draft=one.draft, item__in=list(where)).order_by("pk")
+    else:
+        rows = Label.objects.filter(  # type: ignore[assignment]
+            rater=one.rater,
+            question__in=list(own_of),
+            item__in=list(where),
+            superseded_at=None,
+            campaign=None,
+        ).order_by("pk")
+    seen: set[tuple[int, int, int]] = set()
+    for question, item, sample, number, text in rows.values_list(*fields):
+        place = (own_of[question], item, sample)
+        if place not in seen:
+            seen.add(place)
+            yield (*place, number if text is None else text)
+
+
+def _sheet(
+    info: QuestionInfo,
+    where: Mapping[int, Place],
+    people: Sequence[tuple[Rater, Said]],
+    judged: Sequence[Judged],
+    answers: Mapping[str, Sequence[Said]],
+) -> Sheet:
+    names = _names({rater.pk: rater for rater, _ in people}.values(), judged)
+    collector = Collector()
+    for place in where.values():  # so that every item has its row, answered or not
+        collector.add(_record(place, NOBODY, Rater.Kind.HUMAN, True, 0, None))
+    for rater, (_, item, sample, value) in people:
+        name = names[str(rater.pk)]
+        collector.add(_record(where[item], name, rater.kind, rater.identified, sample, value))
+    for one in judged:
+        for question, item, sample, value in answers[one.key]:
+            if question == info.id:
+                collector.add(_record(where[item], names[one.key], Rater.Kind.JUDGE, True, sample, value))
+    try:
+        first, mean, separate = (_read(collector, info, how) for how in POLICIES)
+    except RatingError as error:
+        raise WorkbenchRefused(f"{info.title}: {error}") from error
+    assert first is not None
+    assert separate is not None
+    by_name = {names[one.key]: one for one in judged}
+    contenders = contenders_of(first, mean, collector.answers)
+    return Sheet(
+        info,
+        first,
+        tuple(where),
+        tuple((by_name[contender.rater], contender) for contender in contenders),
+        separate,
+    )
+
+
+def _read(collector: Collector, info: QuestionInfo, samples: Samples) -> Ratings | None:
+    """Return the ratings by one policy of repeated answers, None where the level has no mean."""
+    if samples == "mean" and default_samples(info.measured) != "mean":
+        return None
+    found = collector.ratings(
+        level=info.measured,
+        values=info.values or None,
+        positive=1 if info.positive is None else info.positive,
+        samples=samples,
+    )
+    return found.take([j for j, name in enumerate(found.raters) if name != NOBODY])
+
+
+def _record(place: Place, rater: str, kind: str, identified: bool, sample: int, value: Value) -> Record:
+    return Record(
+        item=place.key,
+        rater=rater,
+        value=value,
+        cluster=place.cluster,
+        kind=str(kind),
+        identified=identified,
+        sample=sample,
+        system=place.system,
+        continuation=place.continuation,
+    )
+
+
+def _names(people: Iterable[Rater], judged: Sequence[Judged]) -> dict[str, str]:
+    """Return a name for everybody that nobody else has, by rater id for people and by key for judges."""
+    found = {str(rater.pk): rater.name for rater in people} | {one.key: one.name for one in judged}
+    twice = {name for name, n in Counter(found.values()).items() if n > 1}
+    return {key: f"{name} ({key})" if name in twice else name for key, name in found.items()}

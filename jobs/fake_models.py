@@ -1,0 +1,24 @@
+"""Fake models, for trying out and for tests: what they answer is never taken for a real model's.
+
+Their names begin with `fake` (see `demo.fake_model`); names of judges, flags of calls and reports say it.
+"""
+
+from __future__ import annotations
+
+FLAG = "fake_model"
+"""On every call that a fake model answered."""
+MARK = "(fake model)"
+"""In the name of every rater that asks one."""
+
+ENDPOINT = "fake model (for trying out)"
+"""The endpoint that the demo makes."""
+
+
+def is_fake(model: str) -> bool:
+    """Whether a model's name is a fake one's."""
+    return model.casefold().startswith("fake")
+
+
+def marked(model: str) -> str:
+    """Return a model's name as raters and pages show it."""
+    return f"{model} {MARK}" if is_fake(model) else model

@@ -1,0 +1,202 @@
+"""What is done with drafts: written, run, thrown away. Every change of what is stored is here, and logged."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from config.models import Event
+from jobs import runs
+from jobs.models import Call, Endpoint, Run
+from judges.drafts import benches, trials
+from judges.errors import JudgeError
+from judges.models import Bench, BenchTarget, Draft
+from judges.prompt_versions import actions as prompts
+from judges.prompt_versions import texts
+from judges.protocols import Wording
+from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan
+
+
+@transaction.atomic
+def write(
+    *,
+    by: User | None,
+    bench: Bench,
+    wording: Wording,
+    variant: str,
+    endpoint: Endpoint,
+    options: Mapping[str, Any] | None = None,
+    parent: str = "",
+    of: Draft | None = None,
+    check_key: str = "",
+    change: Mapping[str, Any] | None = None,
+    search: int | None = None,
+) -> Draft:
+    """Store a draft of a bench and return it; the same judge with the same text is the same draft.
+
+    `options` are further settings of `Judge` (temperature, max_tokens, budget, needs). One that was thrown
+    away is taken up again. Raises JudgeError for a text that cannot be a prompt of the bench's protocol.
+    """
+    Bench.objects.select_for_update().get(pk=bench.pk)
+    prompts.check(protocol=bench.protocol, variant=variant, wording=wording)
+    text = texts.store(wording=wording)
+    given = {name: value for name, value in (options or {}).items() if value not in (None, "", {})}
+    judge = Judge(
+        bench.protocol, variant, endpoint, wording=wording.digest(), draft=bench.pk, search=search, **given
+    )
+    rater = judge.plan(bench.campaign).rater
+    found = Draft.objects.filter(rater=rater).first()
+    if found is not None:
+        if found.discarded_at is not None:
+            found.discarded_at = None
+            found.save(update_fields=["discarded_at"])
+            _log(by, "take up draft", found)
+        return found
+    last = bench.drafts.aggregate(last=Max("number"))["last"] or 0
+    draft = Draft.objects.create(
+        bench=bench,
+        number=last + 1,
+        rater=rater,
+        variant=variant,
+        text=text,
+        parent=parent,
+        endpoint=endpoint,
+        options=given,
+        of=of,
+        check_key=check_key,
+        change=dict(change or {}),
+        created_by=by,
+    )
+    _log(by, "write draft", draft, digest=text.digest)
+    return draft
+
+
+def judge_of(draft: Draft, search: int | None = None) -> Judge:
+    """Return the judge that a draft is: of the version that it was kept as, where it was."""
+    if draft.kept:
+        return Judge(endpoint=draft.endpoint, prompt=draft.kept, **draft.options)
+    return Judge(
+        draft.bench.protocol,
+        draft.variant,
+        draft.endpoint,
+        wording=draft.text.digest,
+        draft=draft.bench_id,
+        search=search,
+        **draft.options,
+    )
+
+
+@transaction.atomic
+def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1) -> Run:
+    """Let a draft answer the first `targets` targets of its bench (None: all of dev); return its run.
+
+    What was asked before is not asked again, and it never covers less than before. A draft that was kept is
+    an ordinary judge: its answers are labels. Raises JudgeError for numbers that make no sense, and for a
+    draft that was thrown away.
+    """
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    if targets is not None and targets < 1:
+        raise JudgeError("A draft is tried on at least one item.")
+    if draft.discarded_at is not None:
+        raise JudgeError(f"Draft {draft.number} was thrown away: write it again to take it up.")
+    wanted = benches.grow(draft.bench, None if targets is None else max(targets, draft.targets))
+    draft = Draft.objects.select_for_update().get(pk=draft.pk)
+    draft.targets, draft.samples = len(wanted), max(samples, draft.samples)
+    draft.save(update_fields=["targets", "samples"])
+    plan = judge_of(draft).plan(draft.bench.campaign)
+    found = opened_run(by=by, draft=draft, plan=plan)
+    _create_calls(found, draft, plan, wanted)
+    again = found.calls.filter(state=Call.State.CANCELLED)
+    again.update(state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="")
+    if draft.of_id is None:
+        trials.note(
+            split=draft.bench.split,
+            protocol=draft.bench.protocol,
+            spec=draft.asker.spec,
+            name=f"{draft.bench.name}, draft {draft.number}",
+        )
+    runs.log(by, "run draft", found)
+    runs.reopen(found)
+    return found
+
+
+def scope_hash(bench: Bench) -> str:
+    """Return the hash that the runs of a bench's drafts have as their scope."""
+    return hashlib.sha256(f"bench {bench.pk}".encode()).hexdigest()
+
+
+def run_of(draft: Draft) -> Run | None:
+    """Return a draft's run, None where it was not tried."""
+    rows = Run.objects.select_related("rater", "corpus", "campaign", "endpoint", "scheme_version__scheme")
+    return rows.filter(rater=draft.asker, scope_hash=scope_hash(draft.bench)).first()
+
+
+def opened_run(*, by: User | None, draft: Draft, plan: RaterPlan) -> Run:
+    """Return the run in which a draft, or the judge that it was kept as, answers on its bench."""
+    bench = draft.bench
+    scope = benches.selection(bench).as_json() | {"bench": bench.pk, "targets": draft.targets}
+    found, _ = Run.objects.update_or_create(
+        rater=plan.rater,
+        scope_hash=scope_hash(bench),
+        defaults={"scope": scope | {"samples": draft.samples}, "samples": draft.samples},
+        create_defaults={
+            "corpus": bench.corpus,
+            "campaign": bench.campaign,
+            "endpoint": plan.endpoint,
+            "scheme_version": plan.scheme_version,
+            "kind": plan.kind,
+            "queue": plan.queue,
+            "scope": scope | {"samples": draft.samples},
+            "questions": dict(plan.questions),
+            "samples": draft.samples,
+            "created_by": by,
+        },
+    )
+    return Run.objects.select_for_update().get(pk=found.pk)
+
+
+def _create_calls(found: Run, draft: Draft, plan: RaterPlan, wanted: list[BenchTarget]) -> None:
+    calls = [
+        Call(
+            run=found,
+            rater=plan.rater,
+            continuation_id=target.continuation_id,
+            item_id=target.item_id,
+            part=part,
+            sample=sample,
+        )
+        for target in wanted
+        for part in plan.parts
+        for sample in range(draft.samples)
+    ]
+    Call.objects.bulk_create(calls, ignore_conflicts=True, batch_size=5000)
+
+
+@transaction.atomic
+def discard(*, by: User | None, draft: Draft) -> Draft:
+    """Throw a draft away: it is off the lists, and still counted among those that were tried.
+
+    Raises JudgeError for one that was kept.
+    """
+    draft = Draft.objects.select_for_update().get(pk=draft.pk)
+    if draft.kept:
+        raise JudgeError(f"Draft {draft.number} was kept as {draft.kept} and stays.")
+    under_way = run_of(draft)
+    if under_way is not None:
+        runs.cancel(by=by, run=under_way)
+    draft.discarded_at = timezone.now()
+    draft.save(update_fields=["discarded_at"])
+    _log(by, "throw draft away", draft)
+    return draft
+
+
+def _log(by: User | None, verb: str, draft: Draft, **detail: Any) -> None:
+    subject = f"{draft.bench.name}, draft {draft.number}"
+    Event.objects.create(by=by, verb=verb, subject=subject[:200], detail=detail)

@@ -1,0 +1,142 @@
+"""Benches: where drafts are tried, and which dev items they meet, drawn once and in one order for all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora import splits
+from annotation.models import Campaign, Corpus
+from config.models import Event
+from judges.errors import JudgeError
+from judges.models import Bench, BenchTarget
+from judges.protocols import PROTOCOLS, Asking
+from judges.rating.plans import WHOLE, questions_of
+from judges.rating.selection import Selection, continuations, items
+
+Target = tuple[int, int | None]
+"""The ids of a continuation and of an item of it, None for all of the continuation."""
+
+
+@transaction.atomic
+def open_bench(
+    *,
+    by: User | None,
+    name: str,
+    protocol: str,
+    corpus: Corpus,
+    campaign: Campaign | None = None,
+    seed: int = 0,
+) -> Bench:
+    """Open a bench for drafts of a protocol on the dev part of a corpus, or of what a campaign covers.
+
+    Fixes the corpus's split. Raises JudgeError for a name that is taken, a protocol that takes no text, a
+    corpus without a split, and where dev has nothing that the protocol could judge.
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= 100:
+        raise JudgeError("A bench needs a name of up to 100 characters.")
+    if Bench.objects.filter(name=name).exists():
+        raise JudgeError(f"There is already a bench {name!r}: choose another name.")
+    _, questions = questions_of(asking(protocol), campaign)
+    split = splits.lock_of(corpus)
+    if split is None:
+        raise JudgeError(
+            f"The corpus {corpus.name} has no split, and drafts are tried on dev alone: draw one first."
+        )
+    splits.fix(split=split, by=by)
+    bench = Bench.objects.create(
+        name=name,
+        corpus=corpus,
+        campaign=campaign,
+        split=split,
+        protocol=protocol,
+        questions=questions,
+        seed=seed,
+        created_by=by,
+    )
+    if not available(bench):
+        raise JudgeError(f"Dev of {corpus.name} has nothing that {protocol} could judge.")
+    detail = {"protocol": protocol, "corpus": corpus.name, "seed": seed}
+    Event.objects.create(by=by, verb="open bench", subject=name, detail=detail)
+    return bench
+
+
+def asking(protocol: str) -> Asking:
+    """Return a protocol that takes a text. Raises JudgeError for one that there is none of."""
+    found = PROTOCOLS.get(protocol)
+    if not isinstance(found, Asking):
+        names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
+        raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
+    if found.takes_scheme:
+        raise JudgeError(f"{protocol} has no questions of its own: a bench takes the other protocols.")
+    return found
+
+
+def unit(bench: Bench) -> tuple[str, str]:
+    """Return what a target of a bench is called: one, and several."""
+    covers = asking(bench.protocol).covers
+    return covers, f"{covers}s"
+
+
+def selection(bench: Bench) -> Selection:
+    """Return the dev part that a bench draws from."""
+    return Selection(bench.corpus, bench.campaign, split=bench.split, part="dev")
+
+
+def available(bench: Bench) -> int:
+    """Return how many targets dev has."""
+    return len(_pool(bench))
+
+
+def _pool(bench: Bench) -> dict[Target, str]:
+    """Return every target of dev with its cluster."""
+    protocol, chosen = asking(bench.protocol), selection(bench)
+    if protocol.covers == WHOLE:
+        kinds = protocol.item_kinds()
+        wanted = continuations(chosen).filter(items__kind__in=kinds).distinct().order_by("pk")
+        return {(pk, None): cluster for pk, cluster in wanted.values_list("pk", "dialogue__cluster")}
+    rows = items(chosen, protocol.covers).order_by("pk")
+    found = rows.values_list("continuation_id", "pk", "continuation__dialogue__cluster")
+    return {(continuation, item): cluster for continuation, item, cluster in found}
+
+
+def order(pool: Iterable[tuple[Target, str]], seed: int) -> list[Target]:
+    """Return targets in the order in which they are drawn: one of every cluster, then a second of each ...
+
+    Clusters, and targets within a cluster, stand in an order that the seed, their names and ids decide.
+    """
+    by_cluster: dict[str, list[Target]] = defaultdict(list)
+    for target, cluster in pool:
+        by_cluster[cluster].append(target)
+    clusters = sorted(by_cluster, key=lambda cluster: _place(seed, cluster))
+    within = {name: sorted(rows, key=lambda row: _place(seed, str(row))) for name, rows in by_cluster.items()}
+    longest = max((len(rows) for rows in within.values()), default=0)
+    return [within[name][turn] for turn in range(longest) for name in clusters if turn < len(within[name])]
+
+
+def _place(seed: int, name: str) -> str:
+    return hashlib.sha256(f"bench {seed}\0{name}".encode()).hexdigest()
+
+
+def grow(bench: Bench, wanted: int | None) -> list[BenchTarget]:
+    """Return the first `wanted` targets of a bench (None: all of dev), drawing those it has not yet.
+
+    What was drawn stays where it is, also where the corpus has grown meanwhile. Call it in a transaction.
+    """
+    Bench.objects.select_for_update().get(pk=bench.pk)
+    drawn = list(bench.targets.order_by("position"))
+    if wanted is not None and len(drawn) >= wanted:
+        return drawn[:wanted]
+    known = {(target.continuation_id, target.item_id) for target in drawn}
+    fresh = [target for target in order(_pool(bench).items(), bench.seed) if target not in known]
+    missing = len(fresh) if wanted is None else wanted - len(drawn)
+    rows = [
+        BenchTarget(bench=bench, position=len(drawn) + index, continuation_id=continuation, item_id=item)
+        for index, (continuation, item) in enumerate(fresh[:missing])
+    ]
+    return drawn + BenchTarget.objects.bulk_create(rows)

@@ -1,0 +1,267 @@
+"""`manage.py prompts`: prompts listed, shown, saved, copied, compared, carried from place to place."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from config.commands import DatabaseCommand
+from jobs.endpoints.actions import sync_environment
+from jobs.errors import JobError
+from judges.errors import JudgeError
+from judges.models import Prompt, PromptVersion
+from judges.prompt_versions import actions, difference, files, finding, listing, requests
+from judges.prompt_versions.finding import Version
+from judges.prompt_versions.picking import RULES, Pick
+from judges.prompt_versions.tree import MOST_BYTES
+from judges.rating.lookup import corpus_named, endpoint_named
+from judges.rating.plans import Judge
+
+
+class Command(DatabaseCommand):
+    """Do one thing with prompts; with --json the last line is one JSON value."""
+
+    help = (
+        "Prompts of judges: list them, show a version, save the next one from a file, copy, compare, pick "
+        "worked examples, export, import, archive, delete, or show the exact request about an item. A "
+        "version is named NAME@NUMBER; NAME alone is its newest."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add what to do, each with what it needs."""
+        acts = parser.add_subparsers(dest="act", required=True, metavar="ACT", parser_class=CommandParser)
+
+        def act(name: str, told: str, *named: str) -> CommandParser:
+            made: CommandParser = acts.add_parser(name, help=told, description=told)
+            made.add_argument(
+                "--json", action="store_true", help="say it as one JSON value, on the last line"
+            )
+            for one in named:
+                made.add_argument(one)
+            return made
+
+        act("list", "all prompts: name, protocol, newest version, judges")
+        act("show", "a version's text", "version")
+        save = act("save", "the next version of a prompt, from a Markdown file or its own two", "name")
+        save.add_argument("--file", help="a file of `prompts export`; - reads it from the input")
+        for part in ("system", "user"):
+            save.add_argument(f"--{part}", metavar="FILE", help=f"a file with the {part} part")
+        save.add_argument("--from", dest="parent", metavar="NUMBER", type=int, help="its parent (the newest)")
+        save.add_argument("--note", default="", help="why")
+        copy = act("copy", "a prompt of one's own with a version's text", "version", "name")
+        copy.add_argument("--description", default="")
+        act("diff", "what two versions differ by, line by line", "first", "second")
+        examples = act("examples", "worked examples for a version, saved as the next one", "version")
+        _add_picking(examples)
+        export = act("export", "a prompt with its versions as YAML, or one version as Markdown", "version")
+        export.add_argument("--form", choices=list(files.FORMS), default="yaml")
+        export.add_argument("--output", metavar="FILE", help="where to; without it, to the output")
+        load = act("import", "a prompt from a file; - reads it from the input", "file")
+        load.add_argument("--name", default="", help="under another name than its own")
+        act("archive", "take a prompt off the lists of what can be run", "name")
+        act("restore", "put it back", "name")
+        act("delete", "delete a version that no judge has used", "version")
+        _add_request(act("request", "the exact request about an item; nothing is sent", "version"))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do it, and say it."""
+        doing: Callable[[dict[str, Any]], Any] = getattr(self, f"_{options['act']}")
+        try:
+            told = doing(options)
+        except JobError as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(told, ensure_ascii=False))
+
+    def _say(self, options: dict[str, Any], text: str) -> None:
+        if not options["json"]:
+            self.stdout.write(text)
+
+    def _list(self, options: dict[str, Any]) -> Any:
+        found = [one.as_json() for one in (*listing.own(), *listing.coming_with_concord())]
+        for one in found:
+            extra = ", built in" if one["built_in"] else ", archived" if one["archived"] else ""
+            about = " ".join(filter(None, (one["protocol"], one["variant"])))
+            self._say(options, f"{one['name']}@{one['newest']}  {about}  {one['judges']} judges{extra}")
+        return found
+
+    def _show(self, options: dict[str, Any]) -> Any:
+        version = finding.find(options["version"])
+        self._say(options, files.as_markdown(version))
+        return listing.as_json(version)
+
+    def _save(self, options: dict[str, Any]) -> Any:
+        named = options["name"] + (f"@{options['parent']}" if options["parent"] else "")
+        base = finding.find(named)
+        wording = base.wording
+        if options["file"]:
+            wording = files.read(_bytes(options["file"])).versions[-1].wording
+        if options["system"]:
+            wording = replace(wording, system=_text(options["system"]))
+        if options["user"]:
+            wording = replace(wording, user=_text(options["user"]))
+        prompt = _own(base)
+        made = actions.add_version(
+            by=None, prompt=prompt, wording=wording, parent=base.ref, note=options["note"]
+        )
+        return self._saved(options, made)
+
+    def _saved(self, options: dict[str, Any], made: PromptVersion) -> Any:
+        version = finding.find(f"{made.prompt.name}@{made.number}")
+        self._say(options, f"{version.ref} is saved.")
+        return listing.as_json(version)
+
+    def _copy(self, options: dict[str, Any]) -> Any:
+        version = finding.find(options["version"])
+        told = options["description"]
+        made = actions.copy(by=None, version=version, name=options["name"], description=told)
+        return self._saved(options, made)
+
+    def _diff(self, options: dict[str, Any]) -> Any:
+        first, second = finding.find(options["first"]), finding.find(options["second"])
+        parts = difference.difference(first.wording, second.wording)
+        for part in parts:
+            self._say(options, f"=== {part.name} ===")
+            for row in part.rows:
+                self._say(options, "\n".join(_lines(row)))
+        return {part.name: [row.as_json() for row in part.rows] for part in parts}
+
+    def _examples(self, options: dict[str, Any]) -> Any:
+        told = Pick(
+            corpus_named(options["corpus"]),
+            options["rule"],
+            options["n"],
+            tuple(options["item"]),
+            options["judge"],
+            options["seed"],
+            options["whole_corpus"],
+        )
+        version = finding.find(options["version"])
+        made = actions.add_examples(by=None, version=version, told=told, note=options["note"])
+        return self._saved(options, made)
+
+    def _export(self, options: dict[str, Any]) -> Any:
+        version = finding.find(options["version"])
+        prompt = version.row.prompt if version.row else None
+        told = prompt.description if prompt else ""
+        if options["form"] == "md":
+            text = files.as_markdown(version, told)
+        else:
+            text = files.as_yaml(listing.versions_of(prompt) if prompt else [version], told)
+        if options["output"]:
+            try:
+                Path(options["output"]).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise CommandError(f"{options['output']}: {error.strerror}.") from None
+        else:
+            self._say(options, text)
+        return {"version": version.ref, "form": options["form"], "text": text}
+
+    def _import(self, options: dict[str, Any]) -> Any:
+        made = actions.import_file(by=None, content=_bytes(options["file"]), name=options["name"])
+        refs = [f"{row.prompt.name}@{row.number}" for row in made]
+        self._say(options, f"Imported: {', '.join(refs) or 'nothing, all of it was there already'}.")
+        return {"versions": refs}
+
+    def _archive(self, options: dict[str, Any]) -> Any:
+        found = finding.find(options["name"])
+        prompt = actions.archive(by=None, prompt=_own(found), archived=options["act"] == "archive")
+        self._say(options, f"{prompt.name} is {'archived' if prompt.archived else 'back'}.")
+        return {"name": prompt.name, "archived": prompt.archived}
+
+    _restore = _archive
+
+    def _delete(self, options: dict[str, Any]) -> Any:
+        version = finding.find(options["version"])
+        _own(version)
+        assert version.row is not None
+        actions.delete(by=None, version=version.row)
+        self._say(options, f"{version.ref} is deleted.")
+        return {"deleted": version.ref}
+
+    def _request(self, options: dict[str, Any]) -> Any:
+        sync_environment()
+        version = finding.find(options["version"])
+        judge = Judge(
+            prompt=version.ref,
+            endpoint=endpoint_named(options["endpoint"]) if options["endpoint"] else None,
+            shows=tuple(options["show"]),
+            parameters={name: options[name] for name in ("temperature", "max_tokens")},
+            budget=options["budget"],
+        )
+        corpus, covers = corpus_named(options["corpus"]), judge.asks().covers
+        key = options["item"]
+        item = requests.item_of(corpus, key, covers) if key else requests.any_item(corpus, covers)
+        found = requests.requests(judge, item)
+        for one in found:
+            self._say(options, one.readable or f"Nothing would be sent: {one.unasked}.")
+            price = "unknown" if one.cost is None else f"{one.cost:.6f} {one.currency}"
+            flags = f" Flags: {'; '.join(one.flags)}." if one.flags else ""
+            self.stderr.write(
+                f"{one.item}: about {one.tokens_in:,} tokens to read ({requests.COUNTED}), about "
+                f"{one.tokens_out:,} to write, cost about {price}.{flags}"
+            )
+        return [one.as_json() for one in found]
+
+
+def _add_picking(parser: CommandParser) -> None:
+    rules = "; ".join(f"{key}: {told}" for key, told in RULES.items())
+    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--rule", choices=list(RULES), required=True, help=rules)
+    parser.add_argument("--n", type=int, default=4, help="examples in a call (4)")
+    parser.add_argument("--item", action="append", default=[], metavar="KEY", help="by hand; may be repeated")
+    parser.add_argument("--judge", default="", help="most_disagreed: between this judge and the people")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--whole-corpus", action="store_true", help="it has no split, and all of it is for development"
+    )
+    parser.add_argument("--note", default="", help="why")
+
+
+def _add_request(parser: CommandParser) -> None:
+    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--item", default="", metavar="KEY", help="its key; any item of dev without one")
+    parser.add_argument("--endpoint", default="", help="whose model and prices")
+    parser.add_argument("--temperature", type=float)
+    parser.add_argument("--max-tokens", type=int)
+    parser.add_argument("--budget", type=int, help="most characters of a prompt")
+    parser.add_argument("--show", action="append", default=[], metavar="NAME", help="shown beside the usual")
+
+
+def _own(version: Version) -> Prompt:
+    if version.row is None:
+        raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it.")
+    return version.row.prompt
+
+
+def _lines(row: difference.Row) -> list[str]:
+    if row.skipped:
+        return [f"  ... {row.skipped} lines alike"]
+    if row.same and row.left:
+        return [f"  {row.left.text}"]
+    told = [f"- {row.left.text}"] if row.left else []
+    return told + ([f"+ {row.right.text}"] if row.right else [])
+
+
+def _bytes(name: str) -> bytes:
+    """Return a file's content, or the input's for `-`; raise CommandError where it cannot be read."""
+    try:
+        if name == "-":
+            return sys.stdin.buffer.read(MOST_BYTES + 1)
+        with Path(name).open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror}.") from None
+
+
+def _text(name: str) -> str:
+    try:
+        return _bytes(name).decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
+    except UnicodeDecodeError:
+        raise CommandError(f"{name} is not in UTF-8.") from None

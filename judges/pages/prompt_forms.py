@@ -1,0 +1,201 @@
+"""The forms of prompts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Corpus
+from jobs.models import Endpoint
+from judges.prompt_versions.finding import Version
+from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
+from judges.prompt_versions.tree import MOST_BYTES
+from judges.protocols import PROTOCOLS, Asking, Variable, Wording
+from judges.rating.needs import machines
+from judges.rating.plans import LEAST_BUDGET
+
+_CODE = {"class": "code", "spellcheck": "false"}
+
+
+def _text(label: str, rows: int, *, required: bool, told: str) -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": rows, **_CODE})
+    return forms.CharField(label=label, required=required, strip=False, widget=widget, help_text=told)
+
+
+class EditorForm(forms.Form):
+    """A prompt's text: what is saved as a version. Also what a draft of it is shown from."""
+
+    system = _text("System part", 8, required=False, told="What the model is told first.")
+    user = _text("User part", 18, required=False, told="What it is then asked. A dollar sign is written $$.")
+    form = forms.ChoiceField(required=False, label="Form of the reply")
+    keep_examples = forms.BooleanField(required=False, initial=True, label="Keep the worked examples")
+    note = forms.CharField(
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Note",
+        help_text="Why this version: what it is to do better.",
+    )
+
+    def __init__(self, *args: Any, base: Version, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.base = base
+        protocol = PROTOCOLS[base.protocol]
+        assert isinstance(protocol, Asking)
+        self.protocol = protocol
+        if len(protocol.forms) > 1:
+            field = self.fields["form"]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [(form, form or protocol.forms[0] or "usual") for form in protocol.forms]
+        else:
+            del self.fields["form"]
+        if not base.wording.examples:
+            del self.fields["keep_examples"]
+
+    def clean_system(self) -> str:
+        """Return the system part with plain line ends."""
+        return _plain(self.cleaned_data["system"])
+
+    def clean_user(self) -> str:
+        """Return the user part with plain line ends."""
+        return _plain(self.cleaned_data["user"])
+
+    def clean(self) -> dict[str, Any]:
+        """Put each fault of the text beside its part."""
+        data = super().clean() or {}
+        if "system" in data and "user" in data:
+            for fault in self.wording().faults(self.protocol.known_variables(self.base.variant)):
+                self.add_error(fault.part if fault.part in ("system", "user") else "user", fault.told)
+        return data
+
+    def wording(self) -> Wording:
+        """Return the text as it was entered."""
+        data, before = self.cleaned_data, self.base.wording
+        kept = data.get("keep_examples", False)
+        return Wording(
+            data["system"],
+            data["user"],
+            data.get("form", before.form),
+            before.examples if kept else (),
+            before.picking if kept else {},
+        )
+
+    def variables(self) -> list[Variable]:
+        """Return the variables that the text may name, the required ones first."""
+        known = self.protocol.known_variables(self.base.variant).values()
+        return sorted(known, key=lambda one: (not one.required, one.name))
+
+
+class NewPromptForm(EditorForm):
+    """A prompt of one's own, begun with another one's text."""
+
+    name = forms.CharField(
+        max_length=99, help_text="Letters, digits, spaces and . _ + -; judges are named after it."
+    )
+    description = forms.CharField(
+        required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2}), help_text="What it is for."
+    )
+    field_order = ["name", "description"]
+
+
+def _plain(text: str) -> str:
+    """Return a text as it was written: forms send two characters for the end of a line."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class ExamplesForm(forms.Form):
+    """How worked examples are picked."""
+
+    corpus = forms.ModelChoiceField(
+        Corpus.objects.order_by("name"), help_text="Examples come from the dev part of its split."
+    )
+    rule = forms.ChoiceField(
+        choices=[(key, title[0].upper() + title[1:]) for key, title in RULES.items()], label="How"
+    )
+    n = forms.IntegerField(
+        min_value=1, max_value=MOST_SHOWN, initial=4, label="Examples in a call", required=False
+    )
+    keys = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, **_CODE}),
+        label="Items",
+        help_text="Picked by hand: their keys, one a line, such as dialogue/continuation/3.",
+    )
+    judge = forms.ChoiceField(
+        required=False,
+        label="Disagreement",
+        help_text="For the most disagreed: between people, or between a judge and the people.",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        help_text="The same seed draws the same examples.",
+    )
+    whole = forms.BooleanField(
+        required=False,
+        label="This corpus has no split, and all of it is for development",
+        help_text="Without a split nothing keeps its examples out of a test.",
+    )
+    note = forms.CharField(required=False, max_length=2000, help_text="Why.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["judge"]
+        assert isinstance(field, forms.ChoiceField)
+        judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
+        field.choices = [("", "between people"), *judges]
+
+    def chosen(self) -> Pick:
+        """Return what was chosen."""
+        data = self.cleaned_data
+        return Pick(
+            data["corpus"],
+            data["rule"],
+            data["n"] or 4,
+            tuple(key for line in data["keys"].splitlines() if (key := line.strip())),
+            data["judge"],
+            data["seed"] or 0,
+            data["whole"],
+        )
+
+
+class RequestForm(forms.Form):
+    """About which item, and by whom, a request is to be shown."""
+
+    corpus = forms.ModelChoiceField(Corpus.objects.order_by("name"))
+    item = forms.CharField(
+        required=False,
+        max_length=1000,
+        label="Item",
+        help_text="Its key, such as dialogue/continuation/3. Empty: any item of dev.",
+    )
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.filter(active=True).order_by("name"), required=False, empty_label="none yet"
+    )
+    temperature = forms.FloatField(required=False, min_value=0, max_value=2)
+    max_tokens = forms.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, label="Most tokens of a reply"
+    )
+    budget = forms.IntegerField(
+        required=False, min_value=LEAST_BUDGET, max_value=2**31 - 1, label="Most characters of a prompt"
+    )
+
+
+class ImportForm(forms.Form):
+    """A prompt's file."""
+
+    file = forms.FileField(help_text="As exported: .yaml with all versions, or .md with one.")
+    name = forms.CharField(
+        required=False, max_length=99, label="Under another name", help_text="Empty: its own name."
+    )
+
+    def clean_file(self) -> bytes:
+        """Return the file's content."""
+        given = self.cleaned_data["file"]
+        if given.size > MOST_BYTES:
+            raise forms.ValidationError(f"The file has more than {MOST_BYTES >> 20} MiB.")
+        content: bytes = given.read()
+        return content

@@ -1,0 +1,119 @@
+"""The page of the exact request about an item: of a version, of a draft, or of a run before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.models import Campaign, Corpus
+from config.permissions import researcher_only
+from jobs.errors import JobError
+from judges.errors import JudgeError
+from judges.pages.forms import JudgeForm
+from judges.pages.prompt_forms import EditorForm, RequestForm
+from judges.pages.prompts import ROOM
+from judges.pages.starting import target_of
+from judges.prompt_versions import finding, requests
+from judges.prompt_versions.finding import Version
+from judges.prompt_versions.requests import Request
+from judges.protocols import Wording
+from judges.rating.plans import Judge
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text that is not saved, and the fields that carry it from page to page."""
+
+    wording: Wording
+    told: tuple[tuple[str, str], ...]
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def prompt_request(request: HttpRequest) -> HttpResponse:
+    """Researchers: what would be sent about an item with a version of a prompt (`ref`), or with a draft of it
+    that the editor sent."""
+    told = request.POST if request.method == "POST" else request.GET
+    try:
+        version = finding.find(told.get("ref", ""))
+    except JudgeError as error:
+        messages.error(request, str(error))
+        return redirect("prompts")
+    draft = _draft(request, version)
+    asked = "corpus" in told
+    initial = {"corpus": Corpus.objects.order_by("name").first()}
+    form = RequestForm(told if asked else None, initial=initial)
+    found: list[Request] = []
+    if asked and form.is_valid():
+        data = form.cleaned_data
+        settings = {name: data[name] for name in ("temperature", "max_tokens", "budget")}
+        judge = Judge(prompt=version.ref, endpoint=data["endpoint"], **settings)
+        try:
+            found = _found(judge, data["corpus"], data["item"], draft.wording if draft else None)
+        except JobError as error:
+            form.add_error("item", str(error))
+    context = {"form": form, "version": version, "draft": draft, "requests": found, **ROOM}
+    context["counted"] = requests.COUNTED
+    return render(request, "judges/prompts/request.html", context, status=422 if form.errors else 200)
+
+
+def _draft(request: HttpRequest, version: Version) -> Draft | None:
+    """Return the draft that the editor sent, None where there is none. A draft with faults is shown, too: its
+    unknown variables cannot be filled in, and that is said."""
+    if "user" not in request.POST:
+        return None
+    form = EditorForm(request.POST, base=version)
+    if not form.is_valid():
+        messages.error(request, " ".join(str(told) for errors in form.errors.values() for told in errors))
+        return None
+    kept = ("system", "user", "form", "keep_examples")
+    return Draft(form.wording(), tuple((name, request.POST[name]) for name in kept if name in request.POST))
+
+
+def _found(
+    judge: Judge,
+    corpus: Corpus,
+    key: str,
+    draft: Wording | None = None,
+    campaign: Campaign | None = None,
+) -> list[Request]:
+    covers = judge.asks(campaign).covers
+    item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
+    return requests.requests(judge, item, campaign, draft)
+
+
+@require_POST
+@researcher_only
+def run_request(request: HttpRequest) -> HttpResponse:
+    """Researchers: what a run that waits to be confirmed would send about an item."""
+    target = target_of(request)
+    if target is None:
+        return redirect("new-run")
+    corpus, campaign = target
+    form = JudgeForm(request.POST, corpus=corpus, campaign=campaign, prefix="judge")
+    if not form.is_valid():
+        messages.error(request, "The run cannot be read: set it up again.")
+        return redirect("new-run")
+    found: list[Request] = []
+    trouble = ""
+    try:
+        found = _found(form.chosen(), corpus, request.POST.get("item", ""), campaign=campaign)
+    except JobError as error:
+        trouble = str(error)
+    told = [(name, value) for name, values in request.POST.lists() for value in values]
+    context = {
+        "told": [pair for pair in told if pair[0] not in ("csrfmiddlewaretoken", "item", "confirmed")],
+        "corpus": corpus,
+        "requests": found,
+        "trouble": trouble,
+        "key": request.POST.get("item", ""),
+        "counted": requests.COUNTED,
+        "back": f"{reverse('new-run')}?{request.GET.urlencode()}",
+        "active_room": "runs",
+    }
+    return render(request, "judges/prompts/run_request.html", context, status=422 if trouble else 200)

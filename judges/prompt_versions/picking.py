@@ -1,0 +1,301 @@
+"""Worked examples picked from what people answered: by hand or by rule, from dev alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from annotation.corpora import splits
+from annotation.models import Continuation, Corpus, Item, Rater
+from annotation.text.item_keys import item_key, parse_item_key
+from annotation.text.views import RENDERING
+from judges.errors import JudgeError
+from judges.material.loading import load
+from judges.prompt_versions import nearest
+from judges.prompt_versions.agreed import Agreed, against, agreed, targets
+from judges.protocols import Asking, Reading, Verdict, Wording
+from judges.protocols.examples import MOST, about, shown
+from judges.protocols.written import CannotBeWritten, write
+from judges.rating.cases import case_of
+from judges.rating.needs import machines
+
+MOST_SHOWN = 20
+POOL = 100
+"""Examples among which the nearest are looked for."""
+_BATCH = 50
+Target = tuple[int, int | None]
+Said = Mapping[int, Mapping[str, Agreed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """How examples are to be picked: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
+    `judge` names the judge whose distance from people counts for `most_disagreed` ('': people from each
+    other). `whole` takes a corpus that has no split, on purpose."""
+
+    corpus: Corpus
+    rule: str
+    n: int = 4
+    keys: tuple[str, ...] = ()
+    judge: str = ""
+    seed: int = 0
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What examples may be made of: the targets with their keys, their items, and what people said."""
+
+    protocol: Asking
+    items: Mapping[Target, Sequence[int]]
+    keys: Mapping[Target, str]
+    said: Said
+
+
+RULES: dict[str, str] = {
+    "by_hand": "by hand, by their keys and in this order",
+    "most_disagreed": "most disagreed: between people, or between a judge and the people",
+    "balanced": "balanced by answer: each answer in turn, drawn by the seed",
+    "nearest": f"nearest to the item at hand, at each call, of up to {POOL} drawn by the seed",
+}
+
+
+def pick(protocol: Asking, variant: str, wording: Wording, told: Pick) -> Wording:
+    """Return a text with examples picked anew. Raises JudgeError where there are none to be had."""
+    if told.rule not in RULES:
+        raise JudgeError(f"There is no rule {told.rule!r}: there are {', '.join(RULES)}.")
+    if not 1 <= told.n <= MOST_SHOWN:
+        raise JudgeError(f"Show 1 to {MOST_SHOWN} examples in a call.")
+    if protocol.needs:
+        raise JudgeError(f"{protocol.key} reads other raters' answers: it takes no examples.")
+    clusters = dev_clusters(told.corpus, whole=told.whole)
+    candidates = _candidates(protocol, told.corpus, clusters)
+    if told.rule == "by_hand":
+        order = _by_hand(candidates, told, clusters)
+    else:
+        order = _ORDERS[told.rule](candidates, told)
+    built = _built(candidates, variant, wording, told, order)
+    if not built:
+        raise JudgeError(
+            f"No example can be made: people answered nothing that {protocol.key} asks about the "
+            f"{'dev part' if clusters is not None else 'items'} of {told.corpus.name}."
+        )
+    picking = _described(told, clusters, min(told.n, len(built)))
+    if told.rule == "by_hand":
+        picking["n"] = len(built)
+    return Wording(wording.system, wording.user, wording.form, tuple(built), picking)
+
+
+def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | None:
+    """Return the clusters that examples may come from; None for all of a corpus without a split.
+
+    Raises JudgeError for a corpus without a split unless that is meant (`whole`).
+    """
+    lock = splits.lock_of(corpus)
+    if lock is not None:
+        return splits.clusters(split=lock, part="dev")
+    if not whole:
+        raise JudgeError(
+            f"The corpus {corpus.name} has no split, so nothing keeps its examples out of a test: draw one "
+            "on its page, or say on purpose that the whole corpus is for development."
+        )
+    return None
+
+
+def _described(told: Pick, clusters: frozenset[str] | None, n: int) -> dict[str, Any]:
+    """Return what is kept of how the examples were picked."""
+    kept: dict[str, Any] = {"rule": told.rule, "n": n, "corpus": told.corpus.name, "rendering": RENDERING}
+    kept["part"] = "dev" if clusters is not None else "whole corpus, no split"
+    if told.rule != "by_hand":
+        kept["seed"] = told.seed
+    if told.rule == "most_disagreed":
+        kept["between"] = told.judge or "people"
+    if told.rule == nearest.RULE:
+        kept["model"] = nearest.model()
+    return kept
+
+
+def _candidates(protocol: Asking, corpus: Corpus, clusters: frozenset[str] | None) -> Candidates:
+    said = agreed(protocol, corpus, clusters)
+    items = targets(protocol, said)
+    return Candidates(protocol, items, _keys(items), said)
+
+
+def _keys(items: Mapping[Target, Sequence[int]]) -> dict[Target, str]:
+    parts = Continuation.objects.filter(pk__in={part for part, _ in items})
+    names = {pk: (key, own) for pk, key, own in parts.values_list("pk", "dialogue__key", "key")}
+    rows = Item.objects.filter(pk__in={item for _, item in items if item is not None})
+    turns = dict(rows.values_list("pk", "turn__position"))
+    return {
+        target: item_key(*names[target[0]], turns[target[1]] if target[1] is not None else None)
+        for target in items
+    }
+
+
+def _by_hand(candidates: Candidates, told: Pick, clusters: frozenset[str] | None) -> list[Target]:
+    """Return the targets that keys name, in their order; raise JudgeError for one that cannot be taken."""
+    known = {key: target for target, key in candidates.keys.items()}
+    if not told.keys:
+        raise JudgeError("Name the items by their keys, one a line.")
+    if len(told.keys) > MOST_SHOWN:
+        raise JudgeError(f"Name at most {MOST_SHOWN} items.")
+    for key in told.keys:
+        if key not in known:
+            raise JudgeError(_why_not(candidates.protocol, told.corpus, key, clusters))
+    return [known[key] for key in dict.fromkeys(told.keys)]
+
+
+def _why_not(protocol: Asking, corpus: Corpus, key: str, clusters: frozenset[str] | None) -> str:
+    try:
+        dialogue, continuation, turn = parse_item_key(key)
+    except ValueError as error:
+        return f"{error}."
+    if (turn is None) != (protocol.covers != "turn"):
+        wanted = "a turn" if protocol.covers == "turn" else "a continuation as a whole"
+        return f"{key!r} is not {wanted}, which {protocol.key} judges."
+    rows = Item.objects.filter(
+        corpus=corpus, continuation__dialogue__key=dialogue, continuation__key=continuation
+    )
+    found = (rows.filter(turn__isnull=True) if turn is None else rows.filter(turn__position=turn)).first()
+    if found is None:
+        return f"There is no item {key!r} in {corpus.name}."
+    if clusters is not None and found.continuation.dialogue.cluster not in clusters:
+        return f"{key!r} is in the test part: examples come from dev alone."
+    return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."
+
+
+def _draw(seed: int, key: str) -> str:
+    return hashlib.sha256(f"{seed}\0{key}".encode()).hexdigest()
+
+
+def _drawn(candidates: Candidates, told: Pick) -> list[Target]:
+    return sorted(candidates.items, key=lambda target: _draw(told.seed, candidates.keys[target]))
+
+
+def _most_disagreed(candidates: Candidates, told: Pick) -> list[Target]:
+    """Return the targets by their mean disagreement over items and questions, the greatest first."""
+    if told.judge:
+        far = against(candidates.protocol, _judge(told.judge), candidates.said)
+        of = {item: list(by.values()) for item, by in far.items()}
+    else:
+        of = {
+            item: [one.spread for one in by.values() if one.spread is not None]
+            for item, by in candidates.said.items()
+        }
+    scores = {}
+    for target, items in candidates.items.items():
+        if values := [value for item in items for value in of.get(item, ())]:
+            scores[target] = fmean(values)
+    if not scores:
+        between = f"by {told.judge} and people" if told.judge else "by two people"
+        raise JudgeError(f"No item of dev has answers {between}: nothing to disagree about.")
+    return sorted(
+        scores, key=lambda target: (-round(scores[target], 9), _draw(told.seed, candidates.keys[target]))
+    )
+
+
+def _judge(name: str) -> Rater:
+    found = [rater for rater in machines() if name in (rater.name, rater.fingerprint)]
+    if not found:
+        raise JudgeError(f"There is no judge {name!r} with answers here.")
+    return found[0]
+
+
+def _balanced(candidates: Candidates, told: Pick) -> list[Target]:
+    """Return the targets so that each answer comes in turn: of a turn its first answered question's, of a
+    continuation the questions of which it has a positive anywhere."""
+    classes: dict[tuple[str, ...], list[Target]] = defaultdict(list)
+    for target in _drawn(candidates, told):
+        classes[_class(candidates, target)].append(target)
+    queues = [classes[name] for name in sorted(classes)]
+    longest = max(map(len, queues), default=0)
+    return [queue[round_] for round_ in range(longest) for queue in queues if round_ < len(queue)]
+
+
+def _class(candidates: Candidates, target: Target) -> tuple[str, ...]:
+    told = [candidates.said[item] for item in candidates.items[target]]
+    if target[1] is None and candidates.protocol.covers == "continuation":
+        return tuple(sorted({name for by in told for name, one in by.items() if one.value == 1.0}))
+    first = next(name for name in candidates.protocol.answers if name in told[0])
+    return (first, f"{told[0][first].value}")
+
+
+_ORDERS: dict[str, Callable[[Candidates, Pick], list[Target]]] = {
+    "most_disagreed": _most_disagreed,
+    "balanced": _balanced,
+    "nearest": _drawn,
+}
+
+
+def _built(
+    candidates: Candidates, variant: str, wording: Wording, told: Pick, order: Sequence[Target]
+) -> list[dict[str, Any]]:
+    """Return examples in order, as many as are needed. What cannot be judged is passed over, but refused
+    where it was picked by hand."""
+    built: list[dict[str, Any]] = []
+    for start in range(0, len(order), _BATCH):
+        batch = order[start : start + _BATCH]
+        material = load({part for part, _ in batch})
+        for target in batch:
+            one = material[target[0]]
+            if not _is_needed(built, one.dialogue.cluster or one.dialogue.id, told):
+                continue
+            try:
+                built.append(_example(candidates, variant, wording, target, one, told))
+            except CannotBeWritten as error:
+                if told.rule == "by_hand":
+                    raise JudgeError(f"{candidates.keys[target]}: {error}.") from error
+    return built
+
+
+def _is_needed(built: Sequence[Mapping[str, Any]], cluster: str, told: Pick) -> bool:
+    """Whether one more example, of a cluster, has a use: until there are enough, and then in reserve, so that
+    a call about any cluster's items still finds enough of others."""
+    if told.rule == "by_hand" or len(built) < (POOL if told.rule == nearest.RULE else told.n):
+        return True
+    if len(built) >= MOST:
+        return False
+    own = Counter(example["cluster"] for example in built)
+    return any(len(built) - many < told.n for name, many in own.items() if name != cluster)
+
+
+def _example(
+    candidates: Candidates, variant: str, wording: Wording, target: Target, material: Any, told: Pick
+) -> dict[str, Any]:
+    protocol = candidates.protocol
+    case = case_of(material, target[1], {})
+    if refusal := protocol.why_not(case, variant):
+        raise CannotBeWritten(refusal)
+    replies = {
+        part: write(protocol, _reading(candidates, target, material, part), case, variant)
+        for part in protocol.parts(variant)
+    }
+    hows = sorted({one.how for item in candidates.items[target] for one in candidates.said[item].values()})
+    made = {
+        "key": candidates.keys[target],
+        "corpus": told.corpus.name,
+        "cluster": case.dialogue.cluster or case.dialogue.id,
+        "shown": shown(protocol, case, variant, wording),
+        "reply": next(iter(replies.values())),
+        "about": about(case),
+        "how": f"{told.rule.replace('_', ' ')}; {', '.join(hows)}",
+    }
+    return made | ({"replies": replies} if len(replies) > 1 else {})
+
+
+def _reading(candidates: Candidates, target: Target, material: Any, part: str) -> Reading:
+    """Return people's answers about a target as a protocol reads them from a reply."""
+    places = {item: turn for turn, item in material.items.items()}
+    asked = candidates.protocol.asked_in(part)
+    return Reading(
+        tuple(
+            Verdict(name, places[item], one.value)
+            for item in candidates.items[target]
+            for name, one in candidates.said[item].items()
+            if name in asked
+        )
+    )

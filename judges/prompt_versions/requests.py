@@ -1,0 +1,168 @@
+"""The exact request about an item, before anything is sent: made by what makes it when it is."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+
+from annotation.corpora import splits
+from annotation.models import Campaign, Corpus, Item
+from annotation.text.item_keys import parse_item_key
+from jobs.endpoints.bodies import as_sent, request_body
+from jobs.endpoints.costs import cost
+from jobs.endpoints.forms import forms_for
+from jobs.endpoints.parameters import of_sample
+from jobs.models import Endpoint
+from jobs.prompt import about_tokens
+from judges.errors import JudgeError
+from judges.material.loading import load
+from judges.protocols import Asking, Wording
+from judges.protocols.budget import TooLong
+from judges.rating import needs
+from judges.rating.askers import asker_of
+from judges.rating.cases import case_of
+from judges.rating.plans import WHOLE, Judge, RaterPlan
+from judges.rating.selection import Selection, continuations
+
+COUNTED = "four characters of ASCII to a token, one token for any other character"
+"""How tokens are counted."""
+NO_MODEL = "(no endpoint chosen)"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request about an item as it would be sent, or why none is (`unasked`, and `body` None).
+
+    `part` is the protocol's part where it asks in several. Tokens of the prompt are counted as COUNTED says;
+    those of the reply are the protocol's usual length. `cost` is None where the endpoint has no prices.
+    """
+
+    item: str
+    part: str = ""
+    body: dict[str, Any] | None = None
+    flags: tuple[str, ...] = ()
+    unasked: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: Decimal | None = None
+    currency: str = ""
+
+    @property
+    def exact(self) -> str:
+        """The body, to the byte as it is sent."""
+        return as_sent(self.body).decode() if self.body is not None else ""
+
+    @property
+    def readable(self) -> str:
+        """The body on several lines."""
+        return json.dumps(self.body, ensure_ascii=False, indent=2) if self.body is not None else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data; `exact` is the body to the byte."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        values |= {"flags": list(self.flags), "cost": None if self.cost is None else float(self.cost)}
+        return values | {"exact": self.exact, "tokens_counted": COUNTED}
+
+
+def requests(
+    judge: Judge, item: Item, campaign: Campaign | None = None, draft: Wording | None = None
+) -> list[Request]:
+    """Return what a judge would send about an item, one for each part of its protocol; nothing is kept.
+
+    `draft` takes the place of the judge's text. A judge without an endpoint is shown with no model's name.
+    Raises JudgeError for what does not fit together.
+    """
+    with transaction.atomic():
+        plan = replace(judge, endpoint=judge.endpoint or _nowhere()).plan(campaign)
+        found = list(_requests(plan, item, draft))
+        transaction.set_rollback(True)
+    return found
+
+
+def _requests(plan: RaterPlan, item: Item, draft: Wording | None) -> Iterator[Request]:
+    spec = plan.rater.spec
+    asker = asker_of(spec)
+    if draft is not None:
+        asker = replace(asker, wording=draft)
+    protocol = asker.protocol
+    if not isinstance(protocol, Asking):
+        raise JudgeError(f"{protocol.key} asks nobody: it sends nothing.")
+    _fits(plan, item)
+    material = load({item.continuation_id})
+    known = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
+    own = None if plan.covers == WHOLE else item.pk
+    for part in asker.parts():
+        case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)
+        made = Request(item.key, part, currency=plan.endpoint.currency if plan.endpoint else "")
+        if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
+            yield replace(made, unasked=unasked)
+            continue
+        try:
+            prompt, flags = asker.prompt(case)
+        except TooLong as error:
+            yield replace(made, unasked=f"{error}")
+            continue
+        form = forms_for(prompt, plan.endpoint.reply_form if plan.endpoint else "")[0]
+        body = request_body(spec["model"], prompt, of_sample(spec.get("parameters", {}), 0), form)
+        read = about_tokens(prompt.system) + about_tokens(prompt.user)
+        written = protocol.reply_tokens
+        price = cost(plan.endpoint, read, written) if plan.endpoint else None
+        yield replace(made, body=body, flags=flags, tokens_in=read, tokens_out=written, cost=price)
+
+
+def _fits(plan: RaterPlan, item: Item) -> None:
+    """Refuse an item of a kind that the judge asks nothing about."""
+    wanted = ("dialogue",) if plan.covers == WHOLE else (plan.covers,)
+    if item.kind not in wanted:
+        raise JudgeError(f"{item.key!r} is a {item.kind}; this judge asks about each {wanted[0]}.")
+
+
+def _nowhere() -> Endpoint:
+    """Return what stands for an endpoint where none is chosen; it is not stored."""
+    return Endpoint(name=NO_MODEL, model=NO_MODEL)
+
+
+def item_of(corpus: Corpus, key: str, covers: str) -> Item:
+    """Return the item of a key in a corpus; raise JudgeError for none such.
+
+    For a judge of whole continuations (`covers`), the key of a turn means its continuation.
+    """
+    try:
+        dialogue, continuation, turn = parse_item_key(key.strip())
+    except ValueError as error:
+        raise JudgeError(f"{error}.") from None
+    rows = _items().filter(
+        corpus=corpus, continuation__dialogue__key=dialogue, continuation__key=continuation
+    )
+    if turn is None or covers != "turn":
+        found = rows.filter(kind="dialogue").first()
+    else:
+        found = rows.filter(turn__position=turn).first()
+    if found is None:
+        raise JudgeError(f"There is no item {key.strip()!r} in {corpus.name}.")
+    return found
+
+
+def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> Item:
+    """Return an item of dev drawn at random, of any part where the corpus has no split; raise JudgeError
+    where there is none that a judge covers."""
+    rng = rng or random.Random()
+    kind = "turn" if covers == "turn" else "dialogue"
+    rows = _items().filter(kind=kind, continuation__in=continuations(Selection(corpus)))
+    lock = splits.lock_of(corpus)
+    names = splits.clusters(split=lock, part="dev") if lock else None
+    dialogues = corpus.dialogues.filter(cluster__in=names) if names is not None else corpus.dialogues
+    for pk in rng.sample(drawn := list(dialogues.values_list("pk", flat=True)), min(len(drawn), 50)):
+        if found := list(rows.filter(continuation__dialogue=pk).values_list("pk", flat=True)):
+            return rows.get(pk=rng.choice(sorted(found)))
+    raise JudgeError(f"There is nothing in {'dev of ' if lock else ''}{corpus.name} to ask about.")
+
+
+def _items() -> Any:
+    return Item.objects.select_related("continuation__dialogue", "turn")

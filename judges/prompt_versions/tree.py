@@ -1,0 +1,108 @@
+"""YAML as plain data with line numbers, within limits: no aliases, no tags, no key twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+MOST_BYTES = 2**20
+MOST_NODES = 50_000
+DEEPEST = 12
+_PLAIN = {"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool", "tag:yaml.org,2002:int"}
+Path = tuple[str | int, ...]
+
+
+class BadFile(ValueError):
+    """A file that cannot be read: one line with its place."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """The value of a YAML text, and on which line (from 1) each part of it begins."""
+
+    value: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+
+    def line(self, *path: str | int) -> int:
+        """Return the line of a part, of what encloses it where it is not there."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML's own safe loader; what would be built from it is built here."""
+
+
+def parse(text: str, first_line: int = 1) -> Tree:
+    """Return the tree of a YAML text; raise BadFile where it is not one, or beyond a limit."""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise BadFile(f"line 1: the file has more than {MOST_BYTES >> 20} MiB")
+    try:
+        _look(text, first_line)
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = first_line + (mark.line if mark else 0)
+        raise BadFile(f"line {line}: not valid YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        told = str(error).splitlines()[0]
+        raise BadFile(f"line {first_line}: not valid YAML: {told}") from None
+    except RecursionError:
+        raise BadFile(f"line {first_line}: nested too deeply") from None
+    tree = Tree()
+    if node is not None:
+        tree.value = _value(node, (), tree, first_line)
+    return tree
+
+
+def _look(text: str, first_line: int) -> None:
+    """Read the events one by one and refuse what could grow or mean more than it says, before it is built."""
+    depth = 0
+    for number, event in enumerate(yaml.parse(text, Loader=_Loader)):
+        line = first_line + (event.start_mark.line if event.start_mark else 0)
+        if number > MOST_NODES:
+            raise BadFile(f"line {line}: the file has more than {MOST_NODES:,} parts")
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise BadFile(f"line {line}: anchors and aliases (& and *) are not read")
+        if tag := getattr(event, "tag", None):
+            raise BadFile(f"line {line}: the tag {str(tag)[:60]!r} is not read")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            raise BadFile(f"line {line}: nested more than {DEEPEST} levels deep")
+
+
+def _value(node: yaml.Node, path: Path, tree: Tree, first_line: int) -> Any:
+    tree.lines[path] = first_line + node.start_mark.line
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(one, (*path, index), tree, first_line) for index, one in enumerate(node.value)]
+    if isinstance(node, yaml.MappingNode):
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            line = first_line + key.start_mark.line
+            if not isinstance(key, yaml.ScalarNode):
+                raise BadFile(f"line {line}: a name must be a text")
+            if key.value in found:
+                raise BadFile(f"line {line}: {key.value[:60]!r} is there twice")
+            found[key.value] = _value(value, (*path, key.value), tree, first_line)
+        return found
+    assert isinstance(node, yaml.ScalarNode)
+    return _scalar(node, tree.lines[path])
+
+
+def _scalar(node: yaml.ScalarNode, line: int) -> Any:
+    """Return null, true, false, a whole number, or the text itself: dates and fractions stay texts."""
+    if node.tag not in _PLAIN:
+        return node.value
+    if node.tag.endswith("int") and not (node.value.isascii() and node.value.lstrip("-").isdecimal()):
+        return node.value
+    if len(node.value) > 40:
+        raise BadFile(f"line {line}: a number of {len(node.value)} digits")
+    if node.tag.endswith("null"):
+        return None
+    return node.value.lower() in ("true", "yes", "on") if node.tag.endswith("bool") else int(node.value)

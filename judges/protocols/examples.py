@@ -1,0 +1,134 @@
+"""Worked examples in a prompt: what was shown, quoted, and the reply that people's answers amount to.
+
+An example is plain data, kept with a version of a prompt:
+
+    key      the item's key (a continuation's where a call is about a whole one)
+    corpus   the name of its corpus
+    cluster  what is left out together: an example is never shown where an item of its cluster is judged
+    shown    its material in quoted blocks, as a judge sees it
+    reply    the reply that it calls for; `replies` has one for each part where a protocol asks in parts
+    about    the texts that it is about, by which the nearest examples are found
+    how      why it is there
+
+`picking` says how the examples were picked (`rule`) and how many of them a call shows (`n`): the rest is the
+reserve from which those that must not be shown are replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judges.protocols.base import Asking, Case
+    from judges.protocols.wording import Wording
+
+Example = Mapping[str, Any]
+INTRODUCTION = (
+    "Worked examples: for each, quoted material and the reply that people's answers about it amount to. "
+    "Where a reply lacks some of the answers that you are asked for, people did not give them; give all of "
+    "them."
+)
+MOST = 200
+"""Examples that a version may hold."""
+LONGEST = 100_000
+"""Characters of what an example shows, or of its reply."""
+FIELDS = {"key": str, "corpus": str, "cluster": str, "shown": str, "reply": str, "how": str}
+_BLOCK = re.compile(r"<<<BEGIN ([A-Z][A-Z ]*)>>>\n((?:\| .*\n)+)<<<END \1>>>")
+_MARK = re.compile(r"<<<(BEGIN|END)\b")
+
+
+def chosen(text: Wording, case: Case) -> tuple[Example, ...]:
+    """Return the examples that a call about a case shows: as many as the version says, in its order, none of
+    them from the case's own cluster."""
+    own = case.dialogue.cluster or case.dialogue.id
+    others = [example for example in text.examples if example["cluster"] != own]
+    return tuple(others[: shown_at_once(text)])
+
+
+def shown_at_once(text: Wording) -> int:
+    """Return how many examples a call shows."""
+    return int(text.picking.get("n", len(text.examples)))
+
+
+def told(text: Wording, case: Case) -> str:
+    """Return the examples for a case as they stand in a prompt, '' where there are none."""
+    found = chosen(text, case)
+    if not found:
+        return ""
+    parts = [_told(number, example, case.part) for number, example in enumerate(found, start=1)]
+    return "\n\n".join([INTRODUCTION, *parts])
+
+
+def _told(number: int, example: Example, part: str) -> str:
+    reply = example.get("replies", {}).get(part) or example["reply"]
+    return f"Example {number}:\n\n{example['shown']}\n\nThe reply to example {number}:\n\n{reply}"
+
+
+def shown(protocol: Asking, case: Case, variant: str, text: Wording) -> str:
+    """Return a case's material as the text shows it: its quoted blocks, in the order of the text."""
+    values = protocol.values(case, variant)
+    made = []
+    for name in text.names_in_order():
+        value = values.get(name, "")
+        filled = value if isinstance(value, str) else value()
+        if _BLOCK.fullmatch(filled):
+            made.append(filled)
+    return "\n\n".join(made)
+
+
+def about(case: Case) -> list[str]:
+    """Return the texts that a case is about, as they are seen: its turn, or its judged turns."""
+    places = case.judged() if case.turn is None else (case.turn,)
+    spoken = [case.view.spoken(case.continuation.turns[place].text) for place in places]
+    return [text for text in spoken if text.strip()]
+
+
+def faults(examples: Sequence[Any], picking: Any) -> Iterator[str]:
+    """Yield what keeps examples from being any, a sentence each: they are data that files bring in."""
+    if len(examples) > MOST:
+        yield f"There are {len(examples)} examples; at most {MOST} are allowed."
+        return
+    for number, example in enumerate(examples, start=1):
+        yield from (f"Example {number}: {fault}" for fault in _faults(example))
+    if not isinstance(picking, Mapping):
+        yield "picking: it says how the examples were picked, as names and values."
+        return
+    n = picking.get("n", len(examples))
+    if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= MOST:
+        yield f"picking: n is {str(n)[:40]!r}; it is a whole number up to {MOST}."
+
+
+def _faults(example: Any) -> Iterator[str]:
+    if not isinstance(example, Mapping):
+        yield f"it has the fields {', '.join(FIELDS)}."
+        return
+    for name, kind in FIELDS.items():
+        if not isinstance(example.get(name), kind):
+            yield f"the field {name} is missing or not a text."
+            return
+    replies = example.get("replies", {})
+    if not isinstance(replies, Mapping) or not all(isinstance(one, str) for one in replies.values()):
+        yield "replies: it has a text for each part."
+        return
+    if not example["cluster"] or not example["reply"].strip():
+        yield "the fields cluster and reply must not be empty."
+    if not is_quoted(example["shown"]):
+        yield (
+            "what is shown must be quoted: blocks of <<<BEGIN NAME>>>, lines that begin with '| ', and "
+            "<<<END NAME>>>."
+        )
+    for reply in (example["reply"], *replies.values()):
+        if _MARK.search(reply) or len(reply) > LONGEST:
+            yield f"a reply has a mark of quoted material, or more than {LONGEST:,} characters."
+    texts = example.get("about", [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        yield "about: it is a list of texts."
+
+
+def is_quoted(text: str) -> bool:
+    """Whether a text is nothing but quoted blocks."""
+    if len(text) > LONGEST:
+        return False
+    return not _BLOCK.sub("", text).strip() and bool(text)

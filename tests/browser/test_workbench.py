@@ -1,0 +1,100 @@
+"""A researcher's journey over the workbench: edit, try on five, mark a disagreement, keep, compare."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection
+from playwright.sync_api import expect
+
+from annotation.models import Label
+from calibration.models import ForAdjudication
+from judges.models import DraftAnswer
+from tests import factories
+from tests.browser.conftest import PHONE
+from tests.calibration.workbench_world import OWN, rated_bench, tried
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import endpoint_of, finish
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def rea():
+    return factories.user("rea", researcher=True)
+
+
+@pytest.fixture
+def fake():
+    with FakeLLM() as server:
+        yield server
+
+
+def work_aside() -> threading.Thread:
+    """Work as a worker does, beside the browser."""
+
+    def work() -> None:
+        finish()
+        connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: FakeLLM) -> None:
+    fake.model.noise, fake.delay = 0.9, 0.2
+    bench = rated_bench(24)
+    tried(bench, fake, OWN)
+    endpoint_of(fake, name="other", concurrency=1)
+    people = Label.objects.count()
+    page = page_of(rea)
+    page.goto("/workbench/")
+    page.get_by_role("link", name="bench", exact=True).click()
+    expect(page.get_by_text("20 of 20")).to_be_visible()
+    page.get_by_label("User", exact=True).fill(f"{OWN.user}\n\nBe $kind.")
+    page.get_by_role("combobox", name="Endpoint").select_option("other")
+    page.get_by_role("button", name="Try on five").click()
+    expect(page.get_by_text("there is no variable $kind")).to_be_visible()
+    page.get_by_label("User", exact=True).fill(f"{OWN.user}\n\nBe kind.")
+    page.get_by_role("button", name="Try on five").click()
+    expect(page.get_by_text("goes to 127.0.0.1")).to_be_visible()
+    page.get_by_role("button", name="Send and try").click()
+    expect(page.get_by_text("0 of 5")).to_be_visible()
+    worker = work_aside()
+    expect(page.get_by_text("5 of 5")).to_be_visible()
+    worker.join()
+    expect(page.get_by_role("heading", name="Agreement so far")).to_be_visible()
+    assert (DraftAnswer.objects.count(), Label.objects.count()) == (25 * 6, people)
+    page.get_by_role("link", name="Disagreements").click()
+    first = page.locator("article").first
+    first.get_by_label("Note").fill("they missed it")
+    first.get_by_role("button", name="People wrong").click()
+    expect(page.get_by_text("1 people wrong")).to_be_visible()
+    page.locator("article").first.get_by_role("button", name="To adjudication").click()
+    expect(page.get_by_text("It waits for adjudication.")).to_be_visible()
+    assert ForAdjudication.objects.get().reason == "they missed it"
+    page.get_by_role("link", name="Drafts", exact=True).click()
+    page.get_by_text("Keep as a version").click()
+    page.get_by_label("Name of the prompt").fill("kinder")
+    page.get_by_role("button", name="Keep", exact=True).click()
+    expect(page.get_by_text("Kept as kinder@1")).to_be_visible()
+    assert Label.objects.count() == people + 5 * 6
+    page.get_by_role("link", name="Side by side").click()
+    expect(page.get_by_role("row", name="kinder@1").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Overall").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_of_a_bench_fit_a_phone(page_of, rea, fake: FakeLLM, scheme: str) -> None:
+    fake.model.noise = 0.9
+    bench = rated_bench(4)
+    tried(bench, fake, targets=5)
+    page = page_of(rea, viewport=PHONE, color_scheme=scheme)
+    for room in ("", "disagreements/", "versions/", "checks/"):
+        page.goto(f"/workbench/{bench.pk}/{room}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, room
+    for address in ("/workbench/", "/adjudication/", f"/workbench/new/?corpus={bench.corpus_id}"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address

@@ -1,0 +1,260 @@
+"""A model proposes texts for a judge: the best known one is found, its gain is that on dialogues that the
+search has not seen, and nobody's judge uses it before a person adopts it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.corpora import splits
+from annotation.labels import raters
+from annotation.models import Corpus, Item, Label, Occasion
+from calibration.errors import WorkbenchRefused
+from calibration.models import Search
+from calibration.searches import actions, material
+from calibration.searches.figures import figures
+from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
+from jobs.models import Call, Endpoint, Job, Run
+from jobs.queue import jobs as job_queue
+from jobs.queue.heartbeat import Heart
+from judges.drafts import benches, trials
+from judges.errors import JudgeError
+from judges.models import PromptVersion
+from judges.prompt_versions import actions as prompts
+from judges.prompt_versions import finding
+from judges.rating.needs import machines
+from judges.rating.plans import Judge
+from tests import factories
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import endpoint_of, finish
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BEST = "Go by what the words in braces say."
+DUDS = ("Take your time.", "Be fair to everybody.")
+NOISY = ErrorModel(
+    roles={"turn_judge": RoleErrors(noise={"*": 0.8})},
+    phrases=(Phrase(BEST, ("turn_judge",), {"noise": {"*": -0.75}}),),
+    proposals=(*DUDS, BEST),
+)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeLLM]:
+    with FakeLLM() as server:
+        yield server
+
+
+def corpus_of(clusters: int, turns: int = 4) -> Corpus:
+    """Dialogues with a planted quality in every response, which one person rates as it is planted."""
+    corpus = factories.corpus()
+    for number in range(clusters):
+        dialogue = factories.dialogue(corpus, f"d{number}", turns=2)
+        lines = [{"text": f"line {number}.{i} {{quality {1 + (number + i) % 5}}}"} for i in range(turns)]
+        factories.continuation(dialogue, "c", system="x", turns=lines)
+    return corpus
+
+
+def searched(fake: FakeLLM, *, clusters: int = 20, **how: Any) -> Search:
+    fake.model = SimpleNamespace(errors=NOISY, seed=1)  # type: ignore[assignment]
+    corpus = corpus_of(clusters)
+    splits.draw(corpus=corpus, by=None)
+    bench = benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
+    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    question = bench.questions["overall"]
+    for item in Item.objects.filter(corpus=corpus, kind="turn").select_related("turn"):
+        planted = re.search(r"quality (\d)", item.turn.text)
+        if planted:
+            Label.objects.create(
+                item=item,
+                question_id=question,
+                rater=person,
+                occasion=Occasion.IMPORTED,
+                number=float(planted[1]),
+            )
+    return actions.start(
+        by=None,
+        bench=bench,
+        version=finding.find("cpdscore_simple_without_reference"),
+        endpoint=endpoint_of(fake),
+        improver=endpoint_of(fake, name="improver", model="fake-big"),
+        **{"name": "mine", "rounds": 3, "few": 4, "most_calls": 2000} | how,
+    )
+
+
+def work(most: int = 200) -> int:
+    """Let the workers of both queues work until nothing is left; return how many steps were taken."""
+    steps = 0
+    for _ in range(most):
+        with Heart("jobs") as heart:
+            done = job_queue.work("jobs", seconds=20, heart=heart)
+        asked = finish()
+        steps += done
+        if not done and not asked.done and not asked.failed:
+            return steps
+    raise AssertionError("the search does not end")
+
+
+def test_the_best_known_instruction_is_found_and_its_gain_is_that_on_held_back_dialogues(
+    fake: FakeLLM,
+) -> None:
+    search = searched(fake)
+    labels = Label.objects.count()
+    work()
+    search.refresh_from_db()
+    assert (search.state, search.note) == (Search.State.DONE, "")
+    nothing_of_it_is_in_any_list(search, labels)
+    best = search.texts.exclude(score=None).order_by("-score").first()
+    assert best is not None
+    assert BEST in best.draft.text.system
+    by_text = {(one.text.number, one.name): one for one in figures(search) if one.question.key == "overall"}
+    first, found = (by_text[number, "spearman"] for number in (0, best.number))
+    held_back = set(material.items_of(search, "held_back"))
+    planted = {
+        item.pk: float(re.search(r"quality (\d)", item.turn.text)[1])  # type: ignore[index]
+        for item in Item.objects.filter(pk__in=held_back).select_related("turn")
+    }
+    assert found.value.n_items == first.value.n_items == len(planted)
+    from scipy.stats import spearmanr
+
+    for figure, text in ((first, search.texts.get(number=0)), (found, best)):
+        rows = text.draft.answers.filter(question__key="overall", item__in=held_back)
+        said = dict(rows.values_list("item", "number"))
+        expected = spearmanr([planted[pk] for pk in planted], [said[pk] for pk in planted]).statistic
+        assert figure.value.value == pytest.approx(expected, abs=1e-12)
+    assert found.difference is not None
+    assert found.difference.value == pytest.approx(found.value.value - first.value.value, abs=1e-12)
+    assert found.difference.low is not None
+    assert found.difference.low > 0, "the planted gain is large"
+
+
+def test_every_proposal_is_a_version_with_its_parent_and_cases_and_nobody_uses_it_unadopted(
+    fake: FakeLLM, admin_user: User
+) -> None:
+    search = searched(fake, clusters=16)
+    work()
+    asked = sum(fake.requests.values())
+    assert asked == Call.objects.filter(run__scope__search=search.pk).count(), "nothing is asked twice"
+    learn = {target.key for target in material.targets_of(search, "learn")}
+    proposals = list(search.prompt.versions.filter(origin="proposed").order_by("number"))
+    assert len(proposals) == search.texts.count() - 1 >= 2
+    for version in proposals:
+        assert version.is_open
+        assert set(version.detail["cases"]) <= learn
+        assert version.detail["cases"]
+        assert finding.find(version.parent)
+    best = next(version for version in proposals if BEST in version.text.system)
+    gain = next(row for row in best.detail["held_back"] if row["statistic"] == "spearman")
+    assert gain["difference"]["low"] > 0
+    assert gain["difference"]["p_holm"] is not None
+    ref = f"mine@{best.number}"
+    endpoint = search.endpoint
+    with pytest.raises(JudgeError, match="nobody has adopted"):
+        Judge(prompt=ref, endpoint=endpoint).plan()
+    assert finding.find("mine").number == 1, "a name alone never means an open proposal"
+    prompts.adopt(by=admin_user, version=best)
+    assert Judge(prompt=ref, endpoint=endpoint).plan().rater.spec["wording"] == best.text.digest
+    assert finding.find("mine").ref == ref
+    with pytest.raises(JudgeError, match="is not a proposal that waits"):
+        prompts.adopt(by=admin_user, version=best)
+    texts = list(search.texts.values_list("digest", "score", "version"))
+    actions.end(search, Search.State.SEARCHING, "")
+    actions.resume(by=None, search=search)
+    work()
+    assert sum(fake.requests.values()) == asked, "a step done again asks nothing"
+    assert list(search.texts.values_list("digest", "score", "version")) == texts
+
+
+def nothing_of_it_is_in_any_list(search: Search, labels: int) -> None:
+    """It leaves no label and no rater in a list, has not touched test, and what it tried is counted."""
+    assert Label.objects.count() == labels
+    assert machines() == []
+    tried = search.texts.exclude(score=None).count()
+    assert trials.count(search.bench.split, "cpdscore_simple") == tried >= 2
+    test = splits.clusters(split=search.bench.split, part="test")
+    asked = set(Call.objects.values_list("continuation__dialogue__cluster", flat=True))
+    assert not asked & test
+
+
+@pytest.mark.parametrize("bound", [{"most_calls": 60}, {"most_cost": Decimal("0.012")}])
+def test_the_bounds_are_never_passed_and_what_was_found_is_kept(fake: FakeLLM, bound: Any) -> None:
+    search = searched(fake, **bound)
+    work()
+    search.refresh_from_db()
+    assert search.state == Search.State.DONE
+    calls = Call.objects.filter(run__scope__search=search.pk)
+    assert 0 < calls.count() <= bound.get("most_calls", 10_000)
+    spent = sum((call.cost or Decimal(0)) for call in calls)
+    assert spent <= bound.get("most_cost", Decimal(1000))
+    assert calls.count() < 300, "it is bounded"
+
+
+def test_a_proposal_that_cannot_be_a_prompt_is_asked_for_once_more_and_then_left_out(fake: FakeLLM) -> None:
+    search = searched(fake, rounds=1, clusters=14)
+    say = fake.say
+    fake.say = lambda prompt: (  # type: ignore[method-assign]
+        '{"diagnosis": "", "system": "x", "user": "y"}' if "USER PART" in prompt else say(prompt)
+    )
+    work()
+    search.refresh_from_db()
+    assert search.state == Search.State.DONE
+    assert search.texts.count() == 1
+    first, second = search.requests.order_by("pk")
+    assert "$notice is missing" in first.error
+    assert "could not be used: unparseable: $notice is missing" in second.user
+    assert not PromptVersion.objects.filter(origin="proposed").exists()
+
+
+def test_a_cancelled_search_stops_and_goes_on_where_it_was(fake: FakeLLM) -> None:
+    search = searched(fake, rounds=1, clusters=14)
+    with Heart("jobs") as heart:
+        job_queue.work("jobs", seconds=20, heart=heart)
+    actions.cancel(by=None, search=search)
+    assert not Run.objects.filter(state__in=["queued", "running"]).exists()
+    work()
+    assert sum(fake.requests.values()) == 0
+    actions.resume(by=None, search=search)
+    work()
+    search.refresh_from_db()
+    assert search.state == Search.State.DONE
+
+
+def test_what_cannot_be_searched_is_said_at_once(fake: FakeLLM) -> None:
+    with pytest.raises(WorkbenchRefused, match="at least 6 clusters"):
+        searched(fake, clusters=6)
+    assert not Search.objects.exists()
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"rounds": 0}, "number of rounds must be between 1 and 50"),
+        ({"few": 21}, "number of few must be between"),
+        ({"most_cost": Decimal(0)}, "more than nothing"),
+        ({"name": ""}, "name the prompt that the proposals go to"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(fake: FakeLLM, how: Any, told: str) -> None:
+    with pytest.raises(WorkbenchRefused, match=told):
+        searched(fake, **how)
+
+
+def test_a_bound_on_money_needs_prices(fake: FakeLLM) -> None:
+    search = searched(fake, clusters=14)
+    Endpoint.objects.update(price_in=None)
+    with pytest.raises(WorkbenchRefused, match="has no prices"):
+        actions.start(
+            by=None,
+            bench=search.bench,
+            version=finding.find("mine"),
+            endpoint=Endpoint.objects.get(pk=search.endpoint_id),
+            improver=search.improver,
+            most_cost=Decimal(1),
+        )
+    assert Search.objects.get() == search

@@ -1,0 +1,219 @@
+"""A draft is tried on dev items, answers in a table of its own, and becomes labels only when it is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotation.corpora import splits
+from annotation.models import Label, Occasion, Rater
+from jobs.models import Call, Endpoint, Run
+from judges.drafts import actions, benches, keeping, trials
+from judges.errors import JudgeError
+from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Trial
+from judges.prompt_versions import finding
+from judges.protocols import Wording
+from judges.rating import needs
+from judges.rating.plans import Judge
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PROTOCOL = "cpdscore_simple"
+OWN = finding.find("cpdscore_simple_without_reference").wording
+KINDER = Wording("You are kind.\n\n$notice", f"{OWN.user}\n\nBe kind.")
+
+
+def bench_of(dialogues: int = 4, protocol: str = PROTOCOL) -> Bench:
+    corpus = small_corpus(dialogues)
+    splits.draw(corpus=corpus, by=None)
+    return benches.open_bench(by=None, name="bench", protocol=protocol, corpus=corpus)
+
+
+def draft_of(bench: Bench, endpoint: Endpoint, wording: Wording = KINDER, **how: Any) -> Draft:
+    return actions.write(
+        by=None, bench=bench, wording=wording, variant="without_reference", endpoint=endpoint, **how
+    )
+
+
+def dev(bench: Bench) -> frozenset[str]:
+    return splits.clusters(split=bench.split, part="dev")
+
+
+def test_targets_are_of_dev_spread_over_clusters_and_only_ever_grow() -> None:
+    bench = bench_of(6)
+    with transaction.atomic():
+        five = benches.grow(bench, 5)
+    with transaction.atomic():
+        whole = benches.grow(bench, None)
+    assert [target.pk for target in whole[:5]] == [target.pk for target in five]
+    assert len(whole) == 3 * 6 == benches.available(bench)
+    assert {target.continuation.dialogue.cluster for target in five[:3]} == dev(bench)
+    assert {target.continuation.dialogue.cluster for target in whole} == dev(bench)
+
+
+def test_the_database_refuses_a_target_of_test_and_a_label_of_a_draft(fake: FakeLLM) -> None:
+    bench = bench_of()
+    other = bench.corpus.dialogues.exclude(cluster__in=dev(bench)).first()
+    assert other is not None
+    own = other.continuations.get(key="c")
+    with pytest.raises(IntegrityError, match="dev items alone"), transaction.atomic():
+        BenchTarget.objects.create(bench=bench, position=0, continuation=own, item=own.items.first())
+    draft = draft_of(bench, endpoint_of(fake))
+    run = actions.run(by=None, draft=draft, targets=1)
+    target = bench.targets.get()
+    with pytest.raises(IntegrityError, match="before it is kept"), transaction.atomic():
+        Label.objects.create(
+            item=target.item,
+            question_id=run.questions["overall"],
+            rater=draft.rater,
+            occasion=Occasion.MAIN,
+            number=3,
+        )
+
+
+def test_a_corpus_without_a_split_has_no_bench() -> None:
+    with pytest.raises(JudgeError, match="has no split"):
+        benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=small_corpus())
+
+
+def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> None:
+    bench = bench_of()
+    draft = draft_of(bench, endpoint_of(fake))
+    run = actions.run(by=None, draft=draft, targets=5)
+    finish()
+    run.refresh_from_db()
+    assert (run.state, run.kind, run.values) == ("done", "draft", 5 * 6)
+    assert DraftAnswer.objects.filter(draft=draft).count() == 5 * 6
+    assert not Label.objects.exists()
+    assert draft.rater not in needs.machines()
+    assert sum(fake.requests.values()) == 5
+
+
+def test_more_items_ask_only_for_what_is_new_and_the_same_text_is_the_same_draft(fake: FakeLLM) -> None:
+    bench = bench_of()
+    endpoint = endpoint_of(fake)
+    first = draft_of(bench, endpoint)
+    actions.run(by=None, draft=first, targets=5)
+    finish()
+    again = draft_of(bench, endpoint)
+    assert again == first
+    actions.run(by=None, draft=again, targets=None)
+    finish()
+    assert DraftAnswer.objects.values("item").distinct().count() == 12
+    assert sum(fake.requests.values()) == 12
+    other = draft_of(bench, endpoint, Wording("$notice", OWN.user))
+    assert other.number == 2
+    actions.run(by=None, draft=other, targets=5)
+    five = set(bench.targets.filter(position__lt=5).values_list("item", flat=True))
+    assert set(Call.objects.filter(rater=other.rater).values_list("item", flat=True)) == five
+    assert trials.count(bench.split, PROTOCOL) == 2
+
+
+def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: FakeLLM) -> None:
+    bench = bench_of()
+    draft = draft_of(bench, endpoint_of(fake))
+    actions.run(by=None, draft=draft, targets=5)
+    finish()
+    asked, paid = sum(fake.requests.values()), [call.cost for call in Call.objects.all()]
+    kept = keeping.keep(by=None, draft=draft, name="kinder")
+    assert kept.kept == "kinder@1"
+    assert kept.kept_rater is not None
+    assert kept.kept_rater.spec["prompt"] == "kinder@1"
+    assert Label.objects.filter(rater=kept.kept_rater, made_by__call__run__kind="judge").count() == 5 * 6
+    assert not DraftAnswer.objects.exists()
+    assert [call.cost for call in Call.objects.all()] == paid
+    assert sum(fake.requests.values()) == asked
+    run = Run.objects.get(kind="judge")
+    assert (run.state, run.values, run.calls.count()) == ("done", 30, 5)
+    actions.run(by=None, draft=kept, targets=8)
+    finish()
+    assert Label.objects.filter(rater=kept.kept_rater).count() == 8 * 6
+    assert sum(fake.requests.values()) == 8
+    assert trials.count(bench.split, PROTOCOL) == 1
+
+
+def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> None:
+    bench = bench_of(2)
+    endpoint = endpoint_of(fake)
+    draft = draft_of(bench, endpoint)
+    actions.run(by=None, draft=draft, targets=None)
+    finish()
+    keeping.keep(by=None, draft=draft, name="kinder")
+    begin(bench.corpus, Judge(prompt="kinder", endpoint=endpoint))
+    finish()
+    assert sum(fake.requests.values()) == 2 * 6
+    assert Label.objects.count() == 2 * 6 * 6
+
+
+def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLLM) -> None:
+    fake.mode = "malformed"
+    bench = bench_of()
+    draft = draft_of(bench, endpoint_of(fake))
+    actions.run(by=None, draft=draft, targets=2)
+    finish()
+    keeping.keep(by=None, draft=draft, name="kinder")
+    run = Run.objects.get(kind="judge")
+    assert (run.state, run.calls.filter(state="failed").count()) == ("failed", 2)
+    assert not Label.objects.exists()
+
+
+def test_a_draft_is_not_kept_while_it_runs_nor_twice_nor_once_it_was_thrown_away(fake: FakeLLM) -> None:
+    bench = bench_of()
+    draft = draft_of(bench, endpoint_of(fake))
+    actions.run(by=None, draft=draft, targets=2)
+    with pytest.raises(JudgeError, match="Wait until"):
+        keeping.keep(by=None, draft=draft, name="kinder")
+    thrown = actions.discard(by=None, draft=draft)
+    assert Run.objects.get().state == "cancelled"
+    with pytest.raises(JudgeError, match="thrown away"):
+        keeping.keep(by=None, draft=thrown, name="kinder")
+    with pytest.raises(JudgeError, match="thrown away"):
+        actions.run(by=None, draft=thrown, targets=2)
+    with pytest.raises(IntegrityError, match="stays counted"), transaction.atomic():
+        Trial.objects.all().delete()
+    taken_up = draft_of(bench, draft.endpoint)
+    assert taken_up == draft
+    actions.run(by=None, draft=taken_up, targets=2)
+    finish()
+    keeping.keep(by=None, draft=taken_up, name="kinder")
+    with pytest.raises(JudgeError, match="kept already"):
+        keeping.keep(by=None, draft=Draft.objects.get(), name="kinder")
+
+
+def test_the_text_of_concord_is_kept_without_a_name(fake: FakeLLM) -> None:
+    bench = bench_of()
+    endpoint = endpoint_of(fake)
+    draft = draft_of(bench, endpoint, OWN)
+    actions.run(by=None, draft=draft, targets=2)
+    finish()
+    kept = keeping.keep(by=None, draft=draft)
+    assert kept.kept == "cpdscore_simple_without_reference@1"
+    assert kept.kept_rater == Judge(PROTOCOL, endpoint=endpoint).plan().rater
+    assert Rater.objects.filter(labels__isnull=False).distinct().count() == 1
+
+
+def test_samples_of_a_draft_are_numbered_and_asked_once_each(fake: FakeLLM) -> None:
+    bench = bench_of()
+    draft = draft_of(bench, endpoint_of(fake))
+    actions.run(by=None, draft=draft, targets=2)
+    finish()
+    actions.run(by=None, draft=draft, targets=2, samples=3)
+    finish()
+    assert sum(fake.requests.values()) == 2 * 3
+    assert set(DraftAnswer.objects.values_list("sample", flat=True)) == {0, 1, 2}
+
+
+def test_a_corpus_goes_with_its_benches(fake: FakeLLM) -> None:
+    from annotation.deletion.actions import delete_corpus
+    from tests import factories
+
+    bench = bench_of()
+    actions.run(by=None, draft=draft_of(bench, endpoint_of(fake)), targets=2)
+    finish()
+    root = factories.user(administrator=True)
+    delete_corpus(corpus=bench.corpus, by=root, confirmation=bench.corpus.name)
+    assert not Bench.objects.exists()
+    assert not Trial.objects.exists()

@@ -1,0 +1,57 @@
+"""What a fake model said is called so wherever it appears."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from calibration.reports.caveats import caveats
+from calibration.reports.renderings import RENDERINGS
+from calibration.reports.snapshot import snapshot_of
+from calibration.studies import actions as studies
+from jobs.fake_models import is_fake, marked
+from jobs.models import Call
+from judges.rating.plans import Judge
+from tests import factories
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NAME = "fake-1 (fake model) cpdscore_detail"
+
+
+def test_a_fake_model_s_name_says_so_and_no_other_does() -> None:
+    assert [is_fake(name) for name in ("fake-1", "Fake", "gpt-4", "not-a-fake")] == [True, True, False, False]
+    assert (marked("fake-1"), marked("gpt-4")) == ("fake-1 (fake model)", "gpt-4")
+
+
+def test_labels_of_a_fake_model_say_so_on_pages_in_reports_and_in_exports(
+    client: Client, fake: FakeLLM
+) -> None:
+    client.force_login(factories.user(researcher=True))
+    corpus = small_corpus()
+    run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
+    finish()
+    assert run.rater.name == NAME
+    assert not Call.objects.exclude(flags=["fake_model"]).exists()
+    for page in (reverse("runs"), reverse("run", args=[run.pk]), reverse("corpus-report", args=[corpus.pk])):
+        assert NAME in client.get(page, follow=True).content.decode()
+    exported = client.get(reverse("export-labels", args=["csv"]), {"corpus": corpus.pk})
+    rows = b"".join(exported.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    assert len(rows) == 1 + 12
+    assert all(NAME in row for row in rows[1:])
+    study = studies.automatic(corpus=corpus)
+    report = studies.compute(study=study, part="all", by=None)
+    told = f"{NAME} asks a fake model, which reads what stands in braces"
+    assert caveats(snapshot_of(report))[0].startswith(told)
+    for form in ("json", "md", "html", "latex"):
+        assert "asks a fake model" in RENDERINGS[form].write(report), form
+
+
+def test_a_judge_that_asks_a_real_model_is_not_called_fake(fake: FakeLLM) -> None:
+    corpus = small_corpus(dialogues=1)
+    run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint_of(fake, model="m-1")))
+    finish()
+    assert run.rater.name == "m-1 cpdscore_detail"
+    assert not Call.objects.exclude(flags=[]).exists()
