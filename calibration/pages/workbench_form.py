@@ -32,7 +32,7 @@ class BenchForm(forms.Form):
         field.choices = [
             (key, f"{one.title} ({key})")
             for key, one in PROTOCOLS.items()
-            if isinstance(one, Asking) and not one.needs
+            if isinstance(one, Asking) and not one.needs and not one.takes_scheme
         ]
 
 

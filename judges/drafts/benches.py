@@ -74,6 +74,8 @@ def asking(protocol: str) -> Asking:
     if not isinstance(found, Asking):
         names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
         raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
+    if found.takes_scheme:
+        raise JudgeError(f"{protocol} has no questions of its own: a bench takes the other protocols.")
     return found
 
 

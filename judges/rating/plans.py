@@ -106,6 +106,14 @@ class Judge:
             kind="judge" if self.draft is None else "draft",
         )
 
+    def asks(self, campaign: Campaign | None = None) -> Protocol:
+        """Return the protocol that it asks, over its scheme where it takes one. Raises JudgeError."""
+        own = self._own_prompt()
+        template, variant = self._protocol_and_variant(own)
+        return bound_schemes.bound(
+            template, bound_schemes.version_for(template, self.scheme, own, campaign), variant
+        )
+
     def _own_prompt(self) -> Version | None:
         """Return the version of a prompt that it asks with, None for the protocol's own text."""
         version = finding.find(self.prompt) if self.prompt else None

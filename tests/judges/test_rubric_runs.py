@@ -44,7 +44,7 @@ CLARITY = SchemeDefinition(
 
 @pytest.fixture
 def endpoint(fake: FakeLLM) -> Endpoint:
-    return endpoint_of(fake)
+    return endpoint_of(fake, model="m1")
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES.values(), CLARITY, MIXED], ids=lambda scheme: scheme.key)
@@ -85,7 +85,7 @@ def test_a_scheme_of_ones_own_is_answered_by_a_judge(fake: FakeLLM, endpoint: En
     scores = labels.filter(question__key="quality").order_by("item__turn__position")
     assert list(scores.values_list("number", flat=True)) == [4.0, 3.0, 4.0, 3.0]
     assert set(labels.filter(question__key="tone").values_list("text", flat=True)) == {"friendly"}
-    assert run.rater.name == f"fake-1 rubric {CLARITY.key}@1 json"
+    assert run.rater.name == f"m1 rubric {CLARITY.key}@1 json"
     assert (run.rater.spec["scheme"], run.rater.spec["scheme_hash"]) == (
         f"{CLARITY.key}@1",
         version.content_hash,
@@ -192,7 +192,7 @@ def test_a_prompt_for_a_scheme_asks_that_scheme(endpoint: Endpoint) -> None:
     made = {"by": None, "protocol": "rubric", "wording": mine, "scheme_version": version}
     prompts.create(name="short", variant="json", **made)
     plan = Judge(prompt="short@1", endpoint=endpoint).plan()
-    assert (plan.scheme_version, plan.rater.name) == (version, f"fake-1 short@1 {CLARITY.key}@1")
+    assert (plan.scheme_version, plan.rater.name) == (version, f"m1 short@1 {CLARITY.key}@1")
     with pytest.raises(JudgeError, match="The prompt short@1 is for corpus:of@mine:turn@1: name that"):
         Judge(prompt="short@1", endpoint=endpoint, scheme="fed_turn").plan()
     with pytest.raises(JudgeError, match="rubric line reads no reply of the form 'json'; it reads line"):

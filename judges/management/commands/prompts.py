@@ -20,7 +20,6 @@ from judges.prompt_versions import actions, difference, files, finding, listing,
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import RULES, Pick
 from judges.prompt_versions.tree import MOST_BYTES
-from judges.protocols import PROTOCOLS
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.plans import Judge, settings_of_judge
 
@@ -195,7 +194,7 @@ class Command(DatabaseCommand):
             shows=tuple(options["show"]),
             **settings_of_judge({name: options[name] for name in ("temperature", "max_tokens", "budget")}),
         )
-        corpus, covers = corpus_named(options["corpus"]), PROTOCOLS[version.protocol].covers
+        corpus, covers = corpus_named(options["corpus"]), judge.asks().covers
         key = options["item"]
         item = requests.item_of(corpus, key, covers) if key else requests.any_item(corpus, covers)
         found = requests.requests(judge, item)
