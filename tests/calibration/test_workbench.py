@@ -235,7 +235,7 @@ def test_a_judge_that_ran_by_itself_stands_beside_and_counts_as_tried(fake: Fake
 
     bench = rated_bench()
     draft = tried(bench, fake)
-    begin(bench.corpus, Judge("cpdscore_simple", endpoint=draft.endpoint))
+    begin(bench.corpus, Judge("cpdscore_simple", endpoint=draft.endpoint), split=bench.split, part="dev")
     finish()
     assert len(judged_on(bench)) == 2
     assert versions.side_by_side(bench, plan=FEW).tried == 2

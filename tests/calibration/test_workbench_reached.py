@@ -87,7 +87,7 @@ def test_a_program_walks_the_whole_way(rea: Client, bench: Bench, fake: FakeLLM)
     assert ask(rea, "post", f"{at}checks/", check | {"estimate": True})["estimate"]["calls"] == 15
     assert len(ask(rea, "post", f"{at}checks/", check, 201)["drafts"]) == 3
     kept = ask(rea, "post", f"{at}drafts/1/keep/", {"name": "kinder"})
-    assert (kept["kept"], Label.objects.filter(rater__name="fake-1 kinder@1").count()) == ("kinder@1", 30)
+    assert (kept["kept"], Label.objects.filter(rater__spec__prompt="kinder@1").count()) == ("kinder@1", 30)
     assert ask(rea, "post", f"{at}drafts/2/discard/")["discarded"] is True
 
 
@@ -125,7 +125,7 @@ def test_the_command_walks_the_whole_way(fake: FakeLLM, tmp_path: Any) -> None:
     (found,) = said("check", "mine", "2", "consistency", "--ask", "--quiet")
     assert found["sentence"].startswith("Overall: asked again")
     assert said("keep", "mine", "2", "--name", "kinder")[0]["version"] == "kinder@1"
-    assert Rater.objects.get(name="fake-1 kinder@1").labels.count() == 20 * 3 * 6
+    assert Rater.objects.get(spec__prompt="kinder@1").labels.count() == 20 * 3 * 6
     assert said("list")[0]["drafts"][0]["kept"] == "kinder@1"
     for words, told in (
         (("show", "nothing", "1"), "There is no bench 'nothing'"),

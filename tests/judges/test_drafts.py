@@ -144,13 +144,13 @@ def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> No
     bench = bench_of(2)
     endpoint = endpoint_of(fake)
     draft = draft_of(bench, endpoint)
-    actions.run(by=None, draft=draft, targets=None)
+    actions.run(by=None, draft=draft, targets=2)
     finish()
     keeping.keep(by=None, draft=draft, name="kinder")
-    begin(bench.corpus, Judge(prompt="kinder", endpoint=endpoint))
+    begin(bench.corpus, Judge(prompt="kinder", endpoint=endpoint), split=bench.split, part="dev")
     finish()
-    assert sum(fake.requests.values()) == 2 * 6
-    assert Label.objects.count() == 2 * 6 * 6
+    assert sum(fake.requests.values()) == 6
+    assert Label.objects.count() == 6 * 6
 
 
 def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLLM) -> None:
