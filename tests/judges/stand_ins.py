@@ -65,10 +65,10 @@ class Whole(Fixed):
     title = "Two scores of a dialogue"
     covers: ClassVar[Covers] = "dialogue"
     answers: ClassVar[Any] = {key: (OVERALL, key) for key in (question.key for question in OVERALL.questions)}
-    why_not: ClassVar[str] = ""
+    nothing_to_judge: ClassVar[str] = ""
 
     def refusal(self, case: Case, variant: str) -> str:
-        return self.why_not
+        return self.nothing_to_judge
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
         return Prompt("Score it.", f"WHOLE {len(case.judged())} turns")

@@ -66,7 +66,7 @@ def test_over_a_campaign_of_whole_dialogues_its_items_are_judged(fake: FakeLLM) 
 def test_a_refusal_leaves_the_questions_about_the_dialogue_missing(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Whole, "why_not", "nothing to see")
+    monkeypatch.setattr(Whole, "nothing_to_judge", "nothing to see")
     begin(small_corpus(dialogues=1), Judge("whole", endpoint=endpoint_of(fake)))
     finish()
     assert fake.requests.total() == 0
@@ -86,7 +86,7 @@ def test_one_call_may_answer_about_every_turn_and_about_the_dialogue(fake: FakeL
 def test_a_refused_call_about_turns_and_dialogue_leaves_each_question_missing_once(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Whole, "why_not", "nothing to see")
+    monkeypatch.setattr(Whole, "nothing_to_judge", "nothing to see")
     begin(small_corpus(dialogues=1), Judge("both", endpoint=endpoint_of(fake)))
     finish()
     kinds = list(Label.objects.exclude(missing="").values_list("item__kind", flat=True))
