@@ -319,7 +319,8 @@ def _search_fields(by: User) -> dict[str, Any]:
 
     corpus = factories.corpus()
     for number in range(14):
-        factories.continuation(factories.dialogue(corpus, f"d{number}", turns=1), "c", system="x", turns=1)
+        dialogue = factories.dialogue(corpus, f"d{number}", turns=1)
+        factories.continuation(dialogue, "c", system="x", turns=[{"text": "Yes."}])
     splits.draw(corpus=corpus, by=None)
     bench = benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
     person = raters.imported(corpus=corpus, kind="human", name="ana")
