@@ -49,7 +49,7 @@ class LineSerializer(Plain):
     moved = serializers.FloatField()
 
 
-class DialogueSerializer(Plain):
+class DialogueOrdersSerializer(Plain):
     """The pairs of continuations of a dialogue that the two scores put in different orders."""
 
     dialogue = serializers.CharField()
@@ -72,7 +72,7 @@ class TurnsAndWholeSerializer(Plain):
     test_left_out = serializers.BooleanField()
     inversions = serializers.FloatField()
     pairs = serializers.IntegerField()
-    dialogues = DialogueSerializer(many=True)
+    dialogues = DialogueOrdersSerializer(many=True)
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)

@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.corpora import splits
-from annotation.errors import SplitRefused
+from annotation.errors import AnnotationError
+from annotation.models import Corpus
 from annotation.pages.choosing import choose
 from calibration import access
 from calibration.errors import CalibrationError
@@ -65,17 +66,26 @@ def new_bench(request: HttpRequest) -> HttpResponse:
     form, refused = BenchForm(request.POST if opening else None), ""
     try:
         if request.POST.get("act") == "draw":
-            splits.draw(corpus=corpus, by=user_of(request))
+            refused = _draw_split(request, corpus)
         elif opening and form.is_valid():
             made = benches.open_bench(
                 by=user_of(request), corpus=corpus, campaign=campaign, **form.cleaned_data
             )
             return redirect("bench", made.pk)
-    except (JobError, SplitRefused) as error:
+    except JobError as error:
         refused = str(error)
     context = {"corpus": corpus, "campaign": campaign, "form": form, "split": splits.lock_of(corpus)}
     status = 422 if form.errors or refused else 200
     return render(request, "workbench/new.html", context | ROOM | {"refused": refused}, status=status)
+
+
+def _draw_split(request: HttpRequest, corpus: Corpus) -> str:
+    """Draw a corpus's split; return why it cannot be drawn, '' where it was."""
+    try:
+        splits.draw(corpus=corpus, by=user_of(request))
+    except AnnotationError as error:
+        return str(error)
+    return ""
 
 
 @researcher_only

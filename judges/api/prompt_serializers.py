@@ -125,7 +125,7 @@ class ImportedSerializer(serializers.Serializer[Any]):
     versions = serializers.ListField(child=serializers.CharField(), help_text="name@number of each")
 
 
-class DifferenceSerializer(serializers.Serializer[Any]):
+class PromptDifferenceSerializer(serializers.Serializer[Any]):
     """What two versions differ by: per part its lines; `op` is same, skipped, removed, added or changed."""
 
     first = serializers.CharField()

@@ -187,7 +187,7 @@ def examples(request: Request, name: str) -> Response:
         OpenApiParameter("a", str, required=True, description="name@number"),
         OpenApiParameter("b", str, required=True, description="name@number"),
     ],
-    responses=of.DifferenceSerializer,
+    responses=of.PromptDifferenceSerializer,
 )
 @api_view(["GET"])
 def compared(request: Request) -> Response:

@@ -63,6 +63,9 @@ RULES: dict[str, str] = {
     "nearest": f"nearest to the item at hand, at each call, of up to {POOL} drawn by the seed",
 }
 
+RULE_CHOICES = [(key, key) for key in RULES]
+"""The rules as the API's document names them."""
+
 
 def pick(protocol: Asking, variant: str, wording: Wording, told: Pick) -> Wording:
     """Return a text with examples picked anew. Raises JudgeError where there are none to be had."""
