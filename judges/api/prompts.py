@@ -246,7 +246,8 @@ def asked(request: Request) -> Response:
             endpoint=endpoint_named(data["endpoint"]) if data["endpoint"] else None,
             shows=tuple(data["shows"]),
             needs=data["needs"],
-            **{name: data[name] for name in ("temperature", "max_tokens", "budget")},
+            parameters=data["parameters"],
+            budget=data["budget"],
         )
         corpus, covers = corpus_named(data["corpus"]), PROTOCOLS[base.protocol].covers
         key = data["item"]
