@@ -6,7 +6,8 @@ from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 
 from calibration.exports import kept
-from calibration.models import Export, ForAdjudication, Gold, Report, Study
+from calibration.models import Export, ForAdjudication, Gold, Report, Search, SearchText, Study
+from config.ids import row_id
 from jobs.models import Job
 from judges.models import Bench, Draft
 
@@ -51,3 +52,15 @@ def draft(bench: Bench, number: int) -> Draft:
 def for_adjudication(pk: int) -> ForAdjudication:
     """Return what waits, or waited, for adjudication."""
     return get_object_or_404(ForAdjudication, pk=pk)
+
+
+def search(bench: Bench, pk: int) -> Search:
+    """Return a search of a bench."""
+    related = ("bench__corpus", "bench__split", "prompt", "text", "endpoint", "improver", "rater")
+    return get_object_or_404(Search.objects.select_related(*related), bench=bench, pk=pk)
+
+
+def search_text(search: Search, number: str) -> SearchText:
+    """Return a text of a search by its number as an address or a form names it."""
+    rows = search.texts.select_related("version__prompt")
+    return get_object_or_404(rows, number=row_id(number) or 0)

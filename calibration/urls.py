@@ -11,6 +11,7 @@ from calibration.pages import (
     plans,
     profiles,
     reports,
+    searches,
     studies,
     transcripts,
     turns_and_whole,
@@ -76,6 +77,9 @@ urlpatterns = [
     path("workbench/<int:pk>/marks.<str:form>", workbench_differences.bench_marks, name="bench-marks"),
     path("workbench/<int:pk>/versions/", workbench_versions.bench_versions, name="bench-versions"),
     path("workbench/<int:pk>/checks/", workbench_checks.bench_checks, name="bench-checks"),
+    path("workbench/<int:pk>/searches/", searches.bench_searches, name="bench-searches"),
+    path("workbench/<int:pk>/searches/<int:search>/", searches.bench_search, name="bench-search"),
+    path("workbench/<int:pk>/searches/<int:search>/<str:verb>/", searches.search_act, name="search-act"),
     path("adjudication/", workbench_differences.adjudication, name="adjudication"),
     path(
         "adjudication/<int:pk>/withdraw/",

@@ -18,12 +18,12 @@ BY: dict[str, tuple[str, str]] = {
 SUMS = ("asked", "cached", "tokens_in", "tokens_out", "cost", "saved", "timed", "costed")
 
 
-def spent(by: str) -> Any:
+def spent(way: str) -> Any:
     """Return what runs that ask a model took, one row a judge, campaign or run and currency; dearest first.
 
-    A query of rows for `as_row`. KeyError for another `by`.
+    A query of rows for `as_row`. KeyError for another `way`.
     """
-    key, name = BY[by]
+    key, name = BY[way]
     rows: Any = CallCount.objects.filter(run__endpoint__isnull=False)
     found = rows.values(key=F(key), name=F(name), currency=F("run__endpoint__currency"))
     sums = {f"total_{column}": Sum(column) for column in SUMS}

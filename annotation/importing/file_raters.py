@@ -48,7 +48,8 @@ def find_raters(corpus: Corpus, faults: Faults) -> None:
 
 def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str], Rater]:
     mine = Rater.objects.filter(corpus=corpus, name__in=names)
-    shared = Rater.objects.filter(corpus=None, name__in=names)
+    # A draft of a judge answers for itself alone, whatever a file's rater is called.
+    shared = Rater.objects.filter(corpus=None, name__in=names).exclude(spec__has_key="draft")
     return {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
 
 

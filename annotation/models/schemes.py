@@ -27,7 +27,8 @@ class Scheme(models.Model):
 class SchemeVersion(models.Model):
     """One version of a scheme, about items of one kind. Frozen, by a trigger, once a label uses it.
 
-    `unit` says what one task shows: one item, or all items of a continuation.
+    `unit` says what one task shows: one item, or all items of a continuation. `title`, `guidelines` and
+    `source` are the definition's own; those of versions stored before 2026-11-22 are empty.
     """
 
     class Unit(models.TextChoices):
@@ -38,7 +39,10 @@ class SchemeVersion(models.Model):
     version = models.PositiveIntegerField(default=1)
     item_kind = models.CharField(max_length=10, choices=[(key, key) for key in KINDS])
     unit = models.CharField(max_length=20, choices=Unit, default=Unit.ITEM)
+    title = models.TextField(blank=True, default="", db_default="")
     introduction = models.TextField(blank=True)
+    guidelines = models.TextField(blank=True, default="", db_default="")
+    source = models.TextField(blank=True, default="", db_default="")
     content_hash = models.CharField(max_length=64)
     frozen_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -10,6 +10,7 @@ from calibration.api import (
     golds,
     plans,
     profiles,
+    searches,
     studies,
     turns_and_whole,
     workbench,
@@ -58,6 +59,9 @@ urlpatterns = [
     path("workbench/<int:pk>/marks/", workbench_findings.bench_marks, name="api-bench-marks"),
     path("workbench/<int:pk>/versions/", workbench_findings.bench_versions, name="api-bench-versions"),
     path("workbench/<int:pk>/checks/", workbench_findings.bench_checks, name="api-bench-checks"),
+    path("workbench/<int:pk>/searches/", searches.bench_searches, name="api-bench-searches"),
+    path("workbench/<int:pk>/searches/<int:search>/", searches.bench_search, name="api-bench-search"),
+    path("workbench/<int:pk>/searches/<int:search>/<str:verb>/", searches.search_act, name="api-search-act"),
     path("adjudication/", workbench_findings.adjudication, name="api-adjudication"),
     path(
         "adjudication/<int:pk>/withdraw/",

@@ -22,11 +22,10 @@ from config.pagination import Pages, paged
 from jobs import runs
 from jobs.errors import JobError
 from judges.drafts import actions, benches, estimating, keeping
-from judges.drafts.beginning import begun_from, parent_of, wording_from
+from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
 from judges.models import Bench, Draft
 from judges.rating.lookup import endpoint_named, selection_of
 
-OPTIONS = ("temperature", "max_tokens", "budget")
 VERBS = ("cancel", "retry", "keep", "discard")
 
 
@@ -90,7 +89,7 @@ def _tried(bench: Bench, by: User, data: dict[str, Any]) -> Response:
         wording=wording_from(bench, data["begin"], data),
         variant=data.get("variant", begin["variant"]),
         endpoint=endpoint_named(data["endpoint"]),
-        options={name: data.get(name) for name in OPTIONS},
+        options=options_of(data),
         parent=parent_of(bench, data["begin"]),
     )
     if data["estimate"]:

@@ -18,8 +18,8 @@ from judges.models import Bench, Draft
 ITEMS = ("5", "20", "all")
 
 
-def add_options(parser: CommandParser) -> None:
-    """Add the subcommands and their options."""
+def add_options(parser: CommandParser) -> Any:
+    """Add the subcommands and their options; return what takes more of them."""
     parts = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     parts.add_parser("list", help="all benches, one JSON object a line")
     opening = parts.add_parser("open", help="open a bench on the dev part of a corpus or campaign")
@@ -42,6 +42,7 @@ def add_options(parser: CommandParser) -> None:
             )
             part.add_argument("--note", default="")
     _add_findings(parts)
+    return parts
 
 
 def _add_try(part: CommandParser) -> None:
@@ -129,7 +130,7 @@ def judged_keyed(bench: Bench, key: str) -> Judged:
 
 def item_keyed(bench: Bench, key: str) -> Item:
     """Return an item of a bench by its key."""
-    named = item_keys(items_of(bench))
+    named = item_keys(list(items_of(bench)))
     found = next((pk for pk, one in named.items() if one == key), None)
     if found is None:
         raise CommandError(f"The bench {bench.name} has no item {key!r}.")

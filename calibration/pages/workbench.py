@@ -137,7 +137,7 @@ def _page(
     context = {
         "bench": found,
         "form": form,
-        "drafts": list(found.drafts.filter(of=None, discarded_at=None)),
+        "drafts": list(found.drafts.filter(of=None, search_text=None, discarded_at=None)),
         "versions": versions_for(found),
         "variables": known.values(),
         "protocol": PROTOCOLS[found.protocol],
@@ -174,7 +174,9 @@ def _panel(request: HttpRequest, found: Bench, draft: Draft) -> dict[str, Any]:
     }
     try:
         context["cards"] = showing.cards(found, judged, list(page))
-        context["figures"] = agreement.agreement(sheets(found, [judged]), judged)
+        read = sheets(found, [judged])
+        context["figures"] = agreement.agreement(read, judged)
+        context["unanswered"] = agreement.unanswered(read)
     except CalibrationError as error:
         context["refused"] = str(error)
     return context
@@ -216,7 +218,11 @@ def _shown(found: Bench, number: str) -> Draft | None:
     """Return the draft that an address names, else the latest that was tried."""
     if number.isdecimal() and number.isascii() and len(number) < 10:
         return access.draft(found, int(number))
-    latest = found.drafts.filter(of=None, discarded_at=None, targets__gt=0).order_by("-pk").first()
+    latest = (
+        found.drafts.filter(of=None, search_text=None, discarded_at=None, targets__gt=0)
+        .order_by("-pk")
+        .first()
+    )
     return access.draft(found, latest.number) if latest else None
 
 

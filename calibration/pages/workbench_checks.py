@@ -45,7 +45,11 @@ def bench_checks(request: HttpRequest, pk: int) -> HttpResponse:
         context["findings"] = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
     except CalibrationError as error:
         messages.error(request, str(error))
-    context |= {"own": own, "systems": sorted(set(item_systems(items_of(bench)))), "active": _active(draft)}
+    context |= {
+        "own": own,
+        "systems": sorted(set(item_systems(list(items_of(bench))))),
+        "active": _active(draft),
+    }
     return render(request, "workbench/checks.html", context)
 
 

@@ -8,14 +8,11 @@ from django import forms
 
 from jobs.models import Endpoint
 from judges.drafts import benches
-from judges.drafts.beginning import base_of, parent_of
+from judges.drafts.beginning import base_of, options_of, parent_of
 from judges.models import Bench
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.wording import LONGEST
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
-
-OPTIONS = ("temperature", "max_tokens", "budget")
-"""What a draft passes on to its judge."""
 
 
 class BenchForm(forms.Form):
@@ -33,7 +30,9 @@ class BenchForm(forms.Form):
         field = self.fields["protocol"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [
-            (key, f"{one.title} ({key})") for key, one in PROTOCOLS.items() if isinstance(one, Asking)
+            (key, f"{one.title} ({key})")
+            for key, one in PROTOCOLS.items()
+            if isinstance(one, Asking) and not one.needs and not one.takes_scheme
         ]
 
 
@@ -47,7 +46,7 @@ class DraftForm(forms.Form):
     user = forms.CharField(max_length=LONGEST, strip=False, widget=forms.Textarea(attrs={"rows": 16}))
     form = forms.ChoiceField(required=False, label="Reply")
     variant = forms.ChoiceField(required=False)
-    endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True))
+    endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True), empty_label="Choose an endpoint")
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each item is asked."
     )
@@ -81,6 +80,6 @@ class DraftForm(forms.Form):
             "wording": self.wording(),
             "variant": data["variant"],
             "endpoint": data["endpoint"],
-            "options": {name: data[name] for name in OPTIONS},
+            "options": options_of(data),
             "parent": parent_of(self.bench, data["base"]),
         }

@@ -9,17 +9,22 @@ from dataclasses import dataclass
 from calibration.reading.scope import Scope
 from jobs.models import Call
 from judges.rating.doubts import doubtful_values
+from judges.rating.failures import in_corpus
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Finished calls of a judge or metric: those that failed, and those whose text it could hardly read."""
+    """Finished calls of a judge or metric: those that failed, and those whose text it could hardly read.
+
+    `kinds` are the failed ones by what went wrong, in words.
+    """
 
     rater: str
     calls: int
     failed: int
     doubtful: int = 0
     why: str = ""
+    kinds: tuple[tuple[str, int], ...] = ()
 
 
 def calls(scope: Scope, judges: Mapping[int, str]) -> tuple[Calls, ...]:
@@ -27,13 +32,14 @@ def calls(scope: Scope, judges: Mapping[int, str]) -> tuple[Calls, ...]:
     states = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=judges).values_list(
         "run__rater", "state"
     )
-    counted = Counter(states)
+    counted, kinds = Counter(states), in_corpus(scope.corpus, list(judges))
     rows = []
     for rater, name in sorted(judges.items()):
         failed = counted[rater, Call.State.FAILED]
         total = failed + counted[rater, Call.State.DONE]
         if total:
-            rows.append(Calls(name, total, failed))
+            why = tuple((kind.replace("_", " "), n) for kind, n in kinds.get(rater, {}).items() if kind)
+            rows.append(Calls(name, total, failed, kinds=why))
     return tuple(rows)
 
 

@@ -10,6 +10,8 @@ from calibration.reading.scale_maps import ScaleMap
 
 RANK = ScaleMap("rank")
 SAME = ScaleMap("identity")
+EXPECTED = "rubric_expected:"
+"""How the schemes of expected scores begin (`judges.protocols.rubric`)."""
 
 COUNTERPARTS: tuple[tuple[str, str, str, str, ScaleMap], ...] = (
     # scheme, question, other scheme, other question, map
@@ -27,7 +29,9 @@ COUNTERPARTS: tuple[tuple[str, str, str, str, ScaleMap], ...] = (
 def counterpart(scheme: str, question: str, other_scheme: str, other_question: str) -> ScaleMap | None:
     """Return the map by which the other question answers this one, None where the table knows none.
 
-    Schemes are named by key, without their version.
+    Schemes are named by key, without their version. Expected scores of a scheme's questions answer these.
     """
+    if other_scheme == EXPECTED + scheme and question == other_question:
+        return SAME
     wanted = (scheme, question, other_scheme, other_question)
     return next((row[4] for row in COUNTERPARTS if row[:4] == wanted), None)

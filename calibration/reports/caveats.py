@@ -58,7 +58,9 @@ def _calls(result: Snapshot) -> Iterable[str]:
     for row in result.calls:
         if row.failed:
             calls = counted(row.calls, "call")
-            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label."
+            kinds = listed([f"{n:,} {kind}" for kind, n in row.kinds])
+            why = f" ({kinds})" if kinds else ""
+            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label{why}."
         if row.doubtful:
             yield (
                 f"{row.rater} can hardly read {row.doubtful:,} of {row.calls:,} conversations "

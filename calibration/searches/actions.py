@@ -14,13 +14,13 @@ from django.utils import timezone
 from annotation.labels import raters
 from annotation.models import Rater
 from calibration.errors import WorkbenchRefused
-from calibration.models import Search
+from calibration.models import Search, SearchText
 from calibration.searches import material
 from config.models import Event
 from jobs import runs
 from jobs.models import Endpoint, Run
 from judges.drafts import benches, steps
-from judges.models import Bench, Prompt
+from judges.models import Bench, Prompt, PromptVersion
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.prompt_versions.finding import Version
@@ -145,3 +145,14 @@ def _rater(improver: Endpoint, bench: Bench) -> Rater:
 def _log(by: User | None, verb: str, search: Search, **detail: Any) -> None:
     about = {"bench": search.bench.name, "from": search.parent, "prompt": search.prompt.name}
     Event.objects.create(by=by, verb=verb, subject=f"search {search.pk}", detail=about | detail)
+
+
+def adopt(*, by: User | None, text: SearchText) -> PromptVersion:
+    """Adopt a proposal of a search: judges may use it from now on. Raises JudgeError or WorkbenchRefused."""
+    if text.version is None:
+        raise WorkbenchRefused("Only a proposal of a search that has ended can be adopted.")
+    return prompts.adopt(by=by, version=text.version)
+
+
+VERBS = {"cancel": cancel, "resume": resume}
+"""What is done to a search by name."""

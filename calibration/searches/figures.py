@@ -4,12 +4,14 @@ from the text that the search began with."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from calibration.models import Search, SearchText
 from calibration.reading.census import QuestionInfo
+from calibration.reports.figures import worded
 from calibration.searches import HELD_BACK, material
 from calibration.statistics import Plan, Result
-from calibration.statistics.compared_pairs import Compared
+from calibration.statistics.compared_pairs import ACCURACY, Compared
 from calibration.statistics.judges_compared import compared_with
 from calibration.workbench.agreement import PLAN, Agreement, agreement, statistics_of
 from calibration.workbench.sheets import Judged, Sheet, sheets
@@ -30,6 +32,26 @@ class Figure:
     value: Result
     difference: Result | None = None
     p_holm: Result | None = None
+
+    @property
+    def title(self) -> str:
+        """What the statistic is called."""
+        return "Accuracy" if self.name == ACCURACY else worded(self.name).name
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        names = ("value", "low", "high", "n_items", "n_clusters", "status", "reason")
+        found = {
+            "question": self.question.key,
+            "statistic": self.name,
+            "against": self.against,
+            **{name: getattr(self.value, name) for name in names},
+            "difference": None,
+        }
+        if self.difference is None:
+            return found
+        more = {name: getattr(self.difference, name) for name in ("value", "low", "high", "reason")}
+        return found | {"difference": more | {"p_holm": self.p_holm.value if self.p_holm else None}}
 
 
 def figures(search: Search, plan: Plan = PLAN) -> list[Figure]:

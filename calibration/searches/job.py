@@ -114,7 +114,7 @@ def _keep(search: Search, text: SearchText, measured: Sequence[Figure]) -> None:
             "search": search.pk,
             "cases": text.cases,
             "score": text.score,
-            "held_back": [_as_json(figure) for figure in measured],
+            "held_back": [figure.as_json() for figure in measured],
         },
     )
     text.save(update_fields=["version"])
@@ -123,23 +123,6 @@ def _keep(search: Search, text: SearchText, measured: Sequence[Figure]) -> None:
 def _ref(parent: SearchText, search: Search) -> str:
     version: PromptVersion | None = parent.version
     return search.parent if version is None else f"{search.prompt.name}@{version.number}"
-
-
-def _as_json(figure: Figure) -> dict[str, Any]:
-    found = {
-        "question": figure.question.key,
-        "statistic": figure.name,
-        "against": figure.against,
-        "value": figure.value.value,
-        "low": figure.value.low,
-        "high": figure.value.high,
-        "n_items": figure.value.n_items,
-        "reason": figure.value.reason,
-    }
-    if figure.difference is None:
-        return found
-    more = {name: getattr(figure.difference, name) for name in ("value", "low", "high")}
-    return found | {"difference": more | {"p_holm": figure.p_holm.value if figure.p_holm else None}}
 
 
 JOB = JobKind(steps.SEARCH, "Search for a better prompt", run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calibration.reading.census import QuestionInfo
 from calibration.reports.figures import worded
@@ -40,8 +40,16 @@ class Agreement:
 
 
 def agreement(found: Sequence[Sheet], judged: Judged, plan: Plan = PLAN) -> list[Agreement]:
-    """Return the figures of one who is judged; a question that has none says why in one."""
-    return [row for sheet in found for row in _of(sheet, judged, plan)]
+    """Return the figures of one who is judged; a question that has none says why in one.
+
+    Questions that nobody answered are in `unanswered`.
+    """
+    return [row for sheet in found if not sheet.unanswered for row in _of(sheet, judged, plan)]
+
+
+def unanswered(found: Sequence[Sheet]) -> list[str]:
+    """Return the questions that neither people nor a key answered on these items."""
+    return [sheet.question.title for sheet in found if sheet.unanswered]
 
 
 def statistics_of(sheet: Sheet) -> tuple[str, ...]:
@@ -55,7 +63,15 @@ def _of(sheet: Sheet, judged: Judged, plan: Plan) -> list[Agreement]:
         return []
     found = each_alone(sheet.ratings, readings, statistics=statistics_of(sheet), plan=plan)
     if found:
-        return [Agreement(sheet.question, one, against, result) for one, against, result in found]
+        return [
+            Agreement(
+                sheet.question,
+                one,
+                against,
+                replace(result, n_missing=sheet.missing(judged, one, against)),
+            )
+            for one, against, result in found
+        ]
     name = statistics_of(sheet)[0]
     result = Result(name, status="insufficient", reason=why_none(sheet), method=plan.method)
     return [Agreement(sheet.question, readings[0], "people", result)]

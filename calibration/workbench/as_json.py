@@ -20,7 +20,7 @@ from judges.models import Bench, Draft
 
 def bench(found: Bench) -> dict[str, Any]:
     """Return a bench with its drafts in short."""
-    drafts = found.drafts.filter(of=None, discarded_at=None).select_related("endpoint")
+    drafts = found.drafts.filter(of=None, search_text=None, discarded_at=None).select_related("endpoint")
     return {
         "id": found.pk,
         "name": found.name,
@@ -71,6 +71,7 @@ def draft(found: Draft) -> dict[str, Any]:
             }
             for row in rows
         ],
+        "unanswered": agreement.unanswered(read),
         "answers": answers(read, judged),
     }
 
@@ -134,6 +135,7 @@ def side_by_side(found: SideBySide) -> dict[str, Any]:
         "tried": found.tried,
         "judged": [{"key": one.key, "name": one.name} for one in found.judged],
         "tables": [_table(table) for table in found.tables],
+        "unanswered": list(found.unanswered),
     }
 
 

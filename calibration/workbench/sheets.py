@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from annotation.models import Item, Label, Question, Rater
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.item_keys import item_key
@@ -19,7 +21,8 @@ from calibration.reading.scope import scope_of
 from calibration.statistics.contenders import Contender, contenders_of
 from calibration.statistics.core.data import Ratings
 from calibration.statistics.core.records import Collector, default_samples
-from calibration.statistics.core.types import RatingError, Record, Samples, Value
+from calibration.statistics.core.types import Ints, RatingError, Record, Samples, Value
+from judges.drafts import benches
 from judges.models import Bench, Draft, DraftAnswer
 
 TEXT = "text"
@@ -50,13 +53,14 @@ class Judged:
 class Sheet:
     """A question with all answers on the bench's items: `ratings` by first answers, people and keys among
     them; `items` the stored item of each row; `contenders` with whose reading each is; `separate` has every
-    sample as a rater of its own (`draft 3#1`)."""
+    sample as a rater of its own (`draft 3#1`); `positions` says of which target each row is."""
 
     question: QuestionInfo
     ratings: Ratings
     items: tuple[int, ...]
     contenders: tuple[tuple[Judged, Contender], ...]
     separate: Ratings
+    positions: Ints
 
     def of(self, judged: Judged) -> list[Contender]:
         """Return the readings of one who is judged: by first answers, and where repeated by their mean."""
@@ -67,6 +71,22 @@ class Sheet:
         names = {contender.rater for contender in self.of(judged)}
         own = [j for j, name in enumerate(self.separate.raters) if name.rpartition("#")[0] in names]
         return self.separate.take(own) if len(own) > 1 else None
+
+    def missing(self, judged: Judged, reading: Contender, against: str) -> int:
+        """Count the items that people (or the key ``against``) answered, that one was asked about, and that
+        it has not answered."""
+        columns = [j for j, name in enumerate(self.ratings.raters) if name == against]
+        block = self.ratings.values[:, columns or list(self.ratings.of_kind("human"))]
+        asked = np.ones(len(self.items), np.bool_)
+        if judged.targets is not None:
+            asked = self.positions < judged.targets
+        return int((asked & ~np.isnan(block).all(axis=1) & np.isnan(reading.values)).sum())
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether neither people nor a key answered it on these items."""
+        columns = [*self.ratings.of_kind("human"), *self.ratings.of_kind("key")]
+        return bool(np.isnan(self.ratings.values[:, columns]).all())
 
     @property
     def anonymous(self) -> bool:
@@ -93,19 +113,19 @@ def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) ->
     return found + [Judged(rater.name, rater) for rater in judges.order_by("name")]
 
 
-def items_of(bench: Bench) -> list[int]:
-    """Return the ids of the items that a bench's targets are about, in their order."""
-    rows = bench.targets.order_by("position").values_list("item", "continuation")
-    whole = [continuation for item, continuation in rows if item is None]
+def items_of(bench: Bench) -> dict[int, int]:
+    """Return the items that a bench's targets are about, in their order, each with its target's position."""
+    rows = list(bench.targets.order_by("position").values_list("position", "item", "continuation"))
+    whole = [continuation for _, item, continuation in rows if item is None]
     of: dict[int, list[int]] = {}
-    for pk, continuation in (
-        Item.objects.filter(continuation__in=whole)
-        .order_by("turn__position")
-        .values_list("pk", "continuation")
-    ):
+    found = Item.objects.filter(continuation__in=whole).order_by("turn__position")
+    for pk, continuation in found.values_list("pk", "continuation"):
         of.setdefault(continuation, []).append(pk)
-    found = [[item] if item is not None else of.get(continuation, []) for item, continuation in rows]
-    return [pk for target in found for pk in target]
+    return {
+        pk: position
+        for position, item, continuation in rows
+        for pk in ([item] if item is not None else of.get(continuation, []))
+    }
 
 
 def question_ids(bench: Bench) -> list[int]:
@@ -134,15 +154,19 @@ def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = 
 
     `only` limits them to these items. Raises WorkbenchRefused where an answer is off its scale.
     """
-    wanted = items_of(bench) if only is None else list(only)
-    where = _places(wanted)
+    positions = items_of(bench)
+    wanted = set(positions if only is None else only)
+    where = _places([pk for pk in positions if pk in wanted])
     linked = _linked(bench)
     questions = Question.objects.select_related("version__scheme").in_bulk(list(linked))
-    infos = [question_info(questions[pk]) for pk in bench.questions.values() if pk in questions]
+    order = benches.asking(bench.protocol).answers  # a JSON object keeps no order
+    infos = [question_info(questions[pk]) for key in order if (pk := bench.questions.get(key)) in questions]
     people = _people(bench, linked, where)
     answers = {one.key: list(_answers(one, linked, where)) for one in judged}
     return [
-        _sheet(info, where, people.get(info.id, []), judged, answers) for info in infos if info.level != TEXT
+        _sheet(info, where, positions, people.get(info.id, []), judged, answers)
+        for info in infos
+        if info.level != TEXT
     ]
 
 
@@ -217,6 +241,7 @@ def _answers(one: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[in
 def _sheet(
     info: QuestionInfo,
     where: Mapping[int, Place],
+    positions: Mapping[int, int],
     people: Sequence[tuple[Rater, Said]],
     judged: Sequence[Judged],
     answers: Mapping[str, Sequence[Said]],
@@ -246,6 +271,7 @@ def _sheet(
         tuple(where),
         tuple((by_name[contender.rater], contender) for contender in contenders),
         separate,
+        np.array([positions[pk] for pk in where], np.int64),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from calibration.statistics.best_of import BestOf, best_of
 from calibration.statistics.compared_pairs import ACCURACY, Compared
 from calibration.statistics.contenders import Contender
 from calibration.statistics.judges_compared import compared_with, each_alone, references_of
-from calibration.workbench.agreement import statistics_of, why_none
+from calibration.workbench.agreement import statistics_of, unanswered, why_none
 from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets
 from judges.drafts import trials
 from judges.models import Bench
@@ -63,6 +63,7 @@ class SideBySide:
     judged: tuple[Judged, ...]
     tables: tuple[Table, ...]
     tried: int
+    unanswered: tuple[str, ...] = ()
 
     @property
     def is_many(self) -> bool:
@@ -85,8 +86,9 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
         return SideBySide(None, (), (), tried)
     chosen = _chosen(judged, key)
     found = sheets(bench, every)
-    tables = [table for sheet in found for table in _tables(sheet, judged, chosen, tried - 1, plan)]
-    return SideBySide(chosen, tuple(judged), tuple(tables), tried)
+    rated = [sheet for sheet in found if not sheet.unanswered]
+    tables = [table for sheet in rated for table in _tables(sheet, judged, chosen, tried - 1, plan)]
+    return SideBySide(chosen, tuple(judged), tuple(tables), tried, tuple(unanswered(found)))
 
 
 def _note(bench: Bench, one: Judged) -> None:
@@ -127,7 +129,12 @@ def _tables(sheet: Sheet, judged: Sequence[Judged], chosen: Judged, tried: int, 
             name,
             against,
             tuple(
-                Row(one, contender, result, compared.get((id(contender), name, against)))
+                Row(
+                    one,
+                    contender,
+                    replace(result, n_missing=sheet.missing(one, contender, against)),
+                    compared.get((id(contender), name, against)),
+                )
                 for one, contender in readings
                 if (result := alone.get((id(contender), name, against))) is not None
             ),

@@ -71,4 +71,6 @@ def _pair(entry: Any) -> tuple[str, float] | None:
     if math.isnan(value) or value > 1e-6:
         return None
     # JSON has no infinity; servers that mean "impossible" say -9999.
-    return text.replace("\x00", "\ufffd"), max(min(float(value), 0.0), -9999.0)
+    # What PostgreSQL can hold: no NUL, no lone surrogates.
+    plain = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return plain, max(min(float(value), 0.0), -9999.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,7 +43,8 @@ def check_together(form: forms.Form, data: Mapping[str, Any]) -> None:
     try:
         checked({name: data[name] for name in PARAMETERS if name in data})
     except JobError as error:
-        name = next((name for name in PARAMETERS if f"{name}" in str(error).split()), None)
+        words = re.findall(r"\w+", str(error))
+        name = next((name for name in PARAMETERS if name in words), None)
         form.add_error(name if name in form.fields else None, str(error))
 
 

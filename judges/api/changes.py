@@ -80,7 +80,7 @@ class Costs(generics.ListAPIView[CallCount]):
 
     def get_queryset(self) -> Any:
         """Return one row a judge, campaign or run and currency."""
-        by = self.request.query_params.get("by") or "judge"
+        by = self.request.query_params.get("by", "judge")
         if by not in spending.BY:
             raise ValidationError({"by": f"One of {', '.join(spending.BY)}."})
         return spending.spent(by)

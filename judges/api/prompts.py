@@ -24,7 +24,7 @@ from judges.pages.prompts import file_of
 from judges.prompt_versions import actions, difference, files, finding, listing, requests
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import Pick
-from judges.protocols import PROTOCOLS, Wording
+from judges.protocols import Wording
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.plans import Judge
 
@@ -249,7 +249,7 @@ def asked(request: Request) -> Response:
             parameters=data["parameters"],
             budget=data["budget"],
         )
-        corpus, covers = corpus_named(data["corpus"]), PROTOCOLS[base.protocol].covers
+        corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
         key = data["item"]
         item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
         found = requests.requests(judge, item, draft=_draft(base, data))

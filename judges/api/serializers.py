@@ -97,6 +97,12 @@ class NewRunSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="A version of a prompt as name@number, in place of a protocol and variant.",
     )
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own.",
+    )
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     budget = serializers.IntegerField(
@@ -195,6 +201,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     covers = serializers.CharField()
     network = serializers.BooleanField()
     variants = serializers.ListField(child=serializers.CharField())
+    takes_scheme = serializers.BooleanField(help_text="It asks the questions of whichever scheme is named.")
     needs = NeedSerializer(many=True)
 
 

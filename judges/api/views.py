@@ -132,6 +132,7 @@ def _judge(data: dict[str, Any]) -> Judge:
         budget=data["budget"],
         needs=data["needs"],
         prompt=data["prompt"],
+        scheme=data["scheme"],
     )
 
 
@@ -198,8 +199,13 @@ class Calls(generics.ListAPIView[Call]):
         """Return the run's calls, narrowed by `state` and `error_kind` where asked."""
         calls = Call.objects.select_related("continuation__dialogue", "item__turn").order_by("pk")
         calls = calls.filter(run=self.kwargs.get("pk", 0))
-        wanted = {name: self.request.query_params.get(name, "") for name in ("state", "error_kind")}
-        return calls.filter(**{name: value for name, value in wanted.items() if value})
+        known = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
+        for name, values in known.items():
+            value = self.request.query_params.get(name, "")
+            if value and value not in values:
+                raise ValidationError({name: f"One of {', '.join(values)}."})
+            calls = calls.filter(**{name: value}) if value else calls
+        return calls
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Number the turns of a page together."""

@@ -20,7 +20,7 @@ from judges.models import Bench, BenchTarget, Draft
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.protocols import Wording
-from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan
+from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
 
 
 @transaction.atomic
@@ -40,7 +40,7 @@ def write(
 ) -> Draft:
     """Store a draft of a bench and return it; the same judge with the same text is the same draft.
 
-    `options` are further settings of `Judge` (temperature, max_tokens, budget, needs). One that was thrown
+    `options` are further settings of `Judge` (parameters, budget, needs). One that was thrown
     away is taken up again. Raises JudgeError for a text that cannot be a prompt of the bench's protocol.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
@@ -80,7 +80,7 @@ def write(
 def judge_of(draft: Draft, search: int | None = None) -> Judge:
     """Return the judge that a draft is: of the version that it was kept as, where it was."""
     if draft.kept:
-        return Judge(endpoint=draft.endpoint, prompt=draft.kept, **draft.options)
+        return Judge(endpoint=draft.endpoint, prompt=draft.kept, **settings_of_judge(draft.options))
     return Judge(
         draft.bench.protocol,
         draft.variant,
@@ -88,7 +88,7 @@ def judge_of(draft: Draft, search: int | None = None) -> Judge:
         wording=draft.text.digest,
         draft=draft.bench_id,
         search=search,
-        **draft.options,
+        **settings_of_judge(draft.options),
     )
 
 

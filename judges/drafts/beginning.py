@@ -13,6 +13,9 @@ from judges.prompt_versions import finding, texts
 from judges.prompt_versions.finding import Version
 from judges.protocols import Wording
 
+SETTINGS = ("temperature", "max_tokens", "budget")
+"""What may be set of a draft beside its text, variant, endpoint and samples."""
+
 
 def begun_from(bench: Bench, ref: str) -> dict[str, Any]:
     """Return the form's beginning: a draft of the bench (`draft-3`), a version (`name@2`), or Concord's own.
@@ -22,9 +25,17 @@ def begun_from(bench: Bench, ref: str) -> dict[str, Any]:
     draft = _draft(bench, ref)
     if draft is not None:
         settings = {"variant": draft.variant, "endpoint": draft.endpoint_id, "samples": draft.samples}
-        return _text(texts.wording_of(draft.text)) | settings | draft.options | {"base": ref}
+        chosen = {"budget": draft.options.get("budget"), **draft.options.get("parameters", {})}
+        return _text(texts.wording_of(draft.text)) | settings | chosen | {"base": ref}
     version = _version(bench, ref)
     return _text(version.wording) | {"variant": version.variant, "base": version.ref}
+
+
+def options_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a draft's options from what a form, a program or a command gives: `SETTINGS`, where not None."""
+    told = {name: given.get(name) for name in SETTINGS if given.get(name) is not None}
+    budget = told.pop("budget", None)
+    return {"parameters": told, "budget": budget}
 
 
 def base_of(bench: Bench, ref: str) -> Wording:

@@ -34,14 +34,16 @@ def open_bench(
 ) -> Bench:
     """Open a bench for drafts of a protocol on the dev part of a corpus, or of what a campaign covers.
 
-    Fixes the corpus's split. Raises JudgeError for a name that is taken, a protocol that takes no text, a
-    corpus without a split, and where dev has nothing that the protocol could judge.
+    Fixes the corpus's split. Raises JudgeError for a name that is taken, a protocol that takes no text
+    or reads other raters, a corpus without a split, and where dev has nothing that the protocol could judge.
     """
     name = name.strip()
     if not 1 <= len(name) <= 100:
         raise JudgeError("A bench needs a name of up to 100 characters.")
     if Bench.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a bench {name!r}: choose another name.")
+    if asking(protocol).needs:
+        raise JudgeError(f"{protocol} reads another rater's answers: start it as a run, it has no bench.")
     _, questions = questions_of(asking(protocol), campaign)
     split = splits.lock_of(corpus)
     if split is None:
@@ -72,6 +74,8 @@ def asking(protocol: str) -> Asking:
     if not isinstance(found, Asking):
         names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
         raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
+    if found.takes_scheme:
+        raise JudgeError(f"{protocol} has no questions of its own: a bench takes the other protocols.")
     return found
 
 

@@ -19,7 +19,7 @@ from judges.models import Draft, DraftAnswer, Prompt
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.rating import recording
-from judges.rating.plans import Judge
+from judges.rating.plans import Judge, settings_of_judge
 
 
 @transaction.atomic
@@ -40,7 +40,7 @@ def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Dr
     if old is not None and old.state in runs.ACTIVE:
         raise JudgeError("Wait until the draft has ended, or cancel it; then keep it.")
     ref = _version(by, draft, name, note)
-    judge = Judge(endpoint=draft.endpoint, prompt=ref, **draft.options)
+    judge = Judge(endpoint=draft.endpoint, prompt=ref, **settings_of_judge(draft.options))
     plan = judge.plan(draft.bench.campaign)
     draft.kept, draft.kept_rater = ref, plan.rater
     draft.save(update_fields=["kept", "kept_rater"])

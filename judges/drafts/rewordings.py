@@ -96,6 +96,8 @@ def _pairs(before: str, after: str) -> Iterator[tuple[str, str]]:
 
 def _layout(text: str) -> str:
     """Indent lists, mark their items with stars, and put one blank line more between paragraphs."""
+    if not text.strip():
+        return text
     lines = (BULLET.sub(r"\1  * ", line) for line in text.split("\n"))
     return "\n".join(line if line.strip() else "\n" for line in lines)
 

@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 
 from annotation.corpora.reading import showable
-from annotation.models import Campaign, Corpus, System
+from annotation.models import Campaign, Corpus, SchemeVersion, System
+from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
 from jobs.endpoints.forms import FORMS
@@ -19,11 +20,16 @@ from judges.metrics import METRICS, split_keys
 from judges.pages.cap_fields import cap_fields
 from judges.prompt_versions import finding, listing
 from judges.protocols import PROTOCOLS
+from judges.protocols.rubric import EXPECTED_SCHEME
 from judges.rating.availability import Availability, availability
+from judges.rating.bound_schemes import ref
 from judges.rating.lookup import split_for
 from judges.rating.needs import machines
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Selection
+
+DERIVED = ("metric:", EXPECTED_SCHEME)
+"""How schemes begin that hold what machines compute, not what can be asked."""
 
 
 def judge_choices() -> list[tuple[str, Any]]:
@@ -36,6 +42,18 @@ def judge_choices() -> list[tuple[str, Any]]:
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
     own = [(version.ref, f"{version.ref} ({version.protocol})") for version in listing.runnable()]
     return [*choices, ("Your prompts", own)] if own else choices
+
+
+def scheme_choices() -> list[tuple[str, str]]:
+    """Return the schemes whose questions a judge may ask: the built-in ones, and what is stored beside."""
+    built_in = [(key, f"{scheme.title} ({key})") for key, scheme in SCHEMES.items()]
+    stored = SchemeVersion.objects.select_related("scheme").order_by("scheme__title", "-version")
+    own = [
+        (ref(version), f"{version.title or version.scheme.title} ({ref(version)})")
+        for version in stored
+        if version.scheme.key not in SCHEMES and not version.scheme.key.startswith(DERIVED)
+    ]
+    return [("", "none"), *built_in, *own]
 
 
 def metric_choices() -> list[tuple[str, str]]:
@@ -93,6 +111,12 @@ class JudgeForm(SelectionForm):
         help_text="Where the model is asked. Dialogues are sent there; before that you see what goes where. "
         "A judge made of rules needs none.",
     )
+    scheme = forms.ChoiceField(
+        required=False,
+        choices=scheme_choices,
+        label="Whose questions, for a rubric",
+        help_text="Other judges have questions of their own.",
+    )
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each question is asked."
     )
@@ -134,6 +158,8 @@ class JudgeForm(SelectionForm):
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
         if self.campaign or not shows.choices:
             del self.fields["shows"]
+        if self.campaign:
+            self._name_the_campaigns_scheme()
         self._add_needs()
         self.fields.update(parameter_fields())
 
@@ -158,6 +184,21 @@ class JudgeForm(SelectionForm):
         data = super().clean() or {}
         check_together(self, data)
         return data
+
+    def _name_the_campaigns_scheme(self) -> None:
+        field = self.fields["scheme"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "the campaign's own"), *scheme_choices()[1:]]
+
+    def clean_scheme(self) -> str:
+        """Require the questions of a judge that has none of its own, and of no other."""
+        scheme: str = self.cleaned_data["scheme"]
+        protocol = PROTOCOLS.get(str(self.cleaned_data.get("judge", "")).partition(":")[0])
+        if protocol and protocol.takes_scheme and not scheme and not self.campaign:
+            raise forms.ValidationError("Choose whose questions it asks.")
+        if protocol and not protocol.takes_scheme and scheme:
+            raise forms.ValidationError(f"{protocol.key} has questions of its own: choose none.")
+        return scheme
 
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that a protocol of the table needs."""
@@ -193,6 +234,7 @@ class JudgeForm(SelectionForm):
             budget=data["budget"],
             needs=needs,
             prompt=prompt,
+            scheme=data["scheme"],
         )
 
 

@@ -23,7 +23,7 @@ from judges.pages.starting import target_of
 from judges.prompt_versions import finding, requests
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.requests import Request
-from judges.protocols import PROTOCOLS, Wording
+from judges.protocols import Wording
 from judges.rating.plans import Judge
 
 
@@ -95,8 +95,7 @@ def _found(
     draft: Wording | None = None,
     campaign: Campaign | None = None,
 ) -> list[Request]:
-    version = finding.find(judge.prompt) if judge.prompt else None
-    covers = PROTOCOLS[version.protocol if version else judge.protocol].covers
+    covers = judge.asks(campaign).covers
     item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
     return requests.requests(judge, item, campaign, draft)
 

@@ -108,7 +108,7 @@ def propose(
 
 
 @transaction.atomic
-def adopt(*, by: User, version: PromptVersion) -> PromptVersion:
+def adopt(*, by: User | None, version: PromptVersion) -> PromptVersion:
     """Adopt a proposal: from now on judges may use it. Raises JudgeError for what is no open proposal."""
     version = PromptVersion.objects.select_for_update().select_related("prompt").get(pk=version.pk)
     ref = f"{version.prompt.name}@{version.number}"
@@ -238,8 +238,11 @@ def check(*, protocol: str, variant: str, wording: Wording) -> None:
         raise JudgeError(
             f"{protocol} has no variant {variant!r}; it has {', '.join(filter(None, found.variants))}."
         )
-    if wording.form and wording.form not in found.forms:
-        raise JudgeError(f"{protocol} reads no reply of the form {wording.form!r}.")
+    if wording.form and wording.form not in found.forms_of(variant):
+        known = ", ".join(filter(None, found.forms_of(variant))) or "one form alone"
+        raise JudgeError(
+            f"{protocol} {variant} reads no reply of the form {wording.form!r}; it reads {known}."
+        )
     if problems := wording.problems(found.known_variables(variant)):
         raise JudgeError(" ".join(problems))
 

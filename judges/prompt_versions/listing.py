@@ -74,7 +74,7 @@ def own() -> list[Listed]:
 def coming_with_concord() -> list[Listed]:
     """Return the prompts that come with Concord."""
     used: dict[tuple[str, str], int] = defaultdict(int)
-    plain = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=True)
+    plain = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=True, draft=None)
     for spec in plain.values_list("spec", flat=True):
         used[spec.get("protocol", ""), spec.get("variant", "")] += 1
     return [Listed(version, 1, used[version.protocol, version.variant]) for version in built_in()]
@@ -83,7 +83,9 @@ def coming_with_concord() -> list[Listed]:
 def judges_by_digest(digests: Sequence[str] | None = None) -> dict[str, list[Rater]]:
     """Return the judges that have a text, by its digest."""
     found: dict[str, list[Rater]] = defaultdict(list)
-    rows = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=False).order_by("name")
+    rows = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=False, draft=None).order_by(
+        "name"
+    )
     if digests is not None:
         rows = rows.filter(spec__wording__in=list(digests))
     for rater in rows:
@@ -96,12 +98,13 @@ def runs_of(version: Version) -> list[Run]:
     if version.is_built_in:
         judges = Rater.objects.filter(
             kind=Rater.Kind.JUDGE,
+            draft=None,
             spec__wording__isnull=True,
             spec__protocol=version.protocol,
             spec__variant=version.variant,
         )
     else:
-        judges = Rater.objects.filter(spec__wording=version.wording.digest())
+        judges = Rater.objects.filter(spec__wording=version.wording.digest(), draft=None)
     runs = Run.objects.select_related("rater", "corpus", "campaign").filter(rater__in=judges)
     return list(runs.order_by("-id")[:50])
 

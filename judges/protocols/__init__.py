@@ -1,7 +1,7 @@
 """The judge protocols, one file each, in one table."""
 
 from jobs.prompt import Prompt, Unparseable
-from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Unwritable, Verdict
+from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Unfit, Unwritable, Verdict
 from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
 from judges.protocols.cocoeval_overall import CocoevalOverall
 from judges.protocols.cpdscore_detail import CpdscoreDetail
@@ -10,6 +10,7 @@ from judges.protocols.cpdscore_original_detail import CpdscoreOriginalDetail
 from judges.protocols.cpdscore_original_simple import CpdscoreOriginalSimple
 from judges.protocols.cpdscore_simple import CpdscoreSimple
 from judges.protocols.needs import Known, Need
+from judges.protocols.rubric import Rubric
 from judges.protocols.rules_baseline import RulesBaseline
 from judges.protocols.wording import Variable, Wording
 
@@ -23,6 +24,7 @@ PROTOCOLS: dict[str, Protocol] = {
         CpdscoreOriginalDetail(),
         CocoevalBehaviours(),
         CocoevalOverall(),
+        Rubric(),
         RulesBaseline(),
     )
 }
@@ -37,6 +39,7 @@ __all__ = [
     "Prompt",
     "Protocol",
     "Reading",
+    "Unfit",
     "Unparseable",
     "Unwritable",
     "Variable",

@@ -73,6 +73,10 @@ class Reading:
     flags: tuple[str, ...] = ()
 
 
+class Unfit(ValueError):
+    """A scheme that a protocol cannot ask; the message says why."""
+
+
 class Unwritable(ValueError):
     """A reading that no reply of the protocol could say: an answer is missing, or is none of its answers."""
 
@@ -85,10 +89,12 @@ class Protocol(ABC):
     about its turns, about itself, or both. `needs` are answers of other raters that it reads; where one is
     not met, nothing is asked. `network` is false for a judge that computes its verdicts itself. `version` is
     that of the prompt's text (or of the rules): a released one is never edited. How the material is rendered
-    into it has a version of its own (`annotation.text.views.RENDERING`).
+    into it has a version of its own (`annotation.text.views.RENDERING`). One that `takes_scheme` is a
+    template: it answers nothing until it is bound `over` a scheme.
     """
 
     key: ClassVar[str]
+    takes_scheme: ClassVar[bool] = False
     version: ClassVar[int] = 1
     title: ClassVar[str]
     covers: Covers
@@ -96,6 +102,10 @@ class Protocol(ABC):
     variants: ClassVar[tuple[str, ...]] = ("",)
     answers: Mapping[str, tuple[SchemeDefinition, str]]
     needs: ClassVar[tuple[Need, ...]] = ()
+
+    def over(self, definition: SchemeDefinition, variant: str) -> Protocol:
+        """Return the protocol that asks a scheme's questions; raise Unfit where it cannot."""
+        raise Unfit(f"{self.key} has questions of its own")
 
     def item_kinds(self) -> tuple[str, ...]:
         """Return the kinds of items that its questions are about, each once."""
@@ -193,6 +203,14 @@ class Asking(Protocol):
     def prompt_file(self, variant: str) -> str:
         """Return the name of the prompt's own text, without its version."""
 
+    def forms_of(self, variant: str) -> tuple[str, ...]:
+        """Return the forms of reply that a variant reads, the first where a text names none."""
+        return self.forms
+
+    def parameters(self, variant: str) -> Mapping[str, Any]:
+        """Return the sampling parameters that a variant needs; a judge may say otherwise."""
+        return {}
+
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply, None where it is not JSON."""
         return None
@@ -211,8 +229,9 @@ class Asking(Protocol):
         Worked examples of the text are shown but for those of the case's own cluster.
         """
         text = wording or self.wording(variant)
+        form = text.form or self.forms_of(variant)[0]
         values = {"notice": NOTICE, EXAMPLES: lambda: told(text, case), **self.values(case, variant)}
-        return text.fill(values, self.schema(case, variant, text.form or self.forms[0]))
+        return text.fill(values, self.schema(case, variant, form))
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
         """Return what identifies the judge: protocol, variant, and the versions of prompt and rendering."""

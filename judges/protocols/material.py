@@ -41,6 +41,27 @@ def numbered(case: Case, seen: Seen, history: Sequence[Turn]) -> list[str]:
     return lines
 
 
+def exchanges(case: Case, seen: Seen) -> list[str]:
+    """Return a static continuation as lines: the dialogue as it went, and each response at its place.
+
+    Judged responses are numbered from 1; everything else is marked.
+    """
+    dialogue, continuation = case.dialogue, case.continuation
+    numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
+    lines: list[str] = []
+    shown = 0
+    before: Turn | None = None
+    for index, turn in enumerate(continuation.turns):
+        at = len(dialogue.turns) if turn.at is None else turn.at
+        for own in dialogue.turns[shown:at]:
+            lines += seen.turn(own, before, "[not judged] ")
+            before = own
+        shown = max(shown, at)
+        mark = f"[{numbers[index]}] " if index in numbers else "[not judged] "
+        lines += seen.turn(turn, before, mark)
+    return lines
+
+
 def reference_of(case: Case) -> Turn | None:
     """Return what was really said at the turn in view, None where nothing is known."""
     return None if case.turn is None else case.dialogue.reference(case.continuation, case.turn)

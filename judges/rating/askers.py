@@ -13,6 +13,7 @@ from judges.prompt_versions import texts
 from judges.prompt_versions.nearest import ranked
 from judges.protocols import PROTOCOLS, Asking, Case, Prompt, Protocol, Reading, Wording
 from judges.protocols.budget import within
+from judges.rating import bound_schemes
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,15 @@ class Asker:
 
 def asker_of(spec: Mapping[str, Any]) -> Asker:
     """Return who asks for a judge of this spec."""
-    return _asker(spec["protocol"], spec.get("variant", ""), spec.get("wording", ""), spec.get("budget"))
+    scheme = bound_schemes.known(spec)
+    return _asker(
+        spec["protocol"], spec.get("variant", ""), spec.get("wording", ""), spec.get("budget"), *scheme
+    )
 
 
 @lru_cache(maxsize=256)
-def _asker(protocol: str, variant: str, wording: str, budget: int | None) -> Asker:
-    return Asker(PROTOCOLS[protocol], variant, texts.of_digest(wording) if wording else None, budget)
+def _asker(
+    protocol: str, variant: str, wording: str, budget: int | None, scheme: str, scheme_hash: str
+) -> Asker:
+    asked = bound_schemes.of_spec(PROTOCOLS[protocol], variant, scheme, scheme_hash)
+    return Asker(asked, variant, texts.of_digest(wording) if wording else None, budget)

@@ -17,8 +17,8 @@ from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.prompt_versions import finding
 from judges.prompt_versions.finding import Version
-from judges.protocols import PROTOCOLS, Protocol
-from judges.rating import needs
+from judges.protocols import PROTOCOLS, Asking, Protocol
+from judges.rating import bound_schemes, needs
 
 MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
@@ -51,6 +51,8 @@ class Judge:
     what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
     judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
     (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
+    `scheme` (`key` or `key@version`) is what a protocol asks that takes any scheme; over a campaign, and with
+    a prompt for a scheme, it need not be named.
     A draft (`judges.drafts`) names its bench as `draft` and its stored text as `wording` instead.
     """
 
@@ -65,24 +67,32 @@ class Judge:
     wording: str = ""
     draft: int | None = None
     search: int | None = None
+    scheme: str = ""
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
         """Return the plan; raise JudgeError for what does not fit together."""
         own = self._own_prompt()
-        protocol, variant = self._protocol_and_variant(own)
+        template, variant = self._protocol_and_variant(own)
+        scheme = bound_schemes.version_for(template, self.scheme, own, campaign)
+        protocol = bound_schemes.bound(template, scheme, variant)
         endpoint = self.endpoint if protocol.network else None
         if protocol.network and endpoint is None:
             raise JudgeError(f"{protocol.key} asks a model: choose an endpoint.")
         spec = protocol.fingerprint(variant) | self._text(own) | self._seen(campaign)
+        spec |= bound_schemes.spec_of(scheme)
         if endpoint:
-            spec |= {"model": endpoint.model, "parameters": parameters.checked(self.parameters)}
+            needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
+            sent = parameters.checked({**needed, **self.parameters})
+            spec |= {"model": endpoint.model, "parameters": sent}
         bound, read = needs.bind(protocol, self.needs)
         if bound:
             spec |= {"needs": bound}
-        title = _title(protocol, variant, own) if self.draft is None else f"draft of {protocol.key}"
+        title = f"draft of {protocol.key}"
+        if self.draft is None:
+            title = _title(protocol, variant, own, scheme)
         name = self._name(title, protocol, read)
         rater = raters.machine(kind=Rater.Kind.JUDGE, name=name, spec=spec)
-        versions, questions = questions_of(protocol, campaign)
+        versions, questions = questions_of(protocol, campaign, scheme)
         main = next(iter(protocol.answers.values()))[0].key
         return RaterPlan(
             rater=rater,
@@ -94,6 +104,14 @@ class Judge:
             endpoint=endpoint,
             parts=protocol.parts(variant),
             kind="judge" if self.draft is None else "draft",
+        )
+
+    def asks(self, campaign: Campaign | None = None) -> Protocol:
+        """Return the protocol that it asks, over its scheme where it takes one. Raises JudgeError."""
+        own = self._own_prompt()
+        template, variant = self._protocol_and_variant(own)
+        return bound_schemes.bound(
+            template, bound_schemes.version_for(template, self.scheme, own, campaign), variant
         )
 
     def _own_prompt(self) -> Version | None:
@@ -147,11 +165,12 @@ class Judge:
         return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
 
 
-def _title(protocol: Protocol, variant: str, own: Version | None) -> str:
+def _title(protocol: Protocol, variant: str, own: Version | None, scheme: SchemeVersion | None) -> str:
+    over = f" {bound_schemes.ref(scheme)}" if scheme else ""
     if own is not None and not own.is_built_in:
-        return own.ref
+        return f"{own.ref}{over}"
     form = f" {variant.replace('_', ' ')}" if variant and len(protocol.variants) > 1 else ""
-    return f"{protocol.key}{form}"
+    return f"{protocol.key}{over}{form}"
 
 
 def _text_of(own: Version | None) -> dict[str, str]:
@@ -162,21 +181,30 @@ def _text_of(own: Version | None) -> dict[str, str]:
 
 
 def questions_of(
-    protocol: Protocol, campaign: Campaign | None
+    protocol: Protocol, campaign: Campaign | None, bound_to: SchemeVersion | None = None
 ) -> tuple[dict[str, SchemeVersion], dict[str, int]]:
     """Return the stored scheme versions that a protocol answers, by key, and its questions' ids, by name."""
-    versions = _store(protocol.answers.values(), campaign)
+    versions = _store(protocol.answers.values(), campaign, bound_to)
     found = {name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()}
     return versions, found
 
 
+def settings_of_judge(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings, told by their names, as `Judge` takes them: sampling parameters in one mapping."""
+    given = {name: told[name] for name in parameters.PARAMETERS if told.get(name) is not None}
+    rest = {name: value for name, value in told.items() if name not in parameters.PARAMETERS}
+    return {"parameters": given, **rest}
+
+
 def _store(
-    answers: Iterable[tuple[SchemeDefinition, str]], campaign: Campaign | None
+    answers: Iterable[tuple[SchemeDefinition, str]],
+    campaign: Campaign | None,
+    bound_to: SchemeVersion | None,
 ) -> dict[str, SchemeVersion]:
-    """Return the stored version of each scheme; a campaign's own version of it where there is one."""
+    """Return the stored version of each scheme: that which the protocol is bound to, or a campaign's own."""
     versions = {}
     for scheme in {scheme.key: scheme for scheme, _ in answers}.values():
-        own = campaign.scheme_version if campaign else None
+        own = bound_to or (campaign.scheme_version if campaign else None)
         same = own is not None and own.scheme.key == scheme.key
         versions[scheme.key] = own if own is not None and same else scheme_store.store(definition=scheme)
     return versions

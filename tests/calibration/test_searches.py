@@ -36,11 +36,11 @@ from tests.judges.helpers import endpoint_of, finish
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BEST = "Go by what the words in braces say."
-DUDS = ("Take your time.", "Be fair to everybody.")
+DUD = "Take your time."
 NOISY = ErrorModel(
     roles={"turn_judge": RoleErrors(noise={"*": 0.8})},
     phrases=(Phrase(BEST, ("turn_judge",), {"noise": {"*": -0.75}}),),
-    proposals=(*DUDS, BEST),
+    proposals=(DUD, BEST),
 )
 
 
@@ -83,7 +83,7 @@ def searched(fake: FakeLLM, *, clusters: int = 20, **how: Any) -> Search:
         version=finding.find("cpdscore_simple_without_reference"),
         endpoint=endpoint_of(fake),
         improver=endpoint_of(fake, name="improver", model="fake-big"),
-        **{"name": "mine", "rounds": 3, "few": 4, "most_calls": 2000} | how,
+        **{"name": "mine", "rounds": 5, "few": 4, "most_calls": 2000} | how,
     )
 
 

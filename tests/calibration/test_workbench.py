@@ -57,9 +57,8 @@ def test_agreement_is_that_of_the_drafts_answers_with_each_of_the_people(fake: F
     assert rows[0].result.name == "cohen_kappa_quadratic"
     assert rows[0].result.value == pytest.approx(wanted, abs=1e-12)
     assert (rows[0].result.n_items, rows[0].result.n_missing) == (20, 0)
-    assert [row.result.reason for row in rows if row.question.key == "fluency"] == [
-        "nobody has answered this question on these items"
-    ]
+    assert {row.question.key for row in rows} == {"overall"}
+    assert len(agreement.unanswered(found)) == 5
 
 
 def test_of_anonymous_people_only_the_mean_is_read(fake: FakeLLM) -> None:
@@ -76,8 +75,17 @@ def test_what_failed_is_missing_and_counted(fake: FakeLLM) -> None:
     fake.mode = "malformed"
     actions.run(by=None, draft=draft, targets=8)
     finish()
+    draft.refresh_from_db()
     (first, *_) = agreement.agreement(sheets(bench, [judged(draft)]), judged(draft), FEW)
     assert (first.result.n_items, first.result.n_missing) == (5, 3)
+
+
+def test_items_that_a_draft_was_not_asked_about_are_not_missing(fake: FakeLLM) -> None:
+    bench = rated_bench()
+    tried(bench, fake)
+    few = tried(bench, fake, OTHER, 5)
+    (first, *_) = agreement.agreement(sheets(bench, [judged(few)]), judged(few), FEW)
+    assert (first.result.n_items, first.result.n_missing) == (5, 0)
 
 
 def test_nobody_finds_a_draft_among_raters_labels_exports_or_studies(fake: FakeLLM, client: Client) -> None:
@@ -91,6 +99,8 @@ def test_nobody_finds_a_draft_among_raters_labels_exports_or_studies(fake: FakeL
     for address in (
         "/runs/",
         "/api/v1/runs/",
+        "/prompts/",
+        "/prompts/cpdscore_simple_without_reference/",
         f"/runs/new/?corpus={bench.corpus_id}",
         "/studies/new/?corpus=" + str(bench.corpus_id),
         f"/corpora/{bench.corpus_id}/report/",
@@ -225,7 +235,7 @@ def test_a_judge_that_ran_by_itself_stands_beside_and_counts_as_tried(fake: Fake
 
     bench = rated_bench()
     draft = tried(bench, fake)
-    begin(bench.corpus, Judge("cpdscore_simple", endpoint=draft.endpoint))
+    begin(bench.corpus, Judge("cpdscore_simple", endpoint=draft.endpoint), split=bench.split, part="dev")
     finish()
     assert len(judged_on(bench)) == 2
     assert versions.side_by_side(bench, plan=FEW).tried == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,10 +26,8 @@ from jobs.prompt import Prompt
 from judges.prompt_search import reflection
 from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.quoting import quote
-from tests.judges.test_protocols import case
+from tests.judges.test_injection import CASES, NAMED, plain, sent
 
-ASKING = [protocol for protocol in PROTOCOLS.values() if isinstance(protocol, Asking)]
-CASES = [(protocol, variant) for protocol in ASKING for variant in protocol.variants]
 FIVE = (1, 2, 3, 4, 5)
 
 
@@ -56,23 +55,23 @@ def test_a_draw_is_the_one_that_the_specification_gives() -> None:
 
 
 @pytest.mark.parametrize("schema", [True, False], ids=["by schema", "by the text alone"])
-@pytest.mark.parametrize(("protocol", "variant"), CASES)
+@pytest.mark.parametrize(("protocol", "variant"), CASES, ids=NAMED)
 def test_every_prompt_of_the_product_is_recognised_by_one_role(
     protocol: Asking, variant: str, schema: bool
 ) -> None:
-    prompt = protocol.prompt(case(protocol=protocol), variant)
+    prompt = sent(protocol, variant, plain(protocol))
     assert len(recognise(request(asked(prompt, schema=schema)))) == 1
 
 
 @pytest.mark.parametrize("schema", [True, False], ids=["by schema", "by the text alone"])
-@pytest.mark.parametrize(("protocol", "variant"), CASES)
+@pytest.mark.parametrize(("protocol", "variant"), CASES, ids=NAMED)
 def test_every_protocol_reads_what_the_fake_answers(protocol: Asking, variant: str, schema: bool) -> None:
-    about = case(protocol=protocol)
+    about = replace(plain(protocol), part=protocol.parts(variant)[0])
     reply = said(FakeModel(), asked(protocol.prompt(about, variant), schema=schema))
     reading = protocol.parse(reply, about)
     assert reading.verdicts
     assert not [verdict for verdict in reading.verdicts if verdict.missing]
-    assert reading.flags == ()
+    assert [flag for flag in reading.flags if not flag.startswith("no_logprobs")] == []
 
 
 def test_the_test_of_an_endpoint_is_answered() -> None:
@@ -236,6 +235,59 @@ def test_a_rubric_s_questions_are_answered_from_the_text() -> None:
         "rude": False,
         "why": "as it says",
         "warmth": 3.0,
+    }
+
+
+LISTED = """The questions, each under its key:
+
+clear: Is it clear?
+Definition: One sees at once: what is meant.
+- 1: not at all
+- 2
+- 3 to 5: yes
+
+stage: Where does it stand?
+One of: attend, speak
+
+polite: Is it polite?
+- 0: no
+- 1: yes
+Asked only where clear is at least 4; else null.
+
+note: What else?
+Answer in words.
+Asked only where clear is at most 3; else null.
+
+length: How long did it take?
+Answer with a number, decimals allowed, at least 0.
+"""
+
+
+def test_a_rubric_s_questions_are_read_from_the_text_where_no_schema_is_sent() -> None:
+    shown = quote("RESPONSE", ["Ana: well {clear 3} {stage speak} {polite} {length 2.5}"])
+    form = ", ".join(f'"{name}": ...' for name in ("clear", "stage", "polite", "note", "length"))
+    prompt = Prompt("Judge it.", f"{LISTED}\n{shown}\n\n{{{form}}}")
+    assert [role.key for role in recognise(request(asked(prompt)))] == ["rubric_judge"]
+    assert json.loads(said(FakeModel(), asked(prompt))) == {
+        "clear": 3,
+        "stage": "speak",
+        "polite": None,
+        "note": "as it says",
+        "length": 2.5,
+    }
+    alone = Prompt("Judge it.", f"{LISTED.partition('stage:')[0]}\n{shown}\n\nAnswer with the number alone.")
+    assert said(FakeModel(), asked(alone)) == "3"
+
+
+def test_a_rubric_has_an_entry_for_every_turn() -> None:
+    shown = quote("TURNS", ["[1] Ana: so {rude} {clear 5}", "[not judged] Ben: hm", "[2] Ana: no {clear 1}"])
+    entry = '{"turn": 1, "clear": ..., "note": "..."}'
+    form = f'{{"rude_explanation": "...", "rude_turns": [...], "answers": [{entry}, ...]}}'
+    prompt = Prompt("Judge it.", f"{LISTED}\n{shown}\n\n{form}")
+    assert json.loads(said(FakeModel(), asked(prompt))) == {
+        "rude_explanation": "as it says",
+        "rude_turns": [1],
+        "answers": [{"turn": 1, "clear": 5, "note": None}, {"turn": 2, "clear": 1, "note": "as it says"}],
     }
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hypothesis import strategies as st
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
+from annotation.schemes import comperdial_turn, fed
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Reading, Verdict
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.protocols.cocoeval_overall import NO_REASON
 from judges.protocols.cpdscore_dialogue import mean_in_words, words_in_words
+from judges.protocols.rubric import Rubric
 
 
 def case(
@@ -117,12 +119,45 @@ def of_dialogue(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     return st.tuples(scores, scores).map(made)
 
 
+def bound() -> Iterator[tuple[Asking, str]]:
+    """Yield every protocol that asks with each of its variants; one that takes a scheme over two of these."""
+    for protocol in PROTOCOLS.values():
+        for variant in protocol.variants if isinstance(protocol, Asking) else ():
+            for scheme in (comperdial_turn.SCHEME, fed.DIALOGUE) if protocol.takes_scheme else (None,):
+                found = protocol.over(scheme, variant) if scheme else protocol
+                assert isinstance(found, Asking)
+                yield found, variant
+
+
+CASES = list(bound())
+
+
+def of_values(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of one of its values for each question, with an explanation where the reply has one."""
+    assert isinstance(protocol, Rubric)
+    questions = protocol.asked(asked)
+    why = PLAIN if protocol.variant == "json" else st.just("")
+    one = {q.key: st.tuples(st.sampled_from(q.values), why) for q in questions}
+
+    def made(told: dict[str, tuple[float, str]]) -> Reading:
+        own = protocol.variant == "expected"
+        flags = (f"no_logprobs: {NO_PROBABILITIES}",) if own else ()
+        verdicts = (Verdict(q.key, asked.turn, float(told[q.key][0]), "", told[q.key][1]) for q in questions)
+        return Reading(tuple(verdicts), flags)
+
+    return st.fixed_dictionaries(one).map(made)
+
+
+NO_PROBABILITIES = (
+    "the endpoint gave no probabilities; the value is the reply's own, to be averaged over samples"
+)
 READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "cpdscore_simple": of_turn(dict.fromkeys(PROTOCOLS["cpdscore_simple"].answers, 5)),
     "cpdscore_detail": of_turn({"overall": 5}, explained=True),
     "cpdscore_original_simple": of_turn(dict.fromkeys(PROTOCOLS["cpdscore_original_simple"].answers, 5)),
     "cpdscore_original_detail": of_turn({"engagingness": 3}, explained=True),
     "cpdscore_dialogue": of_dialogue,
+    "rubric": of_values,
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,
 }

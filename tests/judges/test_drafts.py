@@ -79,6 +79,11 @@ def test_a_corpus_without_a_split_has_no_bench() -> None:
         benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=small_corpus())
 
 
+def test_a_judge_that_reads_other_raters_has_no_bench() -> None:
+    with pytest.raises(JudgeError, match="reads another rater's answers"):
+        benches.open_bench(by=None, name="b", protocol="cpdscore_dialogue", corpus=small_corpus())
+
+
 def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
@@ -139,13 +144,13 @@ def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> No
     bench = bench_of(2)
     endpoint = endpoint_of(fake)
     draft = draft_of(bench, endpoint)
-    actions.run(by=None, draft=draft, targets=None)
+    actions.run(by=None, draft=draft, targets=2)
     finish()
     keeping.keep(by=None, draft=draft, name="kinder")
-    begin(bench.corpus, Judge(prompt="kinder", endpoint=endpoint))
+    begin(bench.corpus, Judge(prompt="kinder", endpoint=endpoint), split=bench.split, part="dev")
     finish()
-    assert sum(fake.requests.values()) == 2 * 6
-    assert Label.objects.count() == 2 * 6 * 6
+    assert sum(fake.requests.values()) == 6
+    assert Label.objects.count() == 6 * 6
 
 
 def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLLM) -> None:

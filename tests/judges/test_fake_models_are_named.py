@@ -18,7 +18,7 @@ from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-NAME = "fake-1 (fake model) cpdscore_detail"
+NAME = "fake-1 (fake model) cpdscore_detail without reference"
 
 
 def test_a_fake_model_s_name_says_so_and_no_other_does() -> None:
@@ -53,5 +53,5 @@ def test_a_judge_that_asks_a_real_model_is_not_called_fake(fake: FakeLLM) -> Non
     corpus = small_corpus(dialogues=1)
     run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint_of(fake, model="m-1")))
     finish()
-    assert run.rater.name == "m-1 cpdscore_detail"
+    assert run.rater.name == "m-1 cpdscore_detail without reference"
     assert not Call.objects.exclude(flags=[]).exists()

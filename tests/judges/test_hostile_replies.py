@@ -9,12 +9,12 @@ import pytest
 
 from annotation.records import Turn
 from judges.protocols import PROTOCOLS, Asking, Case, Unparseable
-from tests.judges.protocol_cases import behaviours_reply, case
+from tests.judges.protocol_cases import CASES, behaviours_reply, case
 
 SIZE = 200_000
 NO_TIME = 5.0
 """Processor seconds. Milliseconds are usual; a quadratic reader takes minutes for so many characters."""
-ASKING = [protocol for protocol in PROTOCOLS.values() if isinstance(protocol, Asking)]
+ASKING = list({(protocol.key, protocol.covers): protocol for protocol, _ in CASES}.values())
 HOSTILE = {
     "newlines": "\n" * SIZE,
     "carriage returns": "\r" * SIZE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
+from annotation.schemes import SCHEMES
 from annotation.text.cleaning import clean
 from annotation.text.views import DEFAULT, View
 from demo.fake_model.reading import request
@@ -26,9 +27,23 @@ from judges.protocols import PROTOCOLS, Asking, Case, Known, Prompt, Unparseable
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.protocols.cpdscore_simple import ASPECTS
 
-ASKING = [protocol for protocol in PROTOCOLS.values() if isinstance(protocol, Asking)]
-CASES = [(protocol, variant) for protocol in ASKING for variant in protocol.variants]
-NAMED = [f"{protocol.key} {variant}".strip() for protocol, variant in CASES]
+ASKED_OVER = ("comperdial_turn", "cocoeval_behaviours", "comperdial_dialogue")
+"""The schemes over which a protocol is tried that takes any scheme."""
+
+
+def cases() -> Iterator[tuple[Asking, str]]:
+    """Yield every protocol that asks a model with each of its variants."""
+    for protocol in PROTOCOLS.values():
+        for variant in protocol.variants if isinstance(protocol, Asking) else ():
+            if getattr(protocol, "takes_scheme", False):
+                yield from ((protocol.over(SCHEMES[key], variant), variant) for key in FITTING[variant])
+            else:
+                yield protocol, variant
+
+
+FITTING = {"json": ASKED_OVER, "line": ASKED_OVER, "expected": ASKED_OVER[:1]}
+CASES = list(cases())
+NAMED = [f"{protocol.key} {variant} {number}" for number, (protocol, variant) in enumerate(CASES)]
 SHOWS = tuple(
     sorted({*DEFAULT, "participants.aliases", "participants.extra", "metadata.setting", "metadata.notes"})
 )
@@ -188,8 +203,7 @@ def test_no_turn_can_be_forged(protocol: Asking, variant: str) -> None:
 
 
 def test_what_an_improving_model_is_shown_is_quoted_too() -> None:
-    protocol = ASKING[0]
-    variant = protocol.variants[0]
+    protocol, variant = CASES[0]
     before, known = protocol.wording(variant), protocol.known_variables(variant)
     prompts = []
     for text in (clean(EVERYTHING), "harmless"):
@@ -225,7 +239,11 @@ def test_tokens_of_chat_templates_are_shown_as_text(text: str, seen: str) -> Non
     assert clean(text) == seen
 
 
-@pytest.mark.parametrize(("protocol", "variant"), CASES, ids=NAMED)
+COPYING = [(protocol, variant) for protocol, variant in CASES if protocol.key != "rubric"]
+"""A rubric's reply may be a bare value, which may well stand in a text."""
+
+
+@pytest.mark.parametrize(("protocol", "variant"), COPYING)
 def test_a_reply_that_is_copied_from_what_was_shown_is_no_answer(protocol: Asking, variant: str) -> None:
     prompt = sent(protocol, variant, plain(protocol))
     body = {"model": "fake-1", "messages": prompt.messages()}

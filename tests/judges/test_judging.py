@@ -117,7 +117,9 @@ def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM)
     assert fake.requests.total() == 6 * len(dev)
     with pytest.raises(SplitRefused, match="it is fixed"):
         splits.draw(corpus=corpus, by=None, seed=1)
-    both = begin(corpus, judge)
+    both = rating.start(
+        by=None, plan=judge.plan(), selection=selection_of(corpus=corpus.name), open_test="the paper"
+    )
     finish()
     assert both.pk != run.pk
     assert fake.requests.total() == 6 * 4

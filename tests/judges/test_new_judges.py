@@ -13,7 +13,9 @@ from django.urls import reverse
 from annotation.models import Label
 from jobs.models import Call
 from judges.protocols.cocoeval_behaviours import KEYS
+from judges.rating.estimates import estimate
 from judges.rating.plans import Judge
+from judges.rating.selection import Selection
 from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -38,7 +40,7 @@ def test_planted_overall_scores_arrive_about_the_dialogue(
     told: dict[str, Any] = {f"{key}_explanation": f"why {key}" for key in scores}
     answering(monkeypatch, fake, '"collaborativeness": ...', lambda _: json.dumps(scores | told))
     corpus = small_corpus(dialogues=2)
-    begin(corpus, Judge("cocoeval_overall", endpoint=endpoint_of(fake)))
+    begin(corpus, Judge("cocoeval_overall", endpoint=endpoint_of(fake, model="m1")))
     finish()
     labels = Label.objects.filter(item__kind="dialogue")
     assert labels.count() == 4
@@ -52,14 +54,18 @@ def test_planted_overall_scores_arrive_about_the_dialogue(
 def test_one_behaviour_a_call_is_a_judge_of_its_own_with_the_same_labels(
     fake: FakeLLM, client: Client
 ) -> None:
-    corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake)
+    corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake, model="m1")
     whole = begin(corpus, Judge("cocoeval_behaviours", endpoint=endpoint))
-    apart = begin(corpus, Judge("cocoeval_behaviours", "one_behaviour", endpoint=endpoint))
+    one = Judge("cocoeval_behaviours", "one_behaviour", endpoint=endpoint)
+    asked = estimate(one, Selection(corpus))
+    assert asked is not None
+    assert asked.calls == 10
+    apart = begin(corpus, one)
     finish()
     assert whole.rater != apart.rater
     assert (whole.rater.name, apart.rater.name) == (
-        "fake-1 cocoeval_behaviours",
-        "fake-1 cocoeval_behaviours one behaviour",
+        "m1 cocoeval_behaviours",
+        "m1 cocoeval_behaviours one behaviour",
     )
     assert sorted(apart.calls.values_list("part", flat=True)) == sorted(KEYS)
     said = [
@@ -76,7 +82,7 @@ def test_one_behaviour_a_call_is_a_judge_of_its_own_with_the_same_labels(
 
 
 def test_a_dialogue_is_scored_on_top_of_the_scores_of_its_turns(fake: FakeLLM) -> None:
-    corpus, endpoint = factories.corpus(), endpoint_of(fake)
+    corpus, endpoint = factories.corpus(), endpoint_of(fake, model="m1")
     dialogue = factories.dialogue(corpus, "d", turns=4)
     texts = ["{quality 2} {interaction 2.5} a", "{quality 4} b", "{quality 3} c"]
     lines = [{"text": text, "at": at} for at, text in enumerate(texts, start=1)]
@@ -94,11 +100,11 @@ def test_a_dialogue_is_scored_on_top_of_the_scores_of_its_turns(fake: FakeLLM) -
         ("final", 2.75, ""),
     }
     assert run.calls.get().flags == []
-    assert run.rater.name == f"fake-1 cpdscore_dialogue disregard on {below.rater.name}"
+    assert run.rater.name == f"m1 cpdscore_dialogue disregard on {below.rater.name}"
 
 
 def test_where_a_turn_has_no_score_the_dialogue_has_none_and_nothing_is_asked(fake: FakeLLM) -> None:
-    corpus, endpoint = small_corpus(dialogues=1, turns=2), endpoint_of(fake)
+    corpus, endpoint = small_corpus(dialogues=1, turns=2), endpoint_of(fake, model="m1")
     below = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint))
     finish()
     factories.continuation(corpus.dialogues.get(), "later", system="y", turns=[{"text": "a"}])

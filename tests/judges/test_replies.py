@@ -15,6 +15,7 @@ from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.prompt import Token
 from judges.protocols import PROTOCOLS
+from judges.rating.failures import by_kind, in_corpus
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -193,3 +194,18 @@ def test_the_strictest_form_that_a_server_takes_is_found_out_once(
     begin(corpus, Judge("cocoeval_behaviours", endpoint=endpoint, parameters={"seed": 1}))
     finish()
     assert len(fake.arrivals) == requests + 3, "another slice of work knows, too"
+
+
+@pytest_db
+def test_a_report_can_say_why_answers_lack(fake: FakeLLM) -> None:
+    answers(fake, said(ended="length"))
+    endpoint = endpoint_of(fake)
+    whole = begin(small_corpus(dialogues=1), Judge("cocoeval_behaviours", endpoint=endpoint))
+    single = begin(small_corpus(dialogues=2), Judge("cpdscore_detail", endpoint=endpoint))
+    finish()
+    turns = list(single.calls.values_list("item", flat=True))
+    assert by_kind(single.rater, turns[:3]) == {"truncated": 3}
+    assert in_corpus(single.corpus, [single.rater_id, whole.rater_id]) == {single.rater_id: {"truncated": 12}}
+    first = whole.calls.get().continuation.items.filter(kind="turn").values_list("pk", flat=True)[:2]
+    assert by_kind(whole.rater, list(first)) == {"truncated": 2}
+    assert by_kind(whole.rater, turns) == {}

@@ -51,6 +51,7 @@ RESEARCHERS = _names(
     "bench-versions bench-checks adjudication withdraw-adjudication",
     "api-benches api-bench api-try-draft api-draft api-draft-act api-bench-disagreements api-bench-marks",
     "api-bench-versions api-bench-checks api-adjudication api-withdraw-adjudication",
+    "bench-searches bench-search search-act api-bench-searches api-bench-search api-search-act",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",

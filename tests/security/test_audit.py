@@ -51,6 +51,7 @@ PASSED_ON = {
     "calibration.plans.job.start": "actions.start",
     "calibration.studies.job.report_or_job": "studies.compute",
     "calibration.studies.job.start": "actions.start",
+    "calibration.searches.actions.adopt": "prompts.adopt",
     "calibration.workbench.checks.start": "actions.run",
     "jobs.many_calls.cancel": "runs.stop",
     "jobs.many_calls.retry": "runs.retry_failed",
@@ -125,6 +126,19 @@ def _study(by: User) -> Any:
     return actions.automatic(corpus=_world().corpus)
 
 
+def _judge() -> Any:
+    from annotation.models import Rater
+
+    return Rater.objects.create(kind="judge", name="a judge", spec={"protocol": "rules_baseline"})
+
+
+def _test_part(by: User) -> Any:
+    from judges.rating.selection import Selection
+
+    split = _split(by)
+    return Selection(split.corpus, split=split, part="test")
+
+
 def _split_study(by: User) -> Any:
     from calibration.studies import actions
 
@@ -141,6 +155,12 @@ def _run(by: User) -> Any:
     from judges.rating import actions
 
     return actions.start(by=by, **_metric_run())
+
+
+def _paused(by: User) -> Any:
+    from jobs import runs
+
+    return runs.pause(by=by, run=_run(by))
 
 
 def _metric_run() -> dict[str, Any]:
@@ -281,6 +301,53 @@ def _waiting(by: User) -> Any:
     return marks.send_to_adjudication(by=None, mark=_mark(by))
 
 
+def _proposal() -> Any:
+    from judges.prompt_versions import actions
+
+    first = _prompt()
+    wording = _wording("$notice", "$response, anew")
+    return actions.propose(by=None, prompt=first.prompt, wording=wording, parent="")
+
+
+def _search_fields(by: User) -> dict[str, Any]:
+    from annotation.corpora import splits
+    from annotation.labels import raters
+    from annotation.models import Item, Label, Occasion
+    from judges.drafts import benches
+    from judges.prompt_versions import finding
+    from tests import factories
+
+    corpus = factories.corpus()
+    for number in range(14):
+        factories.continuation(factories.dialogue(corpus, f"d{number}", turns=1), "c", system="x", turns=1)
+    splits.draw(corpus=corpus, by=None)
+    bench = benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
+    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    for item in Item.objects.filter(corpus=corpus, kind="turn"):
+        Label.objects.create(
+            item=item,
+            question_id=bench.questions["overall"],
+            rater=person,
+            occasion=Occasion.IMPORTED,
+            number=3,
+        )
+    endpoint = _endpoint(by)
+    version = finding.find("cpdscore_simple_without_reference")
+    return {"bench": bench, "version": version, "name": "mine", "endpoint": endpoint, "improver": endpoint}
+
+
+def _search(by: User) -> Any:
+    from calibration.searches import actions
+
+    return actions.start(by=None, **_search_fields(by))
+
+
+def _cancelled_search(by: User) -> Any:
+    from calibration.searches import actions
+
+    return actions.cancel(by=None, search=_search(by))
+
+
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "annotation.campaigns.actions.create": lambda by: {
         "name": "new",
@@ -296,6 +363,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "user": by,
     },
     "annotation.campaigns.actions.set_guidelines": lambda by: {"campaign": _campaign(by), "text": "Read."},
+    "annotation.corpora.openings.open_for": lambda by: {
+        "split": _split(by),
+        "raters": [_judge()],
+        "reason": "the paper",
+    },
     "annotation.corpora.splits.draw": lambda by: {"corpus": _world().corpus},
     "annotation.corpora.splits.fix": lambda by: {"split": _split(by)},
     "annotation.corpora.splits.open_test": lambda by: {"split": _split(by), "purpose": "the paper"},
@@ -345,9 +417,13 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "fields": {"name": "new", "base_url": "https://example.org/v1", "model": "m"}
     },
     "jobs.endpoints.actions.ask_for_test": lambda by: {"endpoint": _endpoint(by)},
+    "jobs.endpoints.actions.retire": lambda by: {"name": _endpoint(by).name},
     "jobs.runs.cancel": lambda by: {"run": _run(by)},
     "jobs.runs.retry_failed": lambda by: {"run": _run(by)},
     "jobs.runs.stop": lambda by: {"run": _run(by)},
+    "jobs.runs.pause": lambda by: {"run": _run(by)},
+    "jobs.runs.resume": lambda by: {"run": _paused(by)},
+    "jobs.runs.set_caps": lambda by: {"run": _run(by), "caps": {"cap_calls": None}},
     "judges.prompt_versions.actions.create": lambda by: _prompt_fields(),
     "judges.prompt_versions.actions.add_version": lambda by: {
         "prompt": _prompt().prompt,
@@ -356,6 +432,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.prompt_versions.actions.archive": lambda by: {"prompt": _prompt().prompt},
     "judges.prompt_versions.actions.delete": lambda by: {"version": _prompt()},
     "judges.rating.actions.start": lambda by: _metric_run(),
+    "judges.rating.openings.open_or_refuse": lambda by: {
+        "rater": _judge(),
+        "selection": _test_part(by),
+        "reason": "the paper",
+    },
     "calibration.workbench.marks.mark": _disagreement,
     "calibration.workbench.marks.send_to_adjudication": lambda by: {"mark": _mark(by)},
     "calibration.workbench.marks.withdraw": lambda by: {"row": _waiting(by)},
@@ -368,6 +449,15 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": _split(by).corpus,
     },
     "judges.drafts.keeping.keep": lambda by: {"draft": _draft(by)},
+    "judges.prompt_versions.actions.adopt": lambda by: {"version": _proposal()},
+    "judges.prompt_versions.actions.propose": lambda by: {
+        "prompt": _prompt().prompt,
+        "wording": _wording("$notice", "$response"),
+        "parent": "mine@1",
+    },
+    "calibration.searches.actions.start": _search_fields,
+    "calibration.searches.actions.cancel": lambda by: {"search": _search(by)},
+    "calibration.searches.actions.resume": lambda by: {"search": _cancelled_search(by)},
 }
 """Each action of the product, with what it is tried with."""
 

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
 from calibration.management import benches as named
+from calibration.management import searches
 from calibration.models import ForAdjudication
 from calibration.workbench import as_json, checks, exporting, marks
 from calibration.workbench.differences import differences
@@ -20,7 +21,7 @@ from jobs.endpoints.actions import sync_environment
 from jobs.errors import JobError
 from jobs.models import Run
 from judges.drafts import actions, benches, estimating, keeping
-from judges.drafts.beginning import begun_from, parent_of, wording_from
+from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
 from judges.models import Bench, Draft
 from judges.rating.driving import Drive
 from judges.rating.lookup import endpoint_named, selection_of
@@ -37,7 +38,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the subcommands."""
-        named.add_options(parser)
+        searches.add_options(named.add_options(parser))
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what was asked; exit with one line on a mistake."""
@@ -75,7 +76,7 @@ class Command(DatabaseCommand):
             wording=wording_from(bench, begin, named.texts_of(options)),
             variant=start["variant"] if options["variant"] is None else options["variant"],
             endpoint=endpoint_named(options["endpoint"]),
-            options={name: options[name] for name in ("temperature", "max_tokens", "budget")},
+            options=options_of(options),
             parent=parent_of(bench, begin),
         )
         targets = None if options["items"] == "all" else int(options["items"])
@@ -154,3 +155,9 @@ class Command(DatabaseCommand):
             marks.withdraw(by=None, row=row)
         for one in as_json.waiting(list(marks.waiting())):
             self._say(one)
+
+    def _propose(self, options: dict[str, Any]) -> None:
+        self._say(searches.propose(options))
+
+    def _proposals(self, options: dict[str, Any]) -> None:
+        self._say(searches.proposals(options))

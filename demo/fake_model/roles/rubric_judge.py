@@ -1,57 +1,117 @@
-"""Any scheme's questions, about a turn or a continuation: the reply's form says which, with their values."""
+"""Any scheme's questions, about a turn or a continuation: the prompt says which, and in which form."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from demo.fake_model import truth
 from demo.fake_model.mind import Mind
+from demo.fake_model.questions import Question, listed, questions
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
-from demo.fake_model.roles.behaviour_judge import behaviours
+from demo.fake_model.roles.behaviour_judge import MARKED, behaviours, only_behaviours
 from demo.fake_model.roles.overall_judge import SCORES
-from demo.fake_model.schema import Values, questions
 
 _WHY = "_explanation"
+_ENTRIES = re.compile(r'"([\w-]+)": \[\{(.*?)\}')
+_NAME = re.compile(r'"([\w-]+)"\s*:')
 YES_OR_NO = ((0, 1), (False, True), ("no", "yes"))
+MIDDLE = 3
 
 
 class RubricJudge(Role):
     """Reads `{question_key 4}` or `{question_key value}` in what is judged, or `{quality 4}` laid over the
-    values. A yes-or-no question is answered yes where `{question_key}` is planted."""
+    values. A yes-or-no question is answered yes where `{question_key}` is planted.
+
+    The reply is one value on a line, a JSON object, or one with an entry for every numbered turn.
+    """
 
     key = "rubric_judge"
-    title = "any questions, by a JSON schema"
+    title = "any questions, listed under their keys or in a JSON schema"
 
     def recognises(self, request: Request) -> bool:
-        """Something that is judged, and a schema whose fields have values, other than the judges' above."""
+        """Something that is judged, and questions with values, other than the judges' above."""
+        if judged(request) is None or request.improves or request.score_lines:
+            return False
         asked = {name.removesuffix(_WHY) for name in request.fields}
-        return (
-            not request.improves
-            and judged(request) is not None
-            and bool(questions(request))
-            and not behaviours(request)
-            and asked != set(SCORES)
-        )
+        return bool(asked_for(request)) and not only_behaviours(request) and asked != set(SCORES)
 
     def answer(self, request: Request, mind: Mind) -> Answer:
-        """Return a value for every field that has some, and a sentence for every other text."""
-        text, values = judged(request) or "", questions(request)
+        """Return the one value on a line, or a JSON object with every field that is asked for."""
+        known, text = asked_for(request), judged(request) or ""
+        if not request.fields:
+            value = answered(mind, next(iter(known.values())), text)
+            return Answer(lines=[f"{int(value) if isinstance(value, bool) else value}"])
+        name, inner = entries(request)
+        outer = [field for field in request.fields if field != name and field not in inner]
         reply: dict[str, Any] = {}
-        for name in request.fields:
-            reply[name] = answered(mind, name, text, values[name]) if name in values else "as it says"
-        return Answer(reply)
+        for field in outer:
+            if field in request.fields and field.removesuffix(MARKED) in behaviours(request):
+                reply[field] = marked(request, mind, field.removesuffix(MARKED))
+        reply |= filled([field for field in outer if field not in reply], known, mind, text)
+        if name:
+            reply[name] = [self._entry(turn.number, turn.text, inner, reply, known, mind)
+                           for turn in request.numbered()]  # fmt: skip
+        return Answer({field: reply[field] for field in request.fields if field in reply})
+
+    @staticmethod
+    def _entry(
+        number: int | None,
+        text: str,
+        inner: list[str],
+        marks: dict[str, Any],
+        known: dict[str, Question],
+        mind: Mind,
+    ) -> dict[str, Any]:
+        beside = {
+            field.removesuffix(MARKED): int(number in turns)
+            for field, turns in marks.items()
+            if field.endswith(MARKED) and isinstance(turns, list)
+        }
+        return {inner[0]: number} | filled(inner[1:], known, mind, text, beside)
 
 
-def answered(mind: Mind, question: str, text: str, values: Values) -> Any:
-    """Return the answer to a question about a text, one of its values."""
+def filled(
+    fields: list[str],
+    known: dict[str, Question],
+    mind: Mind,
+    text: str,
+    beside: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a value for every field that has some, null for one that is not asked, and a sentence for every
+    other text."""
+    reply: dict[str, Any] = {}
+    for name in fields:
+        question = known.get(name)
+        if question is None:
+            reply[name] = "as it says"
+        elif not question.is_asked({**(beside or {}), **reply}):
+            reply[name] = None
+        else:
+            reply[name] = answered(mind, question, text)
+    return reply
+
+
+def answered(mind: Mind, question: Question, text: str) -> Any:
+    """Return the answer to a question about a text."""
+    key, values = question.key, question.values
+    if question.in_words:
+        return truth.value(text, key) or "as it says"
+    if not values:
+        told = truth.number(text, key)
+        return MIDDLE if told is None else told
     if values in YES_OR_NO:
-        told = truth.value(text, question)
-        planted = truth.shows(text, question) and told not in ("no", "False", "false")
-        return values[mind.yes_or_no(question, text, planted)]
+        told_yes = truth.shows(text, key) and truth.value(text, key) not in ("no", "False", "false")
+        return values[mind.yes_or_no(key, text, told_yes)]
     if all(isinstance(value, str) for value in values):
-        return mind.choose(question, text, values)
-    return mind.score(question, text, values)
+        return mind.choose(key, text, values)
+    return mind.score(key, text, values)
+
+
+def marked(request: Request, mind: Mind, key: str) -> list[int | None]:
+    """Return the numbers of the turns that are seen to show a behaviour."""
+    return [turn.number for turn in request.numbered() if mind.sees(key, turn.text)]
 
 
 def judged(request: Request) -> str | None:
@@ -61,3 +121,21 @@ def judged(request: Request) -> str | None:
     if request.block("TURNS") is None:
         return None
     return "\n".join(turn.text for turn in request.numbered())
+
+
+def asked_for(request: Request) -> dict[str, Question]:
+    """Return the questions that are asked, by key: as the text lists them, else as the schema has them."""
+    schema = {key: Question(key, values) for key, values in questions(request).items()}
+    return {**schema, **listed(request)}
+
+
+def entries(request: Request) -> tuple[str, list[str]]:
+    """Return the name of the list that has an entry for every turn, and the fields of an entry."""
+    if request.schema is not None:
+        for name, field in request.schema.get("properties", {}).items():
+            inner = field.get("items", {}).get("properties") if isinstance(field, dict) else None
+            if inner:
+                return str(name), list(inner)
+    elif found := _ENTRIES.search(request.instruction):
+        return found[1], _NAME.findall(found[2])
+    return "", []

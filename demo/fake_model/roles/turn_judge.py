@@ -6,9 +6,9 @@ import re
 
 from demo.fake_model.errors import fold
 from demo.fake_model.mind import Mind
+from demo.fake_model.questions import listed
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
-from demo.fake_model.schema import questions
 
 KNOWN = (
     "humanness",
@@ -38,7 +38,7 @@ class TurnJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """A block RESPONSE, and lines of scores as reply."""
-        return request.shows("RESPONSE") and not questions(request) and bool(asked_for(request))
+        return request.shows("RESPONSE") and bool(asked_for(request))
 
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return the lines that are asked for, with an explanation first where one is."""
@@ -51,5 +51,7 @@ class TurnJudge(Role):
 
 def asked_for(request: Request) -> tuple[str, ...]:
     """Return the names of the scores that a prompt asks for."""
+    if request.score_lines or request.fields or listed(request):
+        return request.score_lines
     said = fold(request.instruction)
-    return request.score_lines or tuple(name for name in KNOWN if re.search(rf"\b{name}\b", said))
+    return tuple(name for name in KNOWN if re.search(rf"\b{name}\b", said))

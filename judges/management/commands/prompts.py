@@ -22,7 +22,6 @@ from judges.prompt_versions import actions, difference, files, finding, listing,
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import RULES, Pick
 from judges.prompt_versions.tree import MOST_BYTES
-from judges.protocols import PROTOCOLS
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.plans import Judge
 
@@ -198,7 +197,7 @@ class Command(DatabaseCommand):
             parameters=parameters_told(options),
             budget=options["budget"],
         )
-        corpus, covers = corpus_named(options["corpus"]), PROTOCOLS[version.protocol].covers
+        corpus, covers = corpus_named(options["corpus"]), judge.asks().covers
         key = options["item"]
         item = requests.item_of(corpus, key, covers) if key else requests.any_item(corpus, covers)
         found = requests.requests(judge, item)

@@ -44,6 +44,12 @@ class Command(RunCommand):
             help="a version of a prompt, with its protocol and variant",
         )
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
+        parser.add_argument(
+            "--scheme",
+            default="",
+            metavar="KEY[@VERSION]",
+            help="whose questions a rubric asks; over a campaign its own by default",
+        )
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
         parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
         parser.add_argument(
@@ -118,6 +124,7 @@ class Command(RunCommand):
             options["budget"],
             needs=_needs(options["need"]),
             prompt=options["prompt"],
+            scheme=options["scheme"],
         )
         return judge, selection
 

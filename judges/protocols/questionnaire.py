@@ -1,0 +1,108 @@
+"""Any scheme's questions in a prompt: how they are said, and which are asked after which answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from annotation.schemes.base import QuestionDefinition
+from annotation.text.cleaning import clean, one_line
+from judges.protocols.scales import scale_lines, shown
+
+HELP = {
+    "definition": "Definition",
+    "example": "Example",
+    "not_this": "Not this",
+    "keep_in_mind": "Keep in mind",
+}
+"""The parts of a question's help, in the order in which they are said."""
+
+
+def is_tag(question: QuestionDefinition) -> bool:
+    """Whether it is one mark of several that stand together: left untouched, it means no."""
+    return question.level == "binary" and bool(question.group)
+
+
+def is_shown(question: QuestionDefinition, answers: Mapping[str, Any]) -> bool:
+    """Whether a question is asked, given the answers to the questions before it."""
+    if question.show_if is None:
+        return True
+    value = answers.get(question.show_if["question"])
+    if not isinstance(value, int | float):
+        return False
+    return bool(question.show_if.get("min", -math.inf) <= value <= question.show_if.get("max", math.inf))
+
+
+def must_answer(question: QuestionDefinition, tags: Iterable[str]) -> bool:
+    """Whether a question that is asked needs an answer: it is required, or says what a mark stands for."""
+    explains = question.level == "text" and (question.show_if or {}).get("question") in set(tags)
+    return question.required or explains
+
+
+def told(
+    questions: Iterable[QuestionDefinition], *, conditions: bool = True, marks: Collection[str] = ()
+) -> str:
+    """Return questions as a prompt says them: wording, help, values and when each is asked.
+
+    Those of one group stand under its name. Without `conditions` nothing is said of leaving answers out.
+    `marks` are the keys of those that are answered by naming turns, so they have no values.
+    """
+    blocks: list[str] = []
+    group = ""
+    for question in questions:
+        if question.group != group and question.group:
+            name = one_line(question.group)
+            blocks.append(name if name[-1:] in ".:?!" else f"{name}:")
+        group = question.group
+        values = [] if question.key in marks else values_told(question)
+        when = _conditions(question) if conditions else []
+        blocks.append("\n".join([*_lines(question), *values, *when]))
+    return "\n\n".join(blocks)
+
+
+def _lines(question: QuestionDefinition) -> list[str]:
+    lines = [f"{one_line(question.key)}: {one_line(question.wording)}"]
+    for part, name in HELP.items():
+        if text := question.help.get(part):
+            first, *rest = clean(text).strip().split("\n")
+            lines += [f"{name}: {first}", *(f"  {line}" for line in rest)]
+    return lines
+
+
+def values_told(question: QuestionDefinition) -> list[str]:
+    """Return what may be answered, in lines."""
+    if question.level == "text":
+        return ["Answer in words."]
+    if not question.values:
+        what = "a short text" if question.level == "nominal" else "a number, decimals allowed"
+        ends = [f"- {shown_key(key)}: {one_line(text)}" for key, text in question.anchors.items()]
+        return [f"Answer with {what}{', at least 0' if question.level == 'ratio' else ''}.", *ends]
+    if question.anchors or question.level != "binary":
+        return scale_lines(question) if question.anchors else [_listed(question)]
+    yes = question.positive if question.positive is not None else question.values[-1]
+    return [f"- {shown(value)}: {'yes' if value == yes else 'no'}" for value in question.values]
+
+
+def shown_key(key: Any) -> str:
+    """Return the value that an anchor words, which a stored scheme has as a text."""
+    return one_line(str(key))
+
+
+def _listed(question: QuestionDefinition) -> str:
+    return f"One of: {', '.join(shown(value) for value in question.values)}"
+
+
+def _conditions(question: QuestionDefinition) -> list[str]:
+    lines = []
+    if (when := question.show_if) is not None:
+        ends = [
+            f"at {most} {when[end]:g}" for end, most in (("min", "least"), ("max", "most")) if end in when
+        ]
+        place = (
+            f"{one_line(when['question'])} is {' and '.join(ends)}" if ends else "the one before is answered"
+        )
+        lines.append(f"Asked only where {place}; else null.")
+    elif not question.required:
+        lines.append("May be left out: then null.")
+    return lines

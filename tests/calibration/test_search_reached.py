@@ -1,0 +1,98 @@
+"""A search is started, watched, cancelled and adopted from a page, over HTTP and by command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from calibration.models import Search
+from calibration.searches import actions
+from tests.calibration.test_searches import searched, work
+from tests.fake_llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeLLM]:
+    with FakeLLM() as server:
+        yield server
+
+
+def test_pages_and_api_show_a_search_and_adopt_its_proposal(fake: FakeLLM, researcher: Client) -> None:
+    search = searched(fake, rounds=1, clusters=14)
+    place = [search.bench_id, search.pk]
+    page = researcher.get(reverse("bench-search", args=place)).content.decode()
+    assert "searching" in page
+    assert 'hx-trigger="every 3s"' in page
+    work()
+    page = researcher.get(reverse("bench-search", args=place)).content.decode()
+    assert "Adopt mine@2" in page
+    assert "not adopted" in page
+    assert "every 3s" not in page
+    found = researcher.get(reverse("api-bench-search", args=place)).json()
+    assert (found["state"], found["from"], found["prompt"]) == (
+        "done",
+        "cpdscore_simple_without_reference@1",
+        "mine",
+    )
+    first, second = found["texts"]
+    assert (second["version"], second["parent"], second["adopted"]) == ("mine@2", 0, False)
+    assert second["cases"]
+    assert first["held_back"][0]["difference"] is None
+    adopt = researcher.post(reverse("search-act", args=[*place, "adopt"]), {"text": "1"})
+    assert adopt.status_code == 302
+    again = researcher.post(
+        reverse("api-search-act", args=[*place, "adopt"]),
+        json.dumps({"text": 1}),
+        content_type="application/json",
+    )
+    assert again.status_code == 400
+    assert "not a proposal that waits" in again.content.decode()
+    assert "Search" in researcher.get(reverse("bench-searches", args=place[:1])).content.decode()
+    unknown = reverse("search-act", args=[*place, "explode"])
+    assert researcher.post(unknown).status_code == 404
+
+
+def test_the_form_says_what_is_wrong_and_starts_a_search(fake: FakeLLM, researcher: Client) -> None:
+    search = searched(fake, clusters=14)
+    actions.cancel(by=None, search=search)
+    address = reverse("bench-searches", args=[search.bench_id])
+    fields = {
+        "begin": "cpdscore_simple_without_reference@1",
+        "name": "",
+        "endpoint": search.endpoint_id,
+        "improver": search.improver_id,
+        "rounds": 3,
+        "few": 4,
+        "most_calls": 100,
+        "seed": 0,
+    }
+    refused = researcher.post(address, fields)
+    assert refused.status_code == 422
+    assert "name the prompt that the proposals go to" in refused.content.decode()
+    assert researcher.post(address, fields | {"rounds": 0}).status_code == 422
+    started = researcher.post(address, fields | {"name": "another"})
+    assert started.status_code == 302
+    assert Search.objects.count() == 2
+
+
+def test_the_command_brings_a_search_to_its_end(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:
+    search = searched(fake, clusters=14)
+    actions.cancel(by=None, search=search)
+    options = ["bench", "--from", "mine", "--endpoint", "fake", "--improver", "improver", "--rounds", "1"]
+    call_command("workbench", "propose", *options)
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (found["state"], found["from"], len(found["texts"])) == ("done", "mine@1", 2)
+    call_command("workbench", "proposals", str(found["id"]), "--adopt", "1")
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["texts"][1]["adopted"] is True
+    with pytest.raises(CommandError, match="There is no search 99999"):
+        call_command("workbench", "proposals", "99999")
+    with pytest.raises(CommandError, match="is not an amount of money"):
+        call_command("workbench", "propose", *options, "--most-cost", "much")

@@ -1,0 +1,140 @@
+"""The forms of the workbench's pages: trying, confirming, marking, keeping, throwing away, checking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.models import Label
+from calibration.models import ForAdjudication, Mark
+from judges.models import Bench, Draft
+from tests import factories
+from tests.calibration.workbench_world import OWN, PROTOCOL, rated_bench, tried
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import endpoint_of, finish, small_corpus
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeLLM]:
+    with FakeLLM() as server:
+        server.model.noise = 0.9
+        yield server
+
+
+@pytest.fixture
+def rea(client: Client) -> Client:
+    client.force_login(factories.user("rea", researcher=True))
+    return client
+
+
+def post(rea: Client, address: str, **form: Any) -> str:
+    response = rea.post(address, form, follow=True)
+    assert response.status_code == 200, response.content
+    return str(response.content.decode())
+
+
+def text_of(endpoint: int, **form: Any) -> dict[str, Any]:
+    user = f"{OWN.user}\r\n\r\nBe kind."
+    return {
+        "base": "",
+        "system": OWN.system,
+        "user": user,
+        "form": "",
+        "variant": "without_reference",
+        "endpoint": endpoint,
+        "samples": 1,
+        "items": "5",
+    } | form
+
+
+def test_a_corpus_without_a_split_is_offered_one_and_then_a_bench(rea: Client) -> None:
+    corpus = small_corpus(4)
+    address = f"/workbench/new/?corpus={corpus.pk}"
+    assert "Draw a split" in rea.get(address).content.decode()
+    assert "Open the bench" in post(rea, address, act="draw")
+    page = post(rea, address, act="open", name="mine", protocol=PROTOCOL, seed=3)
+    assert "Try the text on five turns" in page
+    assert Bench.objects.get().seed == 3
+    again = rea.post(address, {"act": "open", "name": "mine", "protocol": PROTOCOL, "seed": 3})
+    assert (again.status_code, b"already a bench" in again.content) == (422, True)
+
+
+def test_the_first_time_at_an_endpoint_is_confirmed_and_then_five_are_sent_at_once(
+    rea: Client, fake: FakeLLM
+) -> None:
+    bench, endpoint = rated_bench(), endpoint_of(fake)
+    address = f"/workbench/{bench.pk}/"
+    asked = post(rea, address, **text_of(endpoint.pk))
+    assert "goes to 127.0.0.1" in asked
+    assert "Send and try" in asked
+    assert Draft.objects.get().targets == 0
+    page = post(rea, address, **text_of(endpoint.pk, confirmed="yes"))
+    assert "0 of 5" in page
+    assert 'hx-trigger="every 2s"' in page
+    finish()
+    assert "\r" not in Draft.objects.get().text.user
+    panel = rea.get(f"{address}drafts/1/").content.decode()
+    assert "5 of 5" in panel
+    assert "hx-trigger" not in panel
+    assert "Agreement so far" in panel
+    assert "0 of 5" in post(rea, address, **text_of(endpoint.pk, system="Other. $notice"))
+    many = post(rea, address, **text_of(endpoint.pk, system="More. $notice", items="all"))
+    assert "Send and try" in many
+
+
+def test_an_answer_is_marked_taken_back_and_sent_on(rea: Client, fake: FakeLLM) -> None:
+    bench = rated_bench()
+    tried(bench, fake)
+    address = f"/workbench/{bench.pk}/disagreements/"
+    page = rea.get(address)
+    one = page.context["rows"][0]["one"]
+    form = {"judged": "draft-1", "item": one.item, "question": one.sheet.question.id, "note": "seen"}
+    marked = post(rea, f"/workbench/{bench.pk}/mark/", **form, verdict="people_wrong")
+    assert "1 people wrong" in marked
+    assert "To adjudication" in marked
+    assert "waits for adjudication" in post(rea, f"/workbench/{bench.pk}/mark/", **form, verdict="adjudicate")
+    assert "seen" in rea.get("/adjudication/").content.decode()
+    post(rea, f"/adjudication/{ForAdjudication.objects.get().pk}/withdraw/")
+    assert "Nothing waits" in rea.get("/adjudication/").content.decode()
+    assert "0 people wrong" in post(rea, f"/workbench/{bench.pk}/mark/", **form, verdict="withdrawn")
+    assert Mark.objects.count() == 2
+    assert rea.get(f"/workbench/{bench.pk}/marks.csv").content.decode().count("\n") == 1
+    assert rea.get(f"/workbench/{bench.pk}/marks.xlsx").status_code == 404
+
+
+def test_a_draft_is_kept_or_thrown_away_and_says_what_is_refused(rea: Client, fake: FakeLLM) -> None:
+    bench = rated_bench()
+    tried(bench, fake, targets=5)
+    people = Label.objects.count()
+    act = f"/workbench/{bench.pk}/drafts/1/"
+    assert "cannot be a prompt" in post(rea, f"{act}keep/", name="a/b")
+    assert "Kept as kinder@1" in post(rea, f"{act}keep/", name="kinder")
+    assert Label.objects.count() == people + 30
+    assert "was kept as kinder@1 and stays" in post(rea, f"{act}discard/")
+    tried(bench, fake, OWN, targets=5)
+    assert "stays counted as tried" in post(rea, f"/workbench/{bench.pk}/drafts/2/discard/")
+    assert rea.post(f"{act}explode/").status_code == 404
+    page = rea.get(f"/workbench/{bench.pk}/versions/").content.decode()
+    assert "kinder@1" in page
+    assert "draft 2" not in page
+
+
+def test_a_check_says_what_it_takes_and_then_what_it_found(rea: Client, fake: FakeLLM) -> None:
+    bench = rated_bench()
+    tried(bench, fake, targets=5)
+    address = f"/workbench/{bench.pk}/checks/"
+    told = post(rea, address, draft=1, check="rewordings")
+    assert "15 calls" in told
+    post(rea, address, draft=1, check="rewordings", confirmed="yes")
+    finish()
+    page = rea.get(f"{address}?draft=1").content.decode()
+    assert "in other words, lists indented and starred" in page
+    assert "what was changed" in page
+    assert "fewer than two worked examples" in post(rea, address, draft=1, check="examples")
+    own = rea.get(f"{address}?draft=1&own=secret-model").content.decode()
+    assert "none of another" in own
