@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from jobs.api.parameter_fields import given_parameters, parameter_fields
 from judges.prompt_versions.picking import MOST_SHOWN, RULES
 from judges.prompt_versions.tree import MOST_BYTES
 from judges.protocols.wording import LONGEST
@@ -146,17 +147,19 @@ class AskSerializer(serializers.Serializer[Any]):
         required=False, default="", allow_blank=True, help_text="The item's key; any item of dev without one."
     )
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-    temperature = serializers.FloatField(
-        required=False, default=None, allow_null=True, min_value=0, max_value=2
-    )
-    max_tokens = serializers.IntegerField(
-        required=False, default=None, allow_null=True, min_value=1, max_value=LARGEST
-    )
     budget = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=LARGEST
     )
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     needs = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check the parameters against each other."""
+        return attrs | {"parameters": given_parameters(attrs)}
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields above, and one for each sampling parameter."""
+        return super().get_fields() | parameter_fields()
 
 
 class RequestSerializer(serializers.Serializer[Any]):

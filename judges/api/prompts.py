@@ -26,7 +26,7 @@ from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import Pick
 from judges.protocols import Wording
 from judges.rating.lookup import corpus_named, endpoint_named
-from judges.rating.plans import Judge, settings_of_judge
+from judges.rating.plans import Judge
 
 NUMBER = OpenApiParameter("number", int, description="a version; the newest by default")
 DOWNLOAD = file_answers([media for _, media in files.FORMS.values()])
@@ -246,7 +246,8 @@ def asked(request: Request) -> Response:
             endpoint=endpoint_named(data["endpoint"]) if data["endpoint"] else None,
             shows=tuple(data["shows"]),
             needs=data["needs"],
-            **settings_of_judge({name: data[name] for name in ("temperature", "max_tokens", "budget")}),
+            parameters=data["parameters"],
+            budget=data["budget"],
         )
         corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
         key = data["item"]

@@ -7,7 +7,9 @@ from typing import Any
 from django import forms
 
 from annotation.models import Corpus
+from jobs.endpoints.parameters import PARAMETERS
 from jobs.models import Endpoint
+from jobs.pages.parameter_fields import check_together, parameter_fields
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
 from judges.prompt_versions.tree import MOST_BYTES
@@ -175,13 +177,27 @@ class RequestForm(forms.Form):
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.filter(active=True).order_by("name"), required=False, empty_label="none yet"
     )
-    temperature = forms.FloatField(required=False, min_value=0, max_value=2)
-    max_tokens = forms.IntegerField(
-        required=False, min_value=1, max_value=2**31 - 1, label="Most tokens of a reply"
-    )
     budget = forms.IntegerField(
         required=False, min_value=LEAST_BUDGET, max_value=2**31 - 1, label="Most characters of a prompt"
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields.update(parameter_fields())
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters against each other."""
+        data = super().clean() or {}
+        check_together(self, data)
+        return data
+
+    def parameters(self) -> list[forms.BoundField]:
+        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
+        return [self[name] for name in (*PARAMETERS, "budget")]
+
+    def parameters_told(self) -> bool:
+        """Whether any of them is filled in or wrong."""
+        return any(field.errors or field.value() for field in self.parameters())
 
 
 class ImportForm(forms.Form):

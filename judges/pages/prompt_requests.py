@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.models import Campaign, Corpus
 from config.permissions import researcher_only
 from jobs.errors import JobError
+from jobs.pages.parameter_fields import given_parameters
 from judges.errors import JudgeError
 from judges.pages.forms import JudgeForm
 from judges.pages.prompt_forms import EditorForm, NewPromptForm, RequestForm
@@ -23,7 +24,7 @@ from judges.prompt_versions import finding, requests
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.requests import Request
 from judges.protocols import Wording
-from judges.rating.plans import Judge, settings_of_judge
+from judges.rating.plans import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,12 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     found: list[Request] = []
     if asked and form.is_valid():
         data = form.cleaned_data
-        settings = settings_of_judge({name: data[name] for name in ("temperature", "max_tokens", "budget")})
-        judge = Judge(prompt=version.ref, endpoint=data["endpoint"], **settings)
+        judge = Judge(
+            prompt=version.ref,
+            endpoint=data["endpoint"],
+            parameters=given_parameters(form),
+            budget=data["budget"],
+        )
         try:
             found = _found(judge, data["corpus"], data["item"], draft.wording if draft else None)
         except JobError as error:

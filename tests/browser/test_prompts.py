@@ -37,4 +37,4 @@ def test_a_prompt_is_edited_with_a_mistake_saved_and_compared_by_keyboard(page_o
     assert PromptVersion.objects.get(number=2).text.user.endswith("\nMind the $facts and $context")
     page.get_by_role("link", name="kinder", exact=True).press("Enter")
     page.get_by_role("link", name="Difference of kinder@1 and kinder@2").press("Enter")
-    expect(page.locator("ins")).to_have_text("Mind the $facts and $context")
+    expect(page.locator(".difference ins")).to_have_text("Mind the $facts and $context")

@@ -30,15 +30,14 @@ class Recording(FakeLLM):
     def __init__(self) -> None:
         super().__init__()
         self.raw: list[bytes] = []
-        handler: Any = self._server.RequestHandlerClass
-        own = self
+        own, server = self, self._server
 
         def post(self: Any) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             own.raw.append(body)
             self._send(400, b'{"error": {"message": "no"}}')
 
-        handler.do_POST = post
+        server.RequestHandlerClass = type("Recorder", (server.RequestHandlerClass,), {"do_POST": post})
 
 
 @pytest.mark.parametrize(
@@ -46,11 +45,11 @@ class Recording(FakeLLM):
     [
         {
             "protocol": "cpdscore_simple",
-            "parameters": {"temperature": 0.25, "max_tokens": 77},
+            "parameters": {"temperature": 0.25, "max_tokens": 77, "seed": 4},
             "budget": 1500,
         },
-        {"prompt": "odd@1", "parameters": {"max_tokens": 5}},
-        {"protocol": "cocoeval_behaviours", "parameters": {"temperature": 1.0}},
+        {"prompt": "odd@1", "parameters": {"max_completion_tokens": 5, "stop": ["a", "b"]}},
+        {"protocol": "cocoeval_behaviours", "parameters": {"temperature": 1.0, "top_p": 0.5}},
     ],
     ids=lambda one: one.get("protocol", "own"),
 )

@@ -13,6 +13,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
 from jobs.endpoints.actions import sync_environment
+from jobs.endpoints.parameter_options import add_parameters
+from jobs.endpoints.parameter_options import told as parameters_told
 from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
@@ -21,7 +23,7 @@ from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import RULES, Pick
 from judges.prompt_versions.tree import MOST_BYTES
 from judges.rating.lookup import corpus_named, endpoint_named
-from judges.rating.plans import Judge, settings_of_judge
+from judges.rating.plans import Judge
 
 
 class Command(DatabaseCommand):
@@ -192,7 +194,8 @@ class Command(DatabaseCommand):
             prompt=version.ref,
             endpoint=endpoint_named(options["endpoint"]) if options["endpoint"] else None,
             shows=tuple(options["show"]),
-            **settings_of_judge({name: options[name] for name in ("temperature", "max_tokens", "budget")}),
+            parameters=parameters_told(options),
+            budget=options["budget"],
         )
         corpus, covers = corpus_named(options["corpus"]), judge.asks().covers
         key = options["item"]
@@ -227,8 +230,7 @@ def _add_request(parser: CommandParser) -> None:
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--item", default="", metavar="KEY", help="its key; any item of dev without one")
     parser.add_argument("--endpoint", default="", help="whose model and prices")
-    parser.add_argument("--temperature", type=float)
-    parser.add_argument("--max-tokens", type=int)
+    add_parameters(parser)
     parser.add_argument("--budget", type=int, help="most characters of a prompt")
     parser.add_argument("--show", action="append", default=[], metavar="NAME", help="shown beside the usual")
 
