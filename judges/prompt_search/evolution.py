@@ -78,7 +78,7 @@ class _Adapter:
     found: dict[str, Found] = field(default_factory=dict)
 
     def wording(self, candidate: Mapping[str, str]) -> Wording:
-        return Wording(candidate[SYSTEM], candidate[USER], self.first.form, self.first.examples)
+        return replace(self.first, system=candidate[SYSTEM], user=candidate[USER])
 
     def evaluate(self, batch: list[Target], candidate: dict[str, str], capture_traces: bool = False) -> Any:
         """Return the judge's answers and their scores, with what was answered where traces are wanted."""

@@ -7,7 +7,7 @@ it answered, what people answered. All of it is quoted. It answers with both par
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.notice import NOTICE
@@ -78,7 +78,7 @@ def read(reply: str, wording: Wording, known: Mapping[str, Variable]) -> Proposa
             raise Unparseable(f"the field {name} is missing or not a text")
     if extra := sorted(set(data) - set(FIELDS)):
         raise Unparseable(f"the field {extra[0][:80]} was not asked for")
-    text = Wording(data["system"].strip(), data["user"].strip(), wording.form, wording.examples)
+    text = replace(wording, system=data["system"].strip(), user=data["user"].strip())
     if problems := text.problems(known):
         raise Unparseable(" ".join(problems))
     return Proposal(text, data["diagnosis"].strip()[:LONGEST_DIAGNOSIS])

@@ -96,6 +96,9 @@ class Wording:
             told = f"The {part} part has {len(text):,} characters; at most {LONGEST:,} are allowed."
             yield Fault(part, 0, told)
             return
+        if "\r" in text:
+            line = text.count("\n", 0, text.index("\r")) + 1
+            yield f"The {part} part, line {line}: a carriage return; lines end with a line feed alone."
         if part == "user" and not text.strip():
             yield Fault(part, 0, "The user part is empty.")
         for match in Template.pattern.finditer(text):

@@ -131,7 +131,7 @@ def test_a_gold_rule_brings_its_options_to_form_command_and_api(
     assert "How deep to look. From 0 to 1 (0.5)" in " ".join(command.format_help().split())
 
     schema = SchemaGenerator().get_schema(request=None, public=True)["components"]["schemas"]
-    assert "last" in schema["RuleEnum"]["enum"]
+    assert "last" in schema["NewGoldRuleEnum"]["enum"]
     assert schema["GoldOptionsRequest"]["properties"]["depth"]["maximum"] == 1
     rules = {rule["key"]: rule for rule in researcher.get(reverse("api-gold-rules")).json()}
     assert [option["name"] for option in rules["last"]["options"]] == ["speed", "depth"]

@@ -43,6 +43,7 @@ def back(text: str) -> Wording:
 @given(system=TEXTS | st.just(ODD), user=TEXTS | st.just(ODD))
 def test_what_is_written_is_read_again_to_the_digest(write: object, system: str, user: str) -> None:
     system, user = (text.replace("\r\n", "\n").replace("$", "$$") for text in (system, user))
+    system, user = system.replace("\r", ""), user.replace("\r", "")  # refused in a text
     wording = Wording(f"{system}$notice", f"$response\n{user}", "", (EXAMPLE,), {"rule": "by_hand", "n": 1})
     assert back(write(version(wording))).digest() == wording.digest()  # type: ignore[operator]
 

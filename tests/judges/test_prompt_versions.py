@@ -51,6 +51,7 @@ def test_every_text_of_concord_is_a_version_that_can_be_found_and_copied() -> No
             r"user part, line 2: a dollar sign without a variable's name; write \$\$",
         ),
         ("$notice", "  ", "The user part is empty"),
+        ("$notice", "$response\n\r", "user part, line 2: a carriage return"),
         ("$notice" + "x" * 50_000, "$response", "system part has 50,007 characters; at most 50,000"),
     ],
 )

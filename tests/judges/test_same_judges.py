@@ -20,7 +20,7 @@ RELEASED = {
         "844b6f52d9b7fcd1e7984908440d586df7923e454156116f08819984f40b3968",
     ),
     ("cpdscore_detail", "without_reference"): (
-        "fake-1 (fake model) cpdscore_detail temperature=0.2",
+        "fake-1 (fake model) cpdscore_detail without reference temperature=0.2",
         "c5a3eece3754d0bcb6c6283eb9ef2e028b0b241d89313bdf44e789b9796feee6",
     ),
     ("cocoeval_behaviours", ""): (
