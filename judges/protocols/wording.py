@@ -98,7 +98,8 @@ class Wording:
             return
         if "\r" in text:
             line = text.count("\n", 0, text.index("\r")) + 1
-            yield f"The {part} part, line {line}: a carriage return; lines end with a line feed alone."
+            told = "a carriage return; lines end with a line feed alone."
+            yield Fault(part, line, f"The {part} part, line {line}: {told}")
         if part == "user" and not text.strip():
             yield Fault(part, 0, "The user part is empty.")
         for match in Template.pattern.finditer(text):

@@ -64,7 +64,7 @@ BY_NAME = {
     "POST /api/v1/runs/{id}/caps/": "a run that asks nobody has no caps",
     "POST /api/v1/workbench/": "protocol, corpus and campaign are named",
     "POST /api/v1/workbench/{id}/searches/": "a text and endpoints are named",
-    "POST /api/v1/workbench/{id}/searches/{search}/{verb}/": "what is done has a name, to a text that there is",
+    "POST /api/v1/workbench/{id}/searches/{search}/{verb}/": "a proposal that there is is named",
     "POST /api/v1/prompts/": "a prompt to begin with is named, and a text has variables",
     "GET /api/v1/prompts/diff/": "two versions are named",
     "POST /api/v1/prompts/import/": "the text is a file",

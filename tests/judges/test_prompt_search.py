@@ -19,6 +19,7 @@ from judges.protocols import Wording
 from judges.protocols.base import COMMON
 from judges.protocols.wording import Variable
 from tests.fake_llm import draw
+from tests.judges.test_prompt_files import EXAMPLE
 
 KNOWN = {one.name: one for one in (*COMMON, Variable("response", "the response", required=True))}
 PLAIN = Wording("$notice", "Rate $response from 1 to 5.")
@@ -211,9 +212,9 @@ def test_a_proposal_that_cannot_be_a_prompt_is_not_read(changes: dict[str, Any],
 
 
 def test_a_proposal_keeps_the_reply_form_and_the_examples() -> None:
-    before = Wording("$notice", "$response", "line", ({"key": "x"},))
+    before = Wording("$notice", "$response", "line", (EXAMPLE,))
     proposal = read(
         json.dumps({"diagnosis": " d ", "system": "$notice", "user": "$response!"}), before, KNOWN
     )
-    assert proposal.wording == Wording("$notice", "$response!", "line", ({"key": "x"},))
+    assert proposal.wording == Wording("$notice", "$response!", "line", (EXAMPLE,))
     assert proposal.diagnosis == "d"
