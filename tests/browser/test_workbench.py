@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pytest
 from django.db import connection
@@ -31,14 +32,14 @@ def fake():
         yield server
 
 
-def work_aside() -> threading.Thread:
-    """Work as a worker does, beside the browser."""
+def aside(work: Callable[[], object]) -> threading.Thread:
+    """Do something in a thread of its own: the browser's has a loop in which no other can run."""
 
-    def work() -> None:
-        finish()
+    def run() -> None:
+        work()
         connection.close()
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=run)
     thread.start()
     return thread
 
@@ -46,7 +47,7 @@ def work_aside() -> threading.Thread:
 def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: FakeLLM) -> None:
     fake.model.noise, fake.delay = 0.9, 0.2
     bench = rated_bench(24)
-    tried(bench, fake, OWN)
+    aside(lambda: tried(bench, fake, OWN)).join()
     endpoint_of(fake, name="other", concurrency=1)
     people = Label.objects.count()
     page = page_of(rea)
@@ -62,7 +63,7 @@ def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: Fak
     expect(page.get_by_text("goes to 127.0.0.1")).to_be_visible()
     page.get_by_role("button", name="Send and try").click()
     expect(page.get_by_text("0 of 5")).to_be_visible()
-    worker = work_aside()
+    worker = aside(finish)
     expect(page.get_by_text("5 of 5")).to_be_visible()
     worker.join()
     expect(page.get_by_role("heading", name="Agreement so far")).to_be_visible()
@@ -90,9 +91,9 @@ def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: Fak
 def test_the_pages_of_a_bench_fit_a_phone(page_of, rea, fake: FakeLLM, scheme: str) -> None:
     fake.model.noise = 0.9
     bench = rated_bench(4)
-    tried(bench, fake, targets=5)
+    aside(lambda: tried(bench, fake, targets=5)).join()
     page = page_of(rea, viewport=PHONE, color_scheme=scheme)
-    for room in ("", "disagreements/", "versions/", "checks/"):
+    for room in ("", "disagreements/", "versions/", "checks/", "searches/"):
         page.goto(f"/workbench/{bench.pk}/{room}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, room
     for address in ("/workbench/", "/adjudication/", f"/workbench/new/?corpus={bench.corpus_id}"):

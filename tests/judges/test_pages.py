@@ -164,8 +164,8 @@ def test_the_api_starts_shows_cancels_and_lists(researcher: Client, fake: FakeLL
     [
         ({"protocol": "rules_baseline"}, "either a corpus or a campaign"),
         ({"corpus": "none", "protocol": "rules_baseline"}, "There is no corpus 'none'."),
-        ({"corpus": "none"}, "either a protocol or a metric"),
-        ({"corpus": "none", "metric": "m", "protocol": "p"}, "either a protocol or a metric"),
+        ({"corpus": "none"}, "either a metric, or a protocol or a prompt"),
+        ({"corpus": "none", "metric": "m", "protocol": "p"}, "either a metric, or a protocol or a prompt"),
     ],
 )
 def test_the_api_says_what_is_wrong_with_a_run(researcher: Client, body: dict[str, str], why: str) -> None:
