@@ -125,7 +125,8 @@ def sentence(key: str, figure: Figure) -> str:
         return f"{figure.question}: {says} ({result.reason or 'no interval'})."
     percent = key in ("consistency", "rewordings", "examples")
     low, high = (f"{end:.0%}" if percent else f"{end:+.2f}" for end in (result.low, result.high))
-    return f"{figure.question}: {says} (95% interval {low} to {high})."
+    doubt = "" if percent or not result.low <= 0 <= result.high else " It may be none: the interval holds 0."
+    return f"{figure.question}: {says} (95% interval {low} to {high}).{doubt}"
 
 
 def _goes(value: float) -> str:
