@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Count, Q
-
 from annotation.labels.recording import Answer
 from jobs.models import Call, Run
 from judges.drafts import steps
 from judges.models import Draft, DraftAnswer
+from judges.rating import recording
 from judges.rating.judge_calls import JudgeRun
 
 
@@ -29,14 +28,7 @@ class DraftRun(JudgeRun):
 
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
-        answers = DraftAnswer.objects.filter(call__run=run)
-        counted = answers.aggregate(
-            values=Count("pk", filter=Q(missing="")), missing=Count("pk", filter=~Q(missing=""))
-        )
-        run.values, run.missing = counted["values"], counted["missing"]
-        reasons = answers.exclude(missing="").values("missing").annotate(n=Count("pk"))
-        commonest = reasons.order_by("-n", "missing").first()
-        run.missing_reason = commonest["missing"] if commonest else ""
+        recording.tell_values(run, DraftAnswer.objects.filter(call__run=run))
         steps.settled(run)
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from annotation.labels import recording
 from annotation.labels.recording import Answer
@@ -84,7 +85,11 @@ def count_values(run: Run) -> None:
     """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
     if call_counts.of_run(run)["n"] >= WORTH_TELLING:
         tell_planner("jobs_call", "annotation_label", "judges_calllabel")
-    answers = Label.objects.filter(made_by__call__run=run, superseded_at=None)
+    tell_values(run, Label.objects.filter(made_by__call__run=run, superseded_at=None))
+
+
+def tell_values(run: Run, answers: QuerySet[Any]) -> None:
+    """Write into a run's columns how many of its answers have values, and why most of the others do not."""
     counted = answers.aggregate(
         values=Count("pk", filter=Q(missing="")), missing=Count("pk", filter=~Q(missing=""))
     )

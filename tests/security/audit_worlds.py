@@ -1,0 +1,274 @@
+"""What the actions of the audit are tried with: one of everything that they act on."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def make_campaign(by: User, **how: Any) -> Any:
+    from tests import factories
+
+    corpus = factories.corpus()
+    factories.dialogue(corpus)
+    return factories.campaign(corpus, by=by, **how)
+
+
+def make_submitted(by: User) -> Any:
+    from annotation.models import Assignment
+    from annotation.work import actions
+
+    made = make_campaign(by, annotators=[by])
+    _, hold = actions.start(by=by, campaign=made.pk)
+    assert hold is not None
+    Assignment.objects.filter(pk=hold.assignment).update(state="submitted", submitted_at=made.created_at)
+    return Assignment.objects.get(pk=hold.assignment)
+
+
+def make_world() -> Any:
+    from tests.calibration.world import world
+
+    built = world(dialogues=4, turns=1)
+    built.ask("on_topic", "binary", [0, 1])
+    for name in ("ann", "ben"):
+        built.say(name, "on_topic", [1, 0, 1, 1])
+    return built
+
+
+def make_split(by: User) -> Any:
+    from annotation.corpora import splits
+
+    return splits.draw(corpus=make_world().corpus, by=by)
+
+
+def make_study(by: User) -> Any:
+    from calibration.studies import actions
+
+    return actions.automatic(corpus=make_world().corpus)
+
+
+def make_judge() -> Any:
+    from annotation.models import Rater
+
+    return Rater.objects.create(kind="judge", name="a judge", spec={"protocol": "rules_baseline"})
+
+
+def make_test_part(by: User) -> Any:
+    from judges.rating.selection import Selection
+
+    split = make_split(by)
+    return Selection(split.corpus, split=split, part="test")
+
+
+def make_split_study(by: User) -> Any:
+    from calibration.studies import actions
+
+    return actions.automatic(corpus=make_split(by).corpus)
+
+
+def make_job(by: User, state: str = "queued") -> Any:
+    from jobs.models import Job
+
+    return Job.objects.create(kind="report", subject="anything", state=state)
+
+
+def make_run(by: User) -> Any:
+    from judges.rating import actions
+
+    return actions.start(by=by, **make_metric_run())
+
+
+def make_paused(by: User) -> Any:
+    from jobs import runs
+
+    return runs.pause(by=by, run=make_run(by))
+
+
+def make_metric_run() -> dict[str, Any]:
+    from judges.rating.metric_plans import metric_plan
+    from judges.rating.selection import Selection
+
+    corpus = make_world().corpus
+    return {"plan": metric_plan("dnr", corpus), "selection": Selection(corpus, include_self=True)}
+
+
+def make_link(by: User) -> Any:
+    from annotation.people import links
+
+    return links.invite(by=by, role="annotator").link
+
+
+def make_token(by: User) -> Any:
+    from annotation.people import tokens
+
+    return tokens.make(person=by, name="script", scope="read", days=1).token
+
+
+def make_person(*, active: bool = True) -> Any:
+    from tests import factories
+
+    made = factories.user()
+    made.is_active = active
+    made.save()
+    return made
+
+
+def make_locked_out(by: User) -> dict[str, Any]:
+    from axes.models import AccessAttempt
+
+    person = make_person()
+    AccessAttempt.objects.create(username=person.username, ip_address="127.0.0.1", failures_since_start=10)
+    return {"person": person}
+
+
+def make_endpoint(by: User) -> Any:
+    from jobs.models import Endpoint
+
+    return Endpoint.objects.create(name="here", base_url="https://example.org/v1", model="m")
+
+
+def make_import(by: User) -> dict[str, Any]:
+    folder = importlib.import_module("django.conf").settings.HOME
+    path = Path(folder) / "one.jsonl"
+    path.write_text('{"id": "d", "turns": [{"speaker": "A", "text": "Hello"}]}\n')
+    return {"path": path, "format": "jsonl", "corpus": "imported", "into": False}
+
+
+def make_wording(system: str, user: str) -> Any:
+    from judges.protocols import Wording
+
+    return Wording(system, user)
+
+
+def make_prompt_fields() -> dict[str, Any]:
+    wording = make_wording("$notice", "Rate: $response")
+    return {"name": "own", "protocol": "cpdscore_simple", "variant": "without_reference", "wording": wording}
+
+
+def make_prompt() -> Any:
+    from judges.prompt_versions import actions
+
+    return actions.create(by=None, **make_prompt_fields())
+
+
+def make_gold(by: User) -> dict[str, Any]:
+    built = make_world()
+    version = built.questions["on_topic"].version
+    return {"corpus": built.corpus, "campaign": None, "scheme_version": version, "rule": "majority"}
+
+
+def make_export(by: User) -> dict[str, Any]:
+    from calibration.exports import labels
+    from calibration.reading.scope import scope_of
+
+    corpus = make_world().corpus
+    return {"query": labels.labels(scope_of(corpus, None)), "form": "csv", "corpus": corpus}
+
+
+def make_order(by: User) -> dict[str, Any]:
+    from calibration.exports.orders import ZIP, Order
+    from calibration.exports.parts import Taken
+
+    return {"order": Order("label-studio", make_world().corpus, None, Taken(None, ""), ZIP)}
+
+
+def make_bench(by: User) -> Any:
+    from judges.drafts import benches
+
+    corpus = make_split(by).corpus
+    return benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
+
+
+def make_draft(by: User) -> Any:
+    from judges.drafts import actions
+
+    return actions.write(by=None, **make_text(by))
+
+
+def make_text(by: User) -> dict[str, Any]:
+    from judges.prompt_versions import finding
+
+    wording = finding.find("cpdscore_simple_without_reference").wording
+    endpoint = make_endpoint(by)
+    return {"bench": make_bench(by), "wording": wording, "variant": "without_reference", "endpoint": endpoint}
+
+
+def make_disagreement(by: User) -> dict[str, Any]:
+    from annotation.models import Item, Question
+    from calibration.workbench.sheets import Judged
+    from judges.drafts import actions
+
+    draft = make_draft(by)
+    actions.run(by=None, draft=draft, targets=1)
+    target = draft.bench.targets.get()
+    return {
+        "bench": draft.bench,
+        "judged": Judged(draft.name, draft.rater, draft),
+        "item": Item.objects.get(pk=target.item_id),
+        "question": Question.objects.get(pk=draft.bench.questions["overall"]),
+        "verdict": "people_wrong",
+    }
+
+
+def make_mark(by: User) -> Any:
+    from calibration.workbench import marks
+
+    return marks.mark(by=None, **make_disagreement(by))
+
+
+def make_waiting(by: User) -> Any:
+    from calibration.workbench import marks
+
+    return marks.send_to_adjudication(by=None, mark=make_mark(by))
+
+
+def make_proposal() -> Any:
+    from judges.prompt_versions import actions
+
+    first = make_prompt()
+    wording = make_wording("$notice", "$response, anew")
+    return actions.propose(by=None, prompt=first.prompt, wording=wording, parent="")
+
+
+def make_search_fields(by: User) -> dict[str, Any]:
+    from annotation.corpora import splits
+    from annotation.labels import raters
+    from annotation.models import Item, Label, Occasion
+    from judges.drafts import benches
+    from judges.prompt_versions import finding
+    from tests import factories
+
+    corpus = factories.corpus()
+    for number in range(14):
+        dialogue = factories.dialogue(corpus, f"d{number}", turns=1)
+        factories.continuation(dialogue, "c", system="x", turns=[{"text": "Yes."}])
+    splits.draw(corpus=corpus, by=None)
+    bench = benches.open_bench(by=None, name="bench", protocol="cpdscore_simple", corpus=corpus)
+    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    for item in Item.objects.filter(corpus=corpus, kind="turn"):
+        Label.objects.create(
+            item=item,
+            question_id=bench.questions["overall"],
+            rater=person,
+            occasion=Occasion.IMPORTED,
+            number=3,
+        )
+    endpoint = make_endpoint(by)
+    version = finding.find("cpdscore_simple_without_reference")
+    return {"bench": bench, "version": version, "name": "mine", "endpoint": endpoint, "improver": endpoint}
+
+
+def make_search(by: User) -> Any:
+    from calibration.searches import actions
+
+    return actions.start(by=None, **make_search_fields(by))
+
+
+def make_cancelled_search(by: User) -> Any:
+    from calibration.searches import actions
+
+    return actions.cancel(by=None, search=make_search(by))
