@@ -37,8 +37,8 @@ class SubjectData:
     `off_scale` names the raters whose answers are on another scale; `repeated` counts answers that one rater
     gave to the same item again in another campaign, of which the first is kept; `digest` is the SHA-256 of
     the answers, whatever the order in which they were read. `ends` are the lowest and highest value of the
-    scales of those who answer on another one, where they declare one. `unanswered` are the answers that failed
-    calls of judges did not give: records without a value, which are no part of `records`.
+    scales of those who answer on another one, where they declare one. `unanswered` are the answers that
+    failed calls of judges did not give: records without a value, which are no part of `records`.
     """
 
     subject: Subject

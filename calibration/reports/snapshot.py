@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 FORMAT = 7
 READABLE = frozenset({3, 4, 5, 6, 7})
-"""Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines, format 6
-no bounds."""
+"""Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
+format 6 no bounds over unanswered items."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""

@@ -11,8 +11,8 @@ from calibration.reports.figure import Figure
 class BoundsRow:
     """A judge or metric that left items of a question unanswered; the bounds of its figures.
 
-    Of `n_asked` items `n_unanswered` have no answer of its, `n_failed` of these because a call failed, the others
-    with a reason. `n_partial` have some of its samples and count as answered. A figure's value is what the
+    Of `n_asked` items it left `n_unanswered` open, `n_failed` of these because a call failed, the others with
+    a reason. `n_partial` have some of its samples and count as answered. A figure's value is what the
     report says of the answered items, `low` and `high` what it could be; its `name` is one of
     `statistics.unanswered`. `unbounded` are statistics asked for without bounds, and why.
     """

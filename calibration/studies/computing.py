@@ -262,9 +262,7 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
     records, unanswered = _renamed(members, "records"), _renamed(members, "unanswered")
     raters = {info.name: info for data in members for info in data.raters if info.name not in data.off_scale}
     subject = replace(first.subject, question=question, links=())
-    return SubjectData(
-        subject, records, tuple(raters.values()), frozenset(), 0, "", unanswered=unanswered
-    )
+    return SubjectData(subject, records, tuple(raters.values()), frozenset(), 0, "", unanswered=unanswered)
 
 
 def _renamed(members: Sequence[SubjectData], which: str) -> tuple[Record, ...]:

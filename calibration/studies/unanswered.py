@@ -87,7 +87,7 @@ def _row(
 
 
 def _ends(data: SubjectData, name: str) -> Ends | None:
-    """Return the lowest and highest value that a rater could have given; None where its scale declares none."""
+    """Return the lowest and highest value that a rater could give; None where its scale declares none."""
     rater = name if name in {info.name for info in data.raters} else name.rpartition("#")[0]
     if rater in data.off_scale:
         return data.ends.get(rater)
