@@ -12,7 +12,7 @@ from calibration.statistics.score_calibration import METHODS
 from calibration.statistics.scores import ERRORS, MAPS, MARKS
 from calibration.statistics.table import described
 from calibration.statistics.thresholds import RULES
-from calibration.statistics.unanswered.figures import MEAN, NAME, SHARE, WITH_MEAN
+from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN
 
 NAMES = {
     "balanced_accuracy": "Balanced accuracy",
@@ -88,6 +88,8 @@ def title_of(name: str) -> str:
 def _bound(name: str) -> str:
     if name in BOUNDS:
         return BOUNDS[name]
+    if name.startswith(GAP):
+        return f"{title_of(name.removeprefix(GAP))}, bounds with people less people with people"
     if name.startswith(WITH_MEAN):
         return f"{title_of(name.removeprefix(WITH_MEAN))}, bounds with the people’s mean"
     return f"{title_of(name.removeprefix(NAME))}, bounds with people"

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from annotation.text.numbers import number
 from calibration.reports.figure import Figure
-from calibration.reports.figures import QuestionFigures, figures, ok, worded
+from calibration.reports.figures import QuestionFigures, figures, worded
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.unanswered import BoundsRow
 from calibration.reports.wording import counted
 from calibration.statistics import Result
-from calibration.statistics.unanswered.figures import MEAN, NAME, SHARE, WITH_MEAN
+from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN
 
 ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
 HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
@@ -26,7 +26,8 @@ WHAT = (
 
 def statistic_of(name: str) -> str:
     """Return the key of the statistic that a bound is of."""
-    return name.removeprefix(WITH_MEAN) if name.startswith(WITH_MEAN) else name.removeprefix(NAME)
+    prefix = next(prefix for prefix in (WITH_MEAN, GAP, NAME) if name.startswith(prefix))
+    return name.removeprefix(prefix)
 
 
 def heading(name: str, mean: str) -> str:
@@ -34,6 +35,8 @@ def heading(name: str, mean: str) -> str:
     if name in HEADINGS:
         return HEADINGS[name]
     words = worded(statistic_of(name))
+    if name.startswith(GAP):
+        return f"{words.heading}, less people’s own"
     return f"{words.symbol or words.heading}, {mean}" if name.startswith(WITH_MEAN) else words.heading
 
 
@@ -43,6 +46,8 @@ def told(result: Result) -> str:
     if name is not None:
         return name
     words = worded(statistic_of(result.name)).name
+    if result.name.startswith(GAP):
+        return f"{words}, less that of people with each other,"
     return f"{words} with the people’s mean" if result.name.startswith(WITH_MEAN) else words
 
 
@@ -73,7 +78,7 @@ def of_failures(result: Snapshot, rater: str) -> str:
         figure = leading(row, question)
         if figure is not None:
             said = f" Had they all been answered, {sentence(figure, row.title)}."
-            return said + (turned(figure, question, rater) if question is not None else "")
+            return said + (turned(row, figure, question) if question is not None else "")
     return ""
 
 
@@ -83,20 +88,19 @@ def _importance(question: QuestionFigures | None) -> int:
     return 0 if question.data.pooled else 1 if question.data.key == "overall" else 2
 
 
-def turned(figure: Figure, question: QuestionFigures, rater: str) -> str:
+def turned(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
     """Return what wide bounds mean for what is said of the figure; '' where they are narrow.
 
-    They are wide where they hold what people reach with each other although the report shows a difference,
-    or where they are wider than the figure's interval.
+    They are wide where the report shows a difference from people with each other and the bounds of that
+    difference hold 0, or where they are wider than the figure's interval.
     """
     key = statistic_of(figure.name)
-    people, gap = question.people_beside(key, rater), question.gap(key, rater)
-    reported = question.with_people(key, rater)
-    shown = gap is not None and ok(gap) and gap.low is not None and (gap.low > 0 or (gap.high or 0) < 0)
-    if shown and people is not None and ok(people) and _holds(figure, people.point):
+    gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
+    shown = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
+    if shown and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
         return " That is enough to turn what is said of it beside people with each other."
-    if figure.name.startswith(WITH_MEAN):
-        reported = question.with_mean(rater, key)
+    is_mean = figure.name.startswith(WITH_MEAN)
+    reported = question.with_mean(row.rater, key) if is_mean else question.with_people(key, row.rater)
     if reported is not None and _width(figure) > _width(reported) > 0:
         return " That is wider than its interval: the failures matter more than chance does."
     return ""
@@ -104,10 +108,6 @@ def turned(figure: Figure, question: QuestionFigures, rater: str) -> str:
 
 def _width(figure: Figure) -> float:
     return 0.0 if figure.low is None or figure.high is None else figure.high - figure.low
-
-
-def _holds(figure: Figure, value: float) -> bool:
-    return figure.low is not None and figure.high is not None and figure.low <= value <= figure.high
 
 
 def left_out(rows: Sequence[BoundsRow]) -> list[str]:

@@ -161,7 +161,9 @@ def test_many_failures_are_said_to_outweigh_chance() -> None:
 
 
 def test_bounds_that_hold_what_people_reach_are_said_to_turn_what_is_shown() -> None:
-    built = rated(failed=dict.fromkeys(range(90), "transport"), judge=1 - TRUTH)
+    built = rated(
+        failed=dict.fromkeys(range(90), "transport"), judge=np.where(np.arange(N) % 3, TRUTH, 1 - TRUTH)
+    )
     found = snapshot_of(report(built))
     (question,) = found.questions
     gap = next(f for f in question.gaps if f.name == "gap_cohen_kappa")
@@ -207,7 +209,7 @@ def test_agree_and_a_report_give_the_same_bounds(tmp_path: Path) -> None:
     )
     entries = {entry["name"]: entry for entry in json.loads(out.getvalue())["statistics"]}
     row = _row(snapshot_of(report(rated(), statistics=["cohen_kappa", "mcc", "scott_pi"])))
-    assert len(row.figures) == 4
+    assert len(row.figures) == 5
     for figure in row.figures:
         entry = entries[figure.name]
         assert (entry["value"], entry["low"], entry["high"]) == (figure.value, figure.low, figure.high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import stats
 
 from calibration.statistics import STATISTICS, Plan, Ratings, Result, analyse
 from calibration.statistics.unanswered.correlations import CORRELATIONS
-from calibration.statistics.unanswered.figures import MEAN, NAME, SHARE, WITH_MEAN, Bounded, bounds_of
+from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN, Bounded, bounds_of
 
 N = np.nan
 WEIGHTS = {"cohen_kappa": None, "cohen_kappa_linear": "linear", "cohen_kappa_quadratic": "quadratic"}
@@ -111,6 +112,12 @@ def test_of_two_answers_every_bound_is_the_extreme_over_all_ways(seed: int, peop
             "pabak": [2 * float((x == y).mean()) - 1 for x, y in pairs],
         }
     assert {NAME + "percent_agreement", SHARE} <= set(found)
+    if people > 1 and (gap := found.get(GAP + "cohen_kappa")) is not None:
+        ratings = Ratings.from_matrix(block[:, :-1], level="binary", kinds=["human"] * people)
+        among = analyse(ratings, plan=Plan(resamples=0)).find("people_cohen_kappa")
+        assert among is not None
+        kappas = [value - (among.result.value or 0.0) for value in by_hand["cohen_kappa"]]
+        assert (gap.low, gap.high) == pytest.approx(_extremes(kappas), abs=1e-12)
     for name, values in by_hand.items():
         if (result := found.get(NAME + name)) is not None:
             assert (result.low, result.high) == pytest.approx(_extremes(values), abs=1e-12), name
@@ -140,7 +147,11 @@ def test_no_way_to_answer_has_a_correlation_beyond_its_bounds(seed: int) -> None
     block = _world(seed, scale, n=10, open_=3, people=2)
     mean = np.nanmean(block[:, :-1], axis=1)
     found = _bounds(block, "interval", scale)
-    formulas = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}
+    formulas: dict[str, Any] = {
+        "pearson": stats.pearsonr,
+        "spearman": stats.spearmanr,
+        "kendall_tau_b": stats.kendalltau,
+    }
     for name, formula in formulas.items():
         result = found[WITH_MEAN + name]
         values = [formula(mean, way)[0] for way in _ways(block[:, -1], scale)]
@@ -160,7 +171,7 @@ def test_of_ranks_the_bounds_hold_for_values_off_the_scale_and_stay_close_to_wha
     y = x + rng.normal(size=400)
     y[:12] = N
     low, high = CORRELATIONS[name](x, y, (0.0, 0.0))
-    formula = {"spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}[name]
+    formula: Any = {"spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}[name]
     ways = [np.sort(x[:12])[::-1] * 9, x[:12] * 9, rng.normal(size=12), np.full(12, 99.0)]
     reached = []
     for way in ways:
@@ -207,7 +218,9 @@ def test_what_has_no_proven_bound_says_so() -> None:
 
 
 def test_who_answered_everything_asked_has_no_bounds() -> None:
-    ratings = Ratings.from_matrix(np.array([[1, 1], [0, 0], [1, N]]), level="binary", kinds=["human", "judge"])
+    ratings = Ratings.from_matrix(
+        np.array([[1, 1], [0, 0], [1, N]]), level="binary", kinds=["human", "judge"]
+    )
     asked = np.array([True, True, False])
     assert bounds_of(ratings, 1, asked, statistics=["mcc"]) is None
     assert bounds_of(ratings, 1, statistics=["mcc"]) is not None

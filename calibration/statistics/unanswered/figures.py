@@ -8,7 +8,7 @@ identification region; nothing is assumed about why an answer is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,11 @@ from scipy import stats
 
 from calibration.statistics.analysis import PEOPLE, mean_of
 from calibration.statistics.core.data import Ratings
+from calibration.statistics.core.resampling import Plan, resampling_of
 from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.samples import MAX_TABLE
 from calibration.statistics.core.types import Floats
-from calibration.statistics.pooled import POOLED
+from calibration.statistics.pooled import POOLED, WEIGHTS, People, evaluated
 from calibration.statistics.table import STATISTICS
 from calibration.statistics.unanswered import two_answers
 from calibration.statistics.unanswered.correlations import CORRELATIONS, Ends
@@ -29,6 +30,7 @@ from calibration.statistics.unanswered.ratios import RATIOS
 Bools = npt.NDArray[np.bool_]
 NAME = "bounds_"
 WITH_MEAN = "bounds_with_mean_"
+GAP = "bounds_gap_"
 SHARE, MEAN = f"{NAME}share", f"{NAME}mean"
 SHARP = "sharp: some way to answer reaches each end"
 CONSERVATIVE = "conservative: no way to answer lies beyond, perhaps none reaches an end"
@@ -134,7 +136,33 @@ class _Of:
         fills = fills_of(block[items], self.y[items], scale, ratings.positive)
         counts = self._counts(items, [self.rater, *known])
         keys = [key for key in statistics if self._reads_pairs(key) and key not in CORRELATIONS]
-        return [found for key in keys if (found := self._of_table(key, fills, several, counts)) is not None]
+        found = [self._of_table(key, fills, several, counts) for key in keys]
+        bounds = [result for result in found if result is not None]
+        return bounds + (self._gaps(bounds, known, items) if several else [])
+
+    def _gaps(self, bounds: Sequence[Result], known: Sequence[int], items: Bools) -> list[Result]:
+        """Bound what each kappa is less that of people with each other, which no way to answer changes."""
+        kappas = [result for result in bounds if result.name.removeprefix(NAME) in WEIGHTS]
+        keys = [result.name.removeprefix(NAME) for result in kappas]
+        now, then = (self._among(known, which, keys) for which in (items & ~np.isnan(self.y), items))
+        found = []
+        for key, result in zip(keys, kappas, strict=True):
+            if (
+                np.isfinite([now[key], then[key]]).all()
+                and result.value is not None
+                and result.low is not None
+            ):
+                ends = result.low - then[key], (result.high or 0.0) - then[key]
+                point = result.value - now[key]
+                found.append(replace(result, name=GAP + key, value=point, low=ends[0], high=ends[1]))
+        return found
+
+    def _among(self, known: Sequence[int], items: Bools, keys: Sequence[str]) -> dict[str, float]:
+        """Return people with each other on these items."""
+        cut = self.ratings.with_values(np.where(items[:, None], self.ratings.values, np.nan))
+        resampling = resampling_of(cut, Plan(resamples=0))
+        found = evaluated(People(cut, known, resampling), keys, [np.ones((1, resampling.n_units))])
+        return {key: float(values[0]) for key, values in found.items()}
 
     def _reads_pairs(self, key: str) -> bool:
         return STATISTICS[key].raters == "pair" and self.ratings.level in STATISTICS[key].levels
