@@ -61,9 +61,9 @@ def _bounds(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
         if one is not None and one.figures:
             without = "; ".join(f"{title_of(key)} is not bounded: {reason}" for key, reason in one.unbounded)
             note = (
-                f"{one.rater} left {one.n_unanswered:,} of {one.n_asked:,} items unanswered. Low and high "
-                "are what each figure could be had they been answered, in whatever way: bounds, no confidence "
-                f"interval.{f' {without}.' if without else ''}"
+                f"{one.rater} left {one.n_unanswered:,} of {one.n_asked:,} items unanswered. Low and "
+                "high are what each figure could be had they been answered, in whatever way: bounds, no "
+                f"confidence interval.{f' {without}.' if without else ''}"
             )
             entries = tuple(Entry(result, (one.rater, *people)) for result in one.figures)
             found.append(Block(f"Had {one.rater} answered every item", entries, note=note))

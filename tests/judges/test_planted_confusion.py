@@ -29,7 +29,7 @@ DIALOGUES, TURNS, LABELLED = 50, 16, 30
 
 @dataclass(frozen=True)
 class Planted:
-    """How often a behaviour is there, and and how often the judge is right where it is and where it is not."""
+    """How often a behaviour is there, and how often a judge is right where it is, and where not."""
 
     prevalence: float
     sensitivity: float
