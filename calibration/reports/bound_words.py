@@ -16,8 +16,8 @@ from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WI
 ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
 HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
 WHAT = (
-    "Each figure is that of the answered items; in brackets the lowest and the highest that it could be had "
-    "every item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
+    "Each figure is that of the answered items, with the lowest and the highest that it could be had every "
+    "item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
     "bounds, no confidence intervals: they say nothing of chance.",
     "A share, a mean, kappa, MCC and the like have sharp bounds: some way to answer reaches each end. Those "
     "of correlations are conservative: no way to answer lies beyond, perhaps none reaches them.",
@@ -122,8 +122,10 @@ def left_out(rows: Sequence[BoundsRow]) -> list[str]:
 def counted_row(row: BoundsRow) -> str:
     """Return how many items a rater left unanswered, and why."""
     rest = row.n_unanswered - row.n_failed
-    why = [f"{row.n_failed:,} because a call failed"] if row.n_failed else []
-    why += [f"{rest:,} with a reason"] if rest else []
+    if row.n_failed and rest:
+        why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
+    else:
+        why = "each because a call failed" if row.n_failed else "each with a reason"
     said = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
     some = f"; {row.n_partial:,} more lack some samples and count as answered" if row.n_partial else ""
-    return f"{said}, {' and '.join(why)}{some}"
+    return f"{said}, {why}{some}"

@@ -23,8 +23,8 @@ from tests.fake_llm import ErrorModel, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 
 pytestmark = pytest.mark.django_db(transaction=True)
-DIALOGUES, TURNS, LABELLED = 50, 16, 30
-"""People answered the turns of the first 30 dialogues; the judge all 50."""
+DIALOGUES, TURNS, LABELLED = 40, 12, 26
+"""People answered the turns of the first 26 dialogues; the judge all 40."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def found(fake: FakeLLM) -> Snapshot:
     definition = {
         "questions": [f"{q.version.scheme.key}@{q.version.version}/{q.key}" for q in asked],
         "statistics": ["cohen_kappa", "mcc"],
-        "resamples": 300,
+        "resamples": 200,
         "baselines": False,
     }
     study = studies.create(name="planted", corpus=corpus, definition=definition, by=None)

@@ -20,7 +20,10 @@ UNANSWERED = f"{NAME}n_unanswered"
 
 
 def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
-    """Return a table a question: who left something unanswered, and between what its figures could lie."""
+    """Return a table a question: who left something unanswered, and between what its figures could lie.
+
+    What bounds are is said once, under the first.
+    """
     questions = {question.data.ref: question for question in figures(result)}
     who = crowd(questions.values())
     shown, switches = chosen(headed(result, result.bounds), KEY, asked)
@@ -28,7 +31,7 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
     for ref in dict.fromkeys(row.ref for _, row in shown):
         rows = [row for _, row in shown if row.ref == ref]
         title = next(title for title, row in shown if row.ref == ref)
-        what = (*_said(rows, questions.get(ref)), *WHAT, *left_out(rows))
+        what = (*_said(rows, questions.get(ref)), *(() if found else WHAT), *left_out(rows))
         found.append(View(_table(title, rows, f"{who.own} mean"), what, switches))
     return found
 
