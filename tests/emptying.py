@@ -1,7 +1,7 @@
 """Emptying the database after a test that commits, of what the test has put there.
 
 Django's own way makes about a hundred tables and their indexes anew and looks through the permissions of all
-models: a quarter of a second, after each of hundreds of tests. Here only tables that hold something are touched.
+models, which takes a quarter of a second. Here only tables that hold something are touched.
 """
 
 from __future__ import annotations
