@@ -136,7 +136,7 @@ class ExamplesForm(forms.Form):
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        help_text="What is drawn, is drawn by it: the same seed draws the same examples.",
+        help_text="Decides what is drawn: the same seed draws the same examples.",
     )
     whole = forms.BooleanField(
         required=False,
