@@ -27,7 +27,7 @@ def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
     questions = {question.data.ref: question for question in figures(result)}
     who = crowd(questions.values())
     shown, switches = chosen(headed(result, result.bounds), KEY, asked)
-    found = []
+    found: list[View] = []
     for ref in dict.fromkeys(row.ref for _, row in shown):
         rows = [row for _, row in shown if row.ref == ref]
         title = next(title for title, row in shown if row.ref == ref)
