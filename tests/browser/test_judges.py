@@ -93,7 +93,7 @@ def test_an_administrator_adds_an_endpoint(page_of) -> None:
     page.get_by_role("link", name="Endpoints").click()
     page.get_by_label("Name").fill("here")
     page.get_by_label("Base URL").fill("http://169.254.169.254/v1")
-    page.get_by_label("Model").fill("m")
+    page.get_by_label("Model", exact=True).fill("m")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("are refused")).to_be_visible()
     page.get_by_label("Base URL").fill("http://localhost:8000/v1")
