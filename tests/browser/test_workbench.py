@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-
 import pytest
-from django.db import connection
 from playwright.sync_api import expect
 
 from annotation.models import Label
@@ -14,6 +10,7 @@ from calibration.models import ForAdjudication
 from judges.models import DraftAnswer
 from tests import factories
 from tests.browser.conftest import PHONE
+from tests.browser.working import aside
 from tests.calibration.workbench_world import OWN, rated_bench, tried
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish
@@ -30,18 +27,6 @@ def rea():
 def fake():
     with FakeLLM() as server:
         yield server
-
-
-def aside(work: Callable[[], object]) -> threading.Thread:
-    """Do something in a thread of its own: the browser's has a loop in which no other can run."""
-
-    def run() -> None:
-        work()
-        connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread
 
 
 def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: FakeLLM) -> None:
