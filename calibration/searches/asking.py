@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -137,7 +137,13 @@ class Asking:
             return
         draft = text.draft
         plan = drafts.judge_of(draft, search=self.search.pk).plan(self.search.bench.campaign)
-        run = self._run(plan.rater, plan.kind, plan.endpoint, plan.questions, plan.scheme_version)
+        run = self._run(
+            rater=plan.rater,
+            kind=plan.kind,
+            endpoint=plan.endpoint,
+            questions=plan.questions,
+            scheme_version=plan.scheme_version,
+        )
         Call.objects.bulk_create(
             [
                 Call(run=run, rater=run.rater, continuation_id=place[0], item_id=place[1], part=part)
@@ -148,24 +154,15 @@ class Asking:
         )
         runs.reopen(run)
 
-    def _run(self, rater: Any, kind: str, endpoint: Any, questions: Mapping[str, int], version: Any) -> Run:
+    def _run(self, **who: Any) -> Run:
         search = self.search
-        run, _ = Run.objects.get_or_create(
-            rater=rater,
-            scope_hash=hashlib.sha256(f"search {search.pk}".encode()).hexdigest(),
-            defaults={
-                "corpus": search.bench.corpus,
-                "campaign": search.bench.campaign,
-                "endpoint": endpoint,
-                "scheme_version": version,
-                "kind": kind,
-                "queue": Run.Queue.CALLS,
-                "scope": {"search": search.pk, "bench": search.bench_id},
-                "questions": dict(questions),
-                "created_by": search.created_by,
-            },
+        return drafts.run_on(
+            by=search.created_by,
+            bench=search.bench,
+            place=hashlib.sha256(f"search {search.pk}".encode()).hexdigest(),
+            scope={"search": search.pk, "bench": search.bench_id},
+            **who,
         )
-        return Run.objects.select_for_update().get(pk=run.pk)
 
     def _answers(self, text: SearchText, chosen: Sequence[Target]) -> list[Answers]:
         rows = DraftAnswer.objects.filter(draft=text.draft, sample=0).values_list(
@@ -209,7 +206,7 @@ class Asking:
 
     def _create_request(self, request: SearchRequest, about: BenchTarget) -> None:
         """Ask the improving model: a call that stands with the first case's continuation."""
-        run = self._run(self.search.rater, IMPROVE, self.search.improver, {}, None)
+        run = self._run(rater=self.search.rater, kind=IMPROVE, endpoint=self.search.improver)
         Call.objects.create(
             run=run, rater=run.rater, continuation_id=about.continuation_id, part=request.digest
         )

@@ -28,6 +28,8 @@ def bench(found: Bench) -> dict[str, Any]:
         "campaign": found.campaign.name if found.campaign else None,
         "split": found.split.name,
         "protocol": found.protocol,
+        "scheme": benches.scheme_ref(found) or None,
+        "variant": found.variant or None,
         "seed": found.seed,
         "drawn": found.targets.count(),
         "available": benches.available(found),

@@ -174,6 +174,7 @@ def examples(request: Request, name: str) -> Response:
             data["judge"],
             data["seed"],
             data["whole_corpus"],
+            data["scheme"],
         )
         made = actions.add_examples(by=_user(request), version=base, told=told, note=data["note"])
     except JudgeError as error:
@@ -248,6 +249,7 @@ def asked(request: Request) -> Response:
             needs=data["needs"],
             parameters=data["parameters"],
             budget=data["budget"],
+            scheme=data["scheme"],
         )
         corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
         key = data["item"]

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.models import Campaign, Corpus
 from config.permissions import researcher_only
 from jobs.errors import JobError
-from jobs.pages.parameter_fields import given_parameters
 from judges.errors import JudgeError
 from judges.pages.forms import JudgeForm
 from judges.pages.prompt_forms import EditorForm, NewPromptForm, RequestForm
@@ -57,18 +56,14 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
         draft = _draft(request, editor)
     asked = "corpus" in told
     initial = {"corpus": Corpus.objects.order_by("name").first()}
-    form = RequestForm(told if asked else None, initial=initial)
+    form = RequestForm(told if asked else None, initial=initial, version=version)
     found: list[Request] = []
     if asked and form.is_valid():
         data = form.cleaned_data
-        judge = Judge(
-            prompt=version.ref,
-            endpoint=data["endpoint"],
-            parameters=given_parameters(form),
-            budget=data["budget"],
-        )
         try:
-            found = _found(judge, data["corpus"], data["item"], draft.wording if draft else None)
+            found = _found(
+                form.judge(version), data["corpus"], data["item"], draft.wording if draft else None
+            )
         except JobError as error:
             form.add_error("item", str(error))
     context = {"form": form, "version": version, "draft": draft, "requests": found, **ROOM}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -35,7 +35,8 @@ Said = Mapping[int, Mapping[str, Agreed]]
 class Pick:
     """How examples are to be picked: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
     `judge` names the judge whose distance from people counts for `most_disagreed` ('': people from each
-    other). `whole` takes a corpus that has no split, on purpose."""
+    other). `whole` takes a corpus that has no split, on purpose. `scheme` names whose questions are asked,
+    where the protocol takes any and the prompt is for none."""
 
     corpus: Corpus
     rule: str
@@ -44,6 +45,7 @@ class Pick:
     judge: str = ""
     seed: int = 0
     whole: bool = False
+    scheme: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +276,7 @@ def _example(
     if refusal := protocol.why_not(case, variant):
         raise CannotBeWritten(refusal)
     replies = {
-        part: write(protocol, _reading(candidates, target, material, part), case, variant)
+        part: write(protocol, _reading(candidates, target, material, part), replace(case, part=part), variant)
         for part in protocol.parts(variant)
     }
     hows = sorted({one.how for item in candidates.items[target] for one in candidates.said[item].values()})

@@ -114,7 +114,7 @@ def test_more_items_ask_only_for_what_is_new_and_the_same_text_is_the_same_draft
     actions.run(by=None, draft=other, targets=5)
     five = set(bench.targets.filter(position__lt=5).values_list("item", flat=True))
     assert set(Call.objects.filter(rater=other.rater).values_list("item", flat=True)) == five
-    assert trials.count(bench.split, PROTOCOL) == 2
+    assert trials.count(bench) == 2
 
 
 def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: FakeLLM) -> None:
@@ -137,7 +137,7 @@ def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: 
     finish()
     assert Label.objects.filter(rater=kept.kept_rater).count() == 8 * 6
     assert sum(fake.requests.values()) == 8
-    assert trials.count(bench.split, PROTOCOL) == 1
+    assert trials.count(bench) == 1
 
 
 def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> None:
