@@ -23,6 +23,7 @@ from calibration.searches.cases import disagreement
 from jobs import runs
 from jobs.models import Call, Run
 from judges.drafts import actions as drafts
+from judges.drafts import benches
 from judges.models import BenchTarget, DraftAnswer
 from judges.prompt_search import reflection
 from judges.prompt_search.evolution import Answers, Asks, Proposed
@@ -45,6 +46,7 @@ class Asking:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.bounds = Bounds(search)
+        self.calls_each = len(benches.protocol_of(search.bench, search.variant).parts(search.variant))
         self.questions = {pk: name for name, pk in search.bench.questions.items()}
         ids = material.ids_of(search)
         rows = BenchTarget.objects.filter(bench=search.bench).in_bulk(list(ids.values()))
@@ -57,7 +59,8 @@ class Asking:
     def judge(self, wording: Wording, chosen: Sequence[Target]) -> list[Answers]:
         """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
         text = self.text_of(wording)
-        self.bounds.reserved = self.search.texts.count() * len(material.targets_of(self.search, HELD_BACK))
+        held_back = len(material.targets_of(self.search, HELD_BACK))
+        self.bounds.reserved = self.search.texts.count() * held_back * self.calls_each
         if self._ask([(text, chosen)]):
             raise Waiting
         return self._answers(text, chosen)
@@ -112,7 +115,7 @@ class Asking:
             missing.append(
                 (text, [target for target in chosen if self._place(target) not in {at[:2] for at in states}])
             )
-        count = sum(len(chosen) for _, chosen in missing)
+        count = sum(len(chosen) for _, chosen in missing) * self.calls_each
         if count:
             first, some = next((text, chosen) for text, chosen in missing if chosen)
             self.bounds.allow(first, [self.targets[target.key] for target in some], count)

@@ -20,7 +20,7 @@ from calibration.statistics.judge_biases import family_preference, length_bias, 
 from calibration.statistics.repeats import self_consistency
 from calibration.workbench.agreement import statistics_of
 from calibration.workbench.differences import item_systems
-from calibration.workbench.sheets import Judged, Sheet, sheets
+from calibration.workbench.sheets import Judged, Sheet, items_of, sheets
 from judges.drafts import actions, estimating
 from judges.drafts.rewordings import Reworded, reordered, rewordings
 from judges.models import Draft
@@ -34,12 +34,16 @@ SAMPLES = 3
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a check: about which question, of which variant of the text, called what."""
+    """A figure of a check: about which question, of which variant of the text, called what.
+
+    It is of the targets that both were asked about; `not_asked` of the bench's came later.
+    """
 
     question: str
     about: str
     title: str
     result: Result
+    not_asked: int = 0
 
 
 @dataclass(frozen=True)
@@ -215,12 +219,26 @@ def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLA
     check, judged = CHECKS[key], Judged(draft.name, draft.asker, draft)
     if key in ("rewordings", "examples"):
         return _against_variants(check, draft, judged, plan)
-    found = sheets(draft.bench, [judged])
-    if key == "consistency":
-        return _consistency(check, draft, judged, found, plan)
     if key == "family" and not own:
         return Finding(check, reason="Say which systems are of the judge's own family.")
-    return _biases(check, judged, found, own, plan)
+    found = sheets(draft.bench, [judged], _asked_of(draft))
+    if key == "consistency":
+        told = _consistency(check, draft, judged, found, plan)
+    else:
+        told = _biases(check, judged, found, own, plan)
+    later = _not_asked(draft)
+    return replace(told, figures=tuple(replace(figure, not_asked=later) for figure in told.figures))
+
+
+def _asked_of(*drafts: Draft) -> list[int]:
+    """Return the items that all of these drafts of a bench were asked about."""
+    least = min(draft.targets for draft in drafts)
+    return [pk for pk, position in items_of(drafts[0].bench).items() if position < least]
+
+
+def _not_asked(*drafts: Draft) -> int:
+    """Return how many of a bench's targets one of its drafts was not asked about."""
+    return drafts[0].bench.targets.count() - min(draft.targets for draft in drafts)
 
 
 def _consistency(check: Check, draft: Draft, judged: Judged, found: Sequence[Sheet], plan: Plan) -> Finding:
@@ -254,12 +272,11 @@ def _against_variants(check: Check, draft: Draft, judged: Judged, plan: Plan) ->
     )
     if not made:
         return Finding(check, reason="Its changed texts were not tried yet.")
-    others = [Judged(one.name, one.rater, one) for one in made]
     figures = [
-        Figure(sheet.question.title, str(other.draft.change["title"]), title, result)
-        for sheet in sheets(draft.bench, [judged, *others])
-        for other in others
-        if other.draft is not None
+        Figure(sheet.question.title, str(one.change["title"]), title, result, _not_asked(draft, one))
+        for one in made
+        for other in [Judged(one.name, one.rater, one)]
+        for sheet in sheets(draft.bench, [judged, other], _asked_of(draft, one))
         for title, result in _same(sheet, judged, other, plan)
     ]
     reason = "" if figures else "No item has both answers yet."

@@ -79,11 +79,6 @@ def test_a_corpus_without_a_split_has_no_bench() -> None:
         benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=small_corpus())
 
 
-def test_a_judge_that_reads_other_raters_has_no_bench() -> None:
-    with pytest.raises(JudgeError, match="reads another rater's answers"):
-        benches.open_bench(by=None, name="b", protocol="cpdscore_dialogue", corpus=small_corpus())
-
-
 def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
