@@ -17,7 +17,7 @@ from judges.errors import JudgeError
 from judges.material.loading import load
 from judges.prompt_versions import nearest
 from judges.prompt_versions.agreed import Agreed, against, agreed, targets
-from judges.protocols import Asking, Reading, Verdict, Wording
+from judges.protocols import Asking, Case, Reading, Verdict, Wording
 from judges.protocols.examples import MOST, about, shown
 from judges.protocols.written import EXPLAINED, CannotBeWritten, write
 from judges.rating.cases import case_of
@@ -275,10 +275,9 @@ def _example(
     case = case_of(material, target[1], {})
     if refusal := protocol.why_not(case, variant):
         raise CannotBeWritten(refusal)
-    replies = {
-        part: write(protocol, _reading(candidates, target, material, part), replace(case, part=part), variant)
-        for part in protocol.parts(variant)
-    }
+    replies, trouble = _replies(candidates, variant, target, material, case)
+    if not replies:
+        raise trouble
     hows = sorted({one.how for item in candidates.items[target] for one in candidates.said[item].values()})
     made = {
         "key": candidates.keys[target],
@@ -289,7 +288,22 @@ def _example(
         "about": about(case),
         "how": f"{told.rule.replace('_', ' ')}; {', '.join(hows)}",
     }
-    return made | ({"replies": replies} if len(replies) > 1 else {})
+    return made | ({"replies": replies} if len(protocol.parts(variant)) > 1 else {})
+
+
+def _replies(
+    candidates: Candidates, variant: str, target: Target, material: Any, case: Case
+) -> tuple[dict[str, str], CannotBeWritten]:
+    """Return the reply to each part that people answered, and why there is none to the last that they did
+    not."""
+    replies, trouble = {}, CannotBeWritten("people gave no answer")
+    for part in candidates.protocol.parts(variant):
+        said = _reading(candidates, target, material, part)
+        try:
+            replies[part] = write(candidates.protocol, said, replace(case, part=part), variant)
+        except CannotBeWritten as error:
+            trouble = error
+    return replies, trouble
 
 
 def _reading(candidates: Candidates, target: Target, material: Any, part: str) -> Reading:
