@@ -18,12 +18,14 @@ from config.permissions import researcher_only
 from jobs.errors import JobError
 from jobs.pages.parameter_fields import given_parameters
 from judges.pages.runs import user_of
+from judges.pages.starting import sync_endpoints
 
 
 @researcher_only
 def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the searches of a bench; POST starts one."""
     bench = access.bench(pk)
+    sync_endpoints(request)
     form = SearchForm(request.POST or None, bench=bench)
     improver = ImproverForm(request.POST or None, prefix="improver")
     if request.method == "POST" and form.is_valid() and improver.is_valid():

@@ -29,6 +29,7 @@ from judges.drafts import actions, benches, estimating, keeping
 from judges.drafts.beginning import begun_from, versions_for
 from judges.models import Bench, Draft
 from judges.pages.runs import user_of
+from judges.pages.starting import sync_endpoints
 from judges.prompt_versions.requests import COUNTED
 from judges.rating.estimates import Estimate
 from judges.rating.needs import asked_on
@@ -98,6 +99,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponse:
     it is said beforehand what goes where.
     """
     found = access.bench(pk)
+    sync_endpoints(request)
     if request.method == "POST":
         return _try(request, found)
     draft = _shown(found, request.GET.get("draft", ""))

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.models import Item, Turn
+from annotation.models.turn_numbers import numbers_of
 from calibration.errors import WorkbenchRefused
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
@@ -317,8 +318,9 @@ def _family(sheet: Sheet, judge: Floats, people: Floats, own: Sequence[str], pla
 
 
 def _turns(sheet: Sheet, judge: Floats, people: Floats, _own: Sequence[str], plan: Plan) -> Result:
-    places = dict(Item.objects.filter(pk__in=sheet.items).values_list("pk", "turn__position"))
-    position = np.array([np.nan if places[pk] is None else places[pk] for pk in sheet.items], np.float64)
+    turns = dict(Item.objects.filter(pk__in=sheet.items).values_list("pk", "turn"))
+    numbers = numbers_of(pk for pk in turns.values() if pk is not None)
+    position = np.array([numbers.get(turns[pk], np.nan) for pk in sheet.items], np.float64)
     return turn_drift(judge, people, position, sheet.ratings.clusters, plan)
 
 
