@@ -124,7 +124,7 @@ def _try(request: HttpRequest, found: Bench) -> HttpResponse:
         samples = form.cleaned_data["samples"]
         try:
             if "show" in request.POST:
-                shown = estimating.requests_of(found, key, **form.draft())
+                shown = estimating.requests_of(found, key, later=user_of(request), **form.draft())
                 return _page(request, found, None, form, requests=shown, counted=COUNTED, key=key)
             draft = actions.write(by=user_of(request), bench=found, **form.draft())
             if asked := _to_confirm(request, draft, HOW_MANY[wanted], samples):

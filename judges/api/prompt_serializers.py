@@ -183,6 +183,9 @@ class RequestSerializer(serializers.Serializer[Any]):
     exact = serializers.CharField(allow_blank=True, help_text="The body to the byte as it is sent.")
     flags = serializers.ListField(child=serializers.CharField())
     unasked = serializers.CharField(allow_blank=True)
+    job = serializers.IntegerField(
+        allow_null=True, help_text="the job that looks for the nearest examples first"
+    )
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
     tokens_counted = serializers.CharField(help_text="How tokens are counted.")

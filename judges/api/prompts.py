@@ -254,7 +254,7 @@ def asked(request: Request) -> Response:
         corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
         key = data["item"]
         item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
-        found = requests.requests(judge, item, draft=_draft(base, data))
+        found = requests.requests(judge, item, draft=_draft(base, data), later=_user(request))
     except JobError as error:
         raise _refused(error) from None
     return Response([one.as_json() for one in found])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
@@ -55,17 +56,18 @@ def requests_of(
     endpoint: Endpoint,
     options: Mapping[str, Any],
     parent: str = "",
+    later: User | None = None,
 ) -> list[Request]:
     """Return what a draft would send about an item of dev ('': the bench's first), one for each part.
 
-    Takes what `actions.write` takes; nothing is kept. Raises JudgeError for what there is none of.
+    Takes what `actions.write` takes; nothing but the text is kept. `later` is for `requests`. Raises
+    JudgeError for what there is none of.
     """
+    judge = actions.judge_for(bench, variant, endpoint, texts.store(wording=wording), options)
     with transaction.atomic():
-        text = texts.store(wording=wording)
-        judge = actions.judge_for(bench, variant, endpoint, text, options)
-        found = requests.requests(judge, _item(bench, key), bench.campaign)
+        item = _item(bench, key)
         transaction.set_rollback(True)
-    return found
+    return requests.requests(judge, item, bench.campaign, later=later)
 
 
 def _item(bench: Bench, key: str) -> Item:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,6 +19,7 @@ from judges.errors import JudgeError
 from judges.pages.forms import JudgeForm
 from judges.pages.prompt_forms import EditorForm, NewPromptForm, RequestForm
 from judges.pages.prompts import ROOM
+from judges.pages.runs import user_of
 from judges.pages.starting import target_of
 from judges.prompt_versions import finding, requests
 from judges.prompt_versions.finding import Version
@@ -61,9 +63,8 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     if asked and form.is_valid():
         data = form.cleaned_data
         try:
-            found = _found(
-                form.judge(version), data["corpus"], data["item"], draft.wording if draft else None
-            )
+            told = (data["corpus"], data["item"], draft.wording if draft else None)
+            found = _found(user_of(request), form.judge(version), *told)
         except JobError as error:
             form.add_error("item", str(error))
     context = {"form": form, "version": version, "draft": draft, "requests": found, **ROOM}
@@ -84,6 +85,7 @@ def _editor_of(version: Version, named: type[EditorForm]) -> str:
 
 
 def _found(
+    by: User,
     judge: Judge,
     corpus: Corpus,
     key: str,
@@ -92,7 +94,7 @@ def _found(
 ) -> list[Request]:
     covers = judge.asks(campaign).covers
     item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
-    return requests.requests(judge, item, campaign, draft)
+    return requests.requests(judge, item, campaign, draft, later=by)
 
 
 @require_POST
@@ -110,7 +112,8 @@ def run_request(request: HttpRequest) -> HttpResponse:
     found: list[Request] = []
     trouble = ""
     try:
-        found = _found(form.chosen(), corpus, request.POST.get("item", ""), campaign=campaign)
+        key = request.POST.get("item", "")
+        found = _found(user_of(request), form.chosen(), corpus, key, campaign=campaign)
     except JobError as error:
         trouble = str(error)
     told = [(name, value) for name, values in request.POST.lists() for value in values]
