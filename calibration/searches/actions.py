@@ -26,6 +26,7 @@ from judges.models import Bench, Prompt, PromptVersion
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.prompt_versions.finding import Version
+from judges.rating import needs
 
 BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}
 """The least and the most of each number that a search is given."""
@@ -67,15 +68,10 @@ def start(
         raise WorkbenchRefused(
             f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
         )
-    if version.protocol != bench.protocol:
-        raise WorkbenchRefused(f"{version.ref} is for {version.protocol}, the bench for {bench.protocol}.")
+    _refuse_unfit(bench, version)
+    needs.bind(benches.protocol_of(bench), (options or {}).get("needs", {}), drafts=True)
     benches.grow(bench, None)
     taken = material.take_down(bench, seed)
-    if version.variant not in (known := benches.variants(bench)):
-        asks = " or ".join(known)
-        raise WorkbenchRefused(f"{version.ref} asks as {version.variant}, the bench as {asks}.")
-    if version.scheme_version not in (None, bench.scheme_version):
-        raise WorkbenchRefused(f"{version.ref} is for another scheme than {benches.scheme_ref(bench)}.")
     prompt = _prompt(by, bench, version, name)
     search = Search.objects.create(
         bench=bench,
@@ -96,6 +92,17 @@ def start(
     _log(by, "start search", search, **numbers, most_cost=None if most_cost is None else float(most_cost))
     steps.go_on(search.pk)
     return search
+
+
+def _refuse_unfit(bench: Bench, version: Version) -> None:
+    """Refuse a version that a bench's drafts could not be."""
+    if version.protocol != bench.protocol:
+        raise WorkbenchRefused(f"{version.ref} is for {version.protocol}, the bench for {bench.protocol}.")
+    if version.variant not in (known := benches.variants(bench)):
+        asks = " or ".join(known)
+        raise WorkbenchRefused(f"{version.ref} asks as {version.variant}, the bench as {asks}.")
+    if version.scheme_version not in (None, bench.scheme_version):
+        raise WorkbenchRefused(f"{version.ref} is for another scheme than {benches.scheme_ref(bench)}.")
 
 
 @transaction.atomic

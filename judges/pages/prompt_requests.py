@@ -63,8 +63,8 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     if asked and form.is_valid():
         data = form.cleaned_data
         try:
-            told = (data["corpus"], data["item"], draft.wording if draft else None)
-            found = _found(user_of(request), form.judge(version), *told)
+            about = (data["corpus"], data["item"], draft.wording if draft else None)
+            found = _found(user_of(request), form.judge(version), *about)
         except JobError as error:
             form.add_error("item", str(error))
     context = {"form": form, "version": version, "draft": draft, "requests": found, **ROOM}
