@@ -1,7 +1,7 @@
 """Where judges are called: declared in the environment or set up by an administrator.
 
-`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens` declares one; all
-after the model may be left out. The last three are limits: requests at once, requests and tokens a minute.
+`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family` declares
+one; all after the model may be left out. Three are limits: requests at once, requests and tokens a minute.
 `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
 endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
 its own endpoints use: otherwise any secret of the process could be sent to any server.
@@ -154,12 +154,12 @@ def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpo
 
 def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     parts = [part.strip() for part in text.split("|")]
-    if not 2 <= len(parts) <= 8 or not parts[1]:
+    if not 2 <= len(parts) <= 9 or not parts[1]:
         raise JobError(
-            f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens "
-            "(the last three: requests at once, requests a minute, tokens a minute)."
+            f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|"
+            "family (requests at once, requests a minute, tokens a minute; the model's family)."
         )
-    base_url, model, key_env, price_in, price_out, *most = parts + [""] * (8 - len(parts))
+    base_url, model, key_env, price_in, price_out, *most, family = parts + [""] * (9 - len(parts))
     try:
         check(base_url=base_url, key_env=key_env)
         prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
@@ -169,7 +169,9 @@ def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     name = variable.removeprefix(PREFIX).lower().replace("_", "-")
     at_once = limits.pop("concurrency")
     shared = {} if at_once is None else {"concurrency": at_once}
-    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices, **limits, **shared}
+    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices, **limits, **shared} | {
+        "family": family[:60]
+    }
 
 
 def _limit(text: str) -> int | None:

@@ -15,6 +15,7 @@ class Endpoint(models.Model):
     empty where a reply came, after `test_ms` milliseconds. `requests_per_minute` and `tokens_per_minute` are
     limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
     structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
+    `family` is that of its model (gpt, llama ...): checks ask whether a judge favours systems of its own.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -27,6 +28,7 @@ class Endpoint(models.Model):
     concurrency = models.PositiveIntegerField(default=16)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
     tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    family = models.CharField(max_length=60, blank=True, default="", db_default="")
     reply_form = models.CharField(max_length=10, blank=True)
     timeout_s = models.PositiveIntegerField(default=120)
     active = models.BooleanField(default=True)

@@ -283,7 +283,7 @@ def _example(
         "key": candidates.keys[target],
         "corpus": told.corpus.name,
         "cluster": case.dialogue.cluster or case.dialogue.id,
-        "shown": shown(protocol, case, variant, wording),
+        "shown": shown(protocol, replace(case, part=next(iter(replies))), variant, wording),
         "reply": next(iter(replies.values())),
         "about": about(case),
         "how": f"{told.rule.replace('_', ' ')}; {', '.join(hows)}",
