@@ -30,6 +30,7 @@ TRACED = {
     "annotation.deletion.actions.check": "changes nothing",
     "jobs.runs.log": "writes the entry",
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
+    "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
 }
 """What needs no entry in the audit log, and why."""
 
