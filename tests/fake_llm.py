@@ -21,9 +21,9 @@ from demo.fake_model.errors import ErrorModel as Errors
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, request
+from demo.fake_model.responses import Response
 from demo.fake_model.roles import Answer, recognise
 from demo.fake_model.server import LocalServer
-from demo.fake_model.responses import Response
 from demo.fake_model.serving import FakeModel
 
 __all__ = ["ErrorModel", "FakeLLM", "draw"]
@@ -98,8 +98,8 @@ class FakeLLM:
             self.most_at_once = max(self.most_at_once, self.at_once)
         try:
             time.sleep(self.delay)
-            if (told := self.batches.respond(method, path, body)) is not None:
-                return told
+            if (found := self.batches.respond(method, path, body)) is not None:
+                return found
             if method != "POST" or "messages" not in body:
                 return FakeModel(self.model.errors, seed=self.model.seed).respond(method, path, body)
             status, text = self.answer(body)

@@ -37,6 +37,7 @@ class Batch:
     made: float = field(default_factory=time.time)
     cancelled: float | None = None
     state: str = ""
+    trouble: str = ""
     output: str = ""
     errors: str = ""
     completed: int = 0
@@ -126,8 +127,8 @@ class Batches:
         batch = Batch(f"batch_{len(self.made) + 1}", body["input_file_id"], metadata, lines, seconds)
         self.made[batch.id] = batch
         if trouble or any(one.kind == "batch_refused" for one in met):
-            batch.state = FAILED
-            return ok(_told(batch, trouble or "refused, as the error model says"))
+            batch.state, batch.trouble = FAILED, trouble or "refused, as the error model says"
+            return ok(_told(batch))
         self.submitted.update(_key(line["body"]) for line in lines)
         if any(one.kind == "batch_reset" for one in met):
             return Response(0, b"", instead="reset")
@@ -160,7 +161,7 @@ class Batches:
         return ok(_told(batch, state="cancelling"))
 
     def _done(self, batch: Batch) -> Batch:
-        """Return a batch as it stands now: done where its time is over, or cut short where it was cancelled."""
+        """Return a batch as it stands now: done where its time is over, cut short where it was cancelled."""
         if batch.state in ENDED:
             return batch
         if batch.cancelled is not None:
@@ -240,9 +241,9 @@ def _undone(line: dict[str, Any], code: str) -> dict[str, Any]:
     return {"id": "fake", "custom_id": line["custom_id"], "response": None, "error": error}
 
 
-def _told(batch: Batch, trouble: str = "", state: str = "") -> dict[str, Any]:
+def _told(batch: Batch, state: str = "") -> dict[str, Any]:
     age = time.time() - batch.made
-    errors = {"object": "list", "data": [{"code": "invalid", "message": trouble or "the batch was refused"}]}
+    errors = {"object": "list", "data": [{"code": "invalid", "message": batch.trouble}]}
     return {
         "id": batch.id,
         "object": "batch",

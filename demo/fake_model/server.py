@@ -75,13 +75,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length, kind = self.headers.get("Content-Length", ""), self.headers.get("Content-Type", "")
         most = MOST_FILE if kind.startswith("multipart/form-data") else MOST_BYTES
+        if not length and "Transfer-Encoding" not in self.headers:
+            length = "0"
         if not length.isdecimal() or int(length) > most:
             self.close_connection = True
             self._send(failure(413, f"a body of at most {most:,} bytes with its length is needed"))
             return
         sent = self.rfile.read(int(length))
         try:
-            body = multipart.fields(sent, kind) if most == MOST_FILE else json.loads(sent)
+            body = multipart.fields(sent, kind) if most == MOST_FILE else json.loads(sent or b"null")
         except (ValueError, RecursionError):
             self._send(failure(400, "the body is not valid JSON"))
             return

@@ -148,8 +148,9 @@ def _ended(job: Asked) -> Outcome | None:
     if job.prompt is None:
         return job.known
     outcome = reading.from_cache(job) if job.cached is not None else None
-    hashes = {"prompt_hash": job.prompt_hash, "request_hash": job.request_hash}
-    return None if outcome is None else replace(outcome, **hashes)
+    if outcome is None:
+        return None
+    return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
 
 
 def _line(batch: Batch, at: Working, job: Asked) -> bytes:

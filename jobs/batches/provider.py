@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import httpx2
 import openai
 from openai import AsyncOpenAI
 
-from jobs.batches.lines import URL
+from jobs.batches.ids import is_id
 from jobs.endpoints.client import (
     Again,
     CallError,
@@ -39,14 +38,12 @@ from jobs.models import Endpoint
 from jobs.prompt import Prompt
 
 T = TypeVar("T")
-WINDOW = "24h"
 KEY, RUN = "concord_batch", "concord_run"
 """What its metadata say: its own key, and its run."""
 MOST_FILE = 2_000_000_000
 """Bytes of a file of results."""
 ASK_SECONDS, FILE_SECONDS = 60.0, 600.0
 PAGE, MOST_PAGES = 100, 100
-_ID = re.compile(r"[\w.:=+-]{1,200}", re.ASCII)
 _NOWHERE = (404, 405, 501)
 QUESTION = Prompt(
     "You are asked whether you can be reached.",
@@ -101,8 +98,8 @@ def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> There:
     async def send(client: AsyncOpenAI) -> There:
         answer = await client.batches.with_raw_response.create(
             input_file_id=file,
-            endpoint=URL,
-            completion_window=WINDOW,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
             metadata={KEY: key, RUN: str(run)},
             extra_headers={"Idempotency-Key": key},
             timeout=ASK_SECONDS,
@@ -212,7 +209,7 @@ def there(told: Any) -> There:
 
 def checked_id(told: Any) -> str:
     """Return an id that may stand in an address; raise Again for anything else."""
-    if not isinstance(told, str) or not _ID.fullmatch(told) or set(told) <= {"."}:
+    if not isinstance(told, str) or not is_id(told):
         raise Again("the endpoint gave an id that is none")
     return told
 
