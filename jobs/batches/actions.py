@@ -12,6 +12,7 @@ from jobs.batches.ids import is_id
 from jobs.errors import JobError
 from jobs.kinds import CALLS
 from jobs.models import Batch, Run
+from jobs.models.batch import UNCLEAR
 from jobs.queue.waking import wake
 
 
@@ -87,9 +88,9 @@ def _locked(batch: Batch) -> Batch:
 
 
 def _go_on(batch: Batch) -> None:
-    """Let a run go on that paused by itself."""
+    """Let a run go on that paused because of this."""
     run = Run.objects.get(pk=batch.run_id)
-    if run.state == Run.State.PAUSED and run.paused_by is None and run.pause_reason:
+    if run.state == Run.State.PAUSED and run.pause_reason.startswith(UNCLEAR):
         runs.reopen(run)
     wake(CALLS)
 

@@ -12,6 +12,7 @@ from jobs import runs
 from jobs.batches import leases
 from jobs.endpoints.client import Again, CallError, Refused
 from jobs.models import Batch, Call, Run
+from jobs.models.batch import UNCLEAR
 
 MOST_TRIES = 6
 """So many batches of a run that are refused for now, one after the other, pause it."""
@@ -60,7 +61,7 @@ def unclear(batch: Batch, worker: str, why: str) -> None:
     """Leave a batch to a person: asking again might be paid for twice."""
     run, why = Run.objects.select_for_update().get(pk=batch.run_id), leases.storable(why)
     leases.change(batch, worker, state=Batch.State.UNCLEAR, error=why[:1000], next_look=None)
-    runs.pause_for(run, f"What became of batch {batch.pk} is unclear, see below: {why}"[:1200], STUCK)
+    runs.pause_for(run, f"{UNCLEAR} {batch.pk} is unclear, see below: {why}"[:1200], STUCK)
 
 
 def defect(batch: Batch, worker: str, why: str) -> None:

@@ -2,7 +2,7 @@
 
 `CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|share|most`
 declares one; all after the model may be left out. After the prices come limits: requests at once, requests
-and tokens a minute; then the share of the prices that a call in a batch costs, and the most requests of a batch.
+and tokens a minute; then the share of the prices that a call in a batch costs, and the most requests of one.
 `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
 endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
 its own endpoints use: otherwise any secret of the process could be sent to any server.

@@ -117,3 +117,5 @@ LIVE = (
     Batch.State.UNCLEAR,
 )
 """Batches that hold calls."""
+UNCLEAR = "What became of batch"
+"""How the reason begins for which a run pauses that has an unclear one."""

@@ -19,6 +19,7 @@ from judges.rating import actions as rating
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from judges.rating.settings import RunSettings
+from tests import factories
 from tests.fake_llm import TOKENS_IN, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
@@ -134,10 +135,10 @@ def test_lines_that_fail_or_expire_go_into_the_next_batch_until_they_were_tried_
     assert run.batches.filter(returned__gt=0).exists()
     trouble(fake, "batch_expires", rate=1.0)
     again = begin(small_corpus(dialogues=1), Judge("cpdscore_simple", endpoint=run.endpoint))
-    Run.objects.filter(pk=again.pk).update(mode="batch")
-    work(60)
+    Run.objects.filter(pk=again.pk).update(mode="batch", max_attempts=2)
+    work()
     again.refresh_from_db()
-    assert (again.state, again.calls.filter(state="failed", attempts=6).count()) == (Run.State.FAILED, 6)
+    assert (again.state, again.calls.filter(state="failed", attempts=2).count()) == (Run.State.FAILED, 6)
     error = again.calls.values_list("error", "error_kind").first()
     assert error is not None
     assert "batch_expired" in error[0]
@@ -191,7 +192,7 @@ def test_where_batches_are_not_listed_a_person_adopts_or_gives_up(fake: FakeLLM)
     assert (run.state, states(run), counted(fake)) == (Run.State.PAUSED, ["unclear"], (1, 5, 0))
     assert "does not list its batches" in run.pause_reason
     runs.resume(by=None, run=run)
-    work()
+    finish()
     assert states(run) == ["unclear"], "nothing more is submitted before somebody decides"
     with pytest.raises(JobError, match="is not the id of a batch"):
         actions.adopt(by=None, batch=run.batches.get(), provider_id="../files")
@@ -249,17 +250,16 @@ def test_a_cap_limits_a_batch_before_it_is_submitted(fake: FakeLLM) -> None:
 
 
 def test_a_pause_submits_nothing_more_and_collects_what_was_submitted(fake: FakeLLM) -> None:
-    run = batched(fake)
+    run = batched(fake, cap_calls=5)
     trouble(fake, "batch_slow:3600000", first=1)
     finish()
-    assert states(run)[0] == "under_way"
-    runs.pause(by=None, run=run)
-    made = counted(fake)[0]
-    for batch in fake.batches.made.values():
-        batch.seconds = 0
+    assert (states(run), run.calls.filter(state="pending").count()) == (["under_way"], 7)
+    runs.pause(by=factories.user("rei", researcher=True), run=run)
+    runs.set_caps(by=None, run=run, caps={"cap_calls": 12})
+    fake.batches.made["batch_1"].seconds = 0
     work()
     run.refresh_from_db()
-    assert (run.state, counted(fake)[0], set(states(run))) == (Run.State.PAUSED, made, {"collected"})
+    assert (run.state, states(run)) == (Run.State.PAUSED, ["collected"])
     runs.resume(by=None, run=run)
     work()
     assert (Run.objects.get().state, counted(fake)) == (Run.State.DONE, (3, 12, 12))
