@@ -90,6 +90,8 @@ def heading(turn: Turn, before: Turn | None, shown: Callable[[str], str] = str) 
 
     `shown` makes of a session's name what raters see of it.
     """
+    if not turn.session and not turn.time:
+        return ""
     here, there = _when(turn), _when(before) if before else ("", "")
     if here == there or not any(here):
         return ""

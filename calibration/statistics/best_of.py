@@ -8,7 +8,7 @@ bias correction of Tsamardinos, Greasidou and Borboudakis 2018, Machine Learning
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,21 +61,25 @@ def best_of(
 ) -> BestOf | None:
     """Return the best of two contenders or more on the items that all of them answered, and its correction.
 
-    The value is the mean over the reference's columns for which every contender has one. None for fewer than
-    two contenders; the corrected result says why where there is none: below ``FEWEST_CLUSTERS`` clusters, or
-    where more than 5% of the resamples leave it undefined.
+    The value is the mean over the reference's columns for which every contender has one; contenders that have
+    none for any column cannot be the best. None for fewer than two contenders, or where no column is left;
+    the corrected result says why where there is none: below ``FEWEST_CLUSTERS`` clusters, or where more than
+    5% of the resamples leave it undefined.
     """
     if len(contenders) < 2:
         return None
     plan = plan or Plan()
     columns = _columns(ratings, contenders, reference)
     drawn, left_out = resampling_of(ratings, plan), _left_out(ratings, plan)
-    inside = [_values(ratings, one, statistic, columns, drawn) for one in contenders]
-    points = np.array([point for point, _ in inside])
-    if np.isnan(points).all():
+    found = [[_value(ratings, one, statistic, column, drawn) for column in columns] for one in contenders]
+    columns, inside = _shared(columns, found)
+    if not columns:
         return None
+    points = np.array([point for point, _ in inside])
     best = int(np.nanargmax(points))
-    outside = [_values(ratings, one, statistic, columns, left_out)[1] for one in contenders]
+    outside = [
+        _mean(_value(ratings, one, statistic, each, left_out)[1] for each in columns) for one in contenders
+    ]
     used = np.unique(np.concatenate([items for _, items in columns]))
     counts: Counts = {"n_items": len(used), "n_clusters": len(np.unique(ratings.clusters[used]))}
     why = "no interval: a mean over resamples"
@@ -120,26 +124,41 @@ def _left_out(ratings: Ratings, plan: Plan) -> Resampling:
     return _OutOfBag(plan, base.units, base.n_units)
 
 
-def _values(
-    ratings: Ratings, one: Contender, statistic: str, columns: Sequence[Column], resampling: Resampling
+def _shared(
+    columns: Sequence[Column], found: Sequence[Sequence[tuple[float, Floats]]]
+) -> tuple[list[Column], list[tuple[float, Floats]]]:
+    """Return the columns for which all contenders with any value have one, and each contender's means."""
+    points = np.array([[point for point, _ in own] for own in found])
+    able = ~np.isnan(points).all(axis=1)
+    if not able.any():
+        return [], []
+    kept = np.flatnonzero(~np.isnan(points[able]).any(axis=0)).tolist()
+    if not kept:
+        return [], []
+    means = [(float(np.mean([own[at][0] for at in kept])), _mean(own[at][1] for at in kept)) for own in found]
+    return [columns[at] for at in kept], means
+
+
+def _mean(rows: Iterable[Floats]) -> Floats:
+    return np.asarray(np.mean(list(rows), axis=0))
+
+
+def _value(
+    ratings: Ratings, one: Contender, statistic: str, column: Column, resampling: Resampling
 ) -> tuple[float, Floats]:
-    """Return a contender's value and its resampled values: means over the reference's columns."""
-    points, rows = [], []
-    for (name, values), items in columns:
-        block = np.full((ratings.n_items, 2), np.nan)
-        block[items, 0], block[items, 1] = values[items], one.values[items]
-        both = replace(
-            ratings,
-            values=block,
-            raters=(name, one.name),
-            kinds=("", one.kind),
-            identified=(True, True),
-            on_scale=(True, one.on_scale),
-        )
-        found = estimates(Sample(both, (0, 1), resampling), [statistic_of(statistic)], resampling)[0]
-        if found.ok:
-            points.append(found.point)
-            rows.append(found.replicates)
-    if not points:
+    """Return a contender's value beside a column and its resampled values; NaN where there is none."""
+    (name, values), items = column
+    block = np.full((ratings.n_items, 2), np.nan)
+    block[items, 0], block[items, 1] = values[items], one.values[items]
+    both = replace(
+        ratings,
+        values=block,
+        raters=(name, one.name),
+        kinds=("", one.kind),
+        identified=(True, True),
+        on_scale=(True, one.on_scale),
+    )
+    found = estimates(Sample(both, (0, 1), resampling), [statistic_of(statistic)], resampling)[0]
+    if not found.ok:
         return np.nan, np.full(resampling.plan.resamples, np.nan)
-    return float(np.mean(points)), np.mean(rows, axis=0)
+    return found.point, found.replicates

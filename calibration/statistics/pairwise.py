@@ -132,7 +132,8 @@ def mcc_of(tables: Floats) -> Floats:
     covariance = np.trace(tables, axis1=1, axis2=2) * n - (rows * columns).sum(axis=1)
     spread_rows = n**2 - (rows**2).sum(axis=1)
     spread_columns = n**2 - (columns**2).sum(axis=1)
-    return ratio(covariance, np.sqrt(spread_rows) * np.sqrt(spread_columns))
+    # Rounding leaves a perfect one a little above 1.
+    return np.clip(ratio(covariance, np.sqrt(spread_rows) * np.sqrt(spread_columns)), -1, 1)
 
 
 def mcc(draw: Draw) -> Floats:

@@ -76,7 +76,7 @@ CHECKS: dict[str, Check] = {
         Check(
             "length",
             "Does it favour long answers?",
-            "Correlation of its score with length, given people's mean.",
+            "Correlation of its score with the logarithm of the length in characters, given people's mean.",
         ),
         Check(
             "family",
@@ -291,7 +291,7 @@ def _biases(check: Check, judged: Judged, found: Sequence[Sheet], own: Sequence[
 
 
 def _length(sheet: Sheet, judge: Floats, people: Floats, _own: Sequence[str], plan: Plan) -> Result:
-    return length_bias(judge, people, _log_words(sheet.items), sheet.ratings.clusters, plan)
+    return length_bias(judge, people, _log_characters(sheet.items), sheet.ratings.clusters, plan)
 
 
 def _family(sheet: Sheet, judge: Floats, people: Floats, own: Sequence[str], plan: Plan) -> Result:
@@ -312,13 +312,16 @@ BIASES: dict[str, Callable[[Sheet, Floats, Floats, Sequence[str], Plan], Result]
 }
 
 
-def _log_words(items: Sequence[int]) -> Floats:
-    """Return the logarithm of one plus the words of each item: of its turn, or of the whole continuation."""
+def _log_characters(items: Sequence[int]) -> Floats:
+    """Return the logarithm of one plus the characters of each item: of its turn, or of the continuation.
+
+    Characters, because not every language writes spaces between words.
+    """
     rows = dict(Item.objects.filter(pk__in=items).values_list("pk", "turn__text"))
     whole = dict(Item.objects.filter(pk__in=items, turn=None).values_list("pk", "continuation"))
-    words: dict[int, int] = {}
+    sizes: dict[int, int] = {}
     turns = Turn.objects.filter(continuation__in=set(whole.values()), given=False)
     for own, text in turns.values_list("continuation", "text"):
-        words[own] = words.get(own, 0) + len(text.split())
-    counted = [words.get(whole[pk], 0) if pk in whole else len((rows[pk] or "").split()) for pk in items]
+        sizes[own] = sizes.get(own, 0) + len(text)
+    counted = [sizes.get(whole[pk], 0) if pk in whole else len(rows[pk] or "") for pk in items]
     return np.log1p(np.array(counted, np.float64))

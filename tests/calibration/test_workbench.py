@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.models import Item, Label, Question
+from annotation.models import Item, Label, Question, Turn
 from calibration.errors import WorkbenchRefused
 from calibration.models import ForAdjudication, Mark
 from calibration.reading.census import census
@@ -279,6 +279,9 @@ def test_biases_are_computed_from_what_is_there(fake: FakeLLM) -> None:
         found = checks.finding(draft, key, plan=FEW)
         assert [figure.question for figure in found.figures] == [found.figures[0].question]
         assert found.figures[0].result.n_items == 24
+    for turn in Turn.objects.all():
+        Turn.objects.filter(pk=turn.pk).update(text="好" * (1 + turn.pk % 7))
+    assert checks.finding(draft, "length", plan=FEW).figures[0].result.value is not None
     assert checks.finding(draft, "family").reason.startswith("Say which systems")
     own = checks.finding(draft, "family", own=["secret-model"], plan=FEW)
     assert own.figures[0].result.status == "undefined"

@@ -124,6 +124,27 @@ def test_few_clusters_say_why_there_is_no_correction() -> None:
     assert found.corrected.reason == "5 clusters are too few: it takes 10"
 
 
+def test_judges_are_chosen_by_the_people_beside_whom_all_of_them_have_a_value() -> None:
+    ratings = tags(2, 0.7)
+    half = ratings.n_items // 2
+    ratings.values[:half, 1], ratings.values[half:, 0] = np.nan, np.nan
+    weak, silent = contenders_of(ratings, None, {})
+    values = np.where(np.arange(ratings.n_items) < half, ratings.values[:, 0], 0.0)
+    says_no_to_the_second = Contender("half", "judge", values, True)
+    (reference,) = references_of(ratings, "mcc")
+    found = best_of(ratings, [weak, silent, says_no_to_the_second], "mcc", reference, PLAN)
+    assert found is not None
+    assert (found.best, found.value.value) == ("half", 1.0)
+    assert found.value.n_items == half
+    always_no = Contender("no", "judge", np.zeros(ratings.n_items), True)
+    with_no = best_of(ratings, [weak, silent, always_no], "mcc", reference, PLAN)
+    without = best_of(ratings, [weak, silent], "mcc", reference, PLAN)
+    assert with_no is not None
+    assert without is not None
+    assert (with_no.value, with_no.corrected) == (without.value, without.corrected)
+    assert best_of(ratings, [always_no, always_no], "mcc", reference, PLAN) is None
+
+
 def biased(n: int = 400) -> dict[str, NDArray[np.float64]]:
     rng = np.random.default_rng(3)
     people = rng.normal(3, 1, n)
