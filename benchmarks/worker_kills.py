@@ -4,7 +4,7 @@ The worker is a process of `make up`, started again as the supervisor does, kill
 moments once it asks. Everything that was asked and not stored is lost with it: as many requests as run at
 once, and the replies of the last moments that were about to be stored.
 
-With `--mode batch` the run asks in batches of the fake model, which counts what it was submitted and paid for.
+With `--mode batch` the run asks in batches of the fake model, which counts what it was paid for.
 """
 
 from __future__ import annotations
