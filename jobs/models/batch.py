@@ -24,13 +24,13 @@ class Batch(models.Model):
     """
 
     class State(models.TextChoices):
-        MAKING = "making"
-        SENDING = "sending"
+        MAKING = "making", "making"
+        SENDING = "sending", "sending"
         UNDER_WAY = "under_way", "under way"
-        COLLECTING = "collecting"
-        UNCLEAR = "unclear"
-        COLLECTED = "collected"
-        REFUSED = "refused"
+        COLLECTING = "collecting", "collecting"
+        UNCLEAR = "unclear", "unclear"
+        COLLECTED = "collected", "collected"
+        REFUSED = "refused", "refused"
         GIVEN_UP = "given_up", "given up"
 
     run = models.ForeignKey("jobs.Run", on_delete=models.CASCADE, related_name="batches")
