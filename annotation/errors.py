@@ -13,6 +13,7 @@ AnnotationError
 │   ├── CampaignRefused    a campaign cannot be set up or change its state like this
 │   └── SubmissionRefused  a submission cannot be returned or voided like this
 ├── SplitRefused           a split cannot be drawn, redrawn or opened like this
+├── FamilyRefused          the family of a system cannot be called like this
 ├── DeletionRefused        nothing was deleted
 ├── PeopleError            of accounts, links and tokens: see annotation.people.errors
 └── ImportProblem          a file that cannot be imported: see annotation.formats.problems
@@ -30,6 +31,12 @@ class AnnotationError(Exception):
 
 class SplitRefused(AnnotationError):
     """Why a split cannot be drawn, redrawn or opened."""
+
+
+class FamilyRefused(AnnotationError):
+    """Why the families of systems stay as they are."""
+
+    field = "families"
 
 
 class DeletionRefused(AnnotationError):

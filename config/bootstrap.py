@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from config.setup.common import PROJECT, PYTHON, VENV, SetupError, say
+from config.setup.common import PROJECT, PYTHON, VENV, SetupError, keep_bytecode, say
 from config.setup.formatter import formatter
 from config.setup.packages import OLDEST, install, right_python
 from config.setup.system import install_test_programs
@@ -98,6 +98,7 @@ def main(target: str) -> None:
     if target not in actions:
         raise SetupError(f"Unknown target {target}: choose one of {', '.join(actions)}.")
     install()
+    keep_bytecode()
     actions[target]()
 
 

@@ -1,12 +1,10 @@
 """Fake models, for trying out and for tests: what they answer is never taken for a real model's.
 
-Their names begin with `fake` (see `demo.fake_model`); names of judges, flags of calls and reports say it.
+Their names begin with `fake` (see `demo.fake_model`); names of judges, pages of runs and reports say it.
 """
 
 from __future__ import annotations
 
-FLAG = "fake_model"
-"""On every call that a fake model answered."""
 MARK = "(fake model)"
 """In the name of every rater that asks one."""
 

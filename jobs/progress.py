@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from jobs import call_counts
 from jobs.error_kinds import OLDER, told
+from jobs.fake_models import is_fake
 from jobs.models import Call, Run
 
 WINDOW = timedelta(seconds=60)
@@ -20,7 +21,8 @@ WINDOW = timedelta(seconds=60)
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A run at one moment. `failures` counts failed calls by `jobs.error_kinds`. `rate` is calls finished a
-    second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch."""
+    second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch.
+    `fake_model`: what it asks is one, in every call."""
 
     state: str
     total: int
@@ -32,6 +34,7 @@ class Progress:
     cancelled: int
     reused: int
     flagged: int
+    fake_model: bool
     rate: float
     seconds_left: int | None
     seconds: int | None
@@ -109,6 +112,7 @@ def progress(run: Run) -> Progress:
         cancelled=row["cancelled"],
         reused=run.reused,
         flagged=sums["flagged"],
+        fake_model=is_fake(run.rater.spec.get("model", "")),
         rate=rate,
         seconds_left=round(left / rate) if rate and left and run.mode == Run.Mode.AT_ONCE else None,
         seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from config.setup.common import keep_bytecode
+
 PROJECT = Path(__file__).resolve().parent.parent
 OWN_HOME = "CONCORD_TEST_HOME"
 # Tests do not outlive the machine, so nothing needs to reach the disk. What vacuum would find depends on the
@@ -35,6 +37,7 @@ def _choose_home() -> None:
 
 
 _choose_home()
+keep_bytecode()  # dozens of tests start programs
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,8 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
     from django.conf import settings
 
     django.setup()
+    from django.test import TransactionTestCase
+
+    from tests import emptying
+
     # Accounts are made by the hundred, and none of them needs a hash that resists guessing.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    TransactionTestCase._fixture_teardown = lambda self: emptying.empty()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import corpora
+from annotation.api import corpora, systems
 
 urlpatterns = [
     path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
@@ -11,5 +11,6 @@ urlpatterns = [
     path("corpora/<str:name>/turns/", corpora.Turns.as_view(), name="api-turns"),
     path("corpora/<str:name>/items/", corpora.Items.as_view(), name="api-items"),
     path("corpora/<str:name>/splits/", corpora.Splits.as_view(), name="api-splits"),
+    path("corpora/<str:name>/systems/", systems.Systems.as_view(), name="api-systems"),
     path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
 ]

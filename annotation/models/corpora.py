@@ -65,10 +65,14 @@ class Import(models.Model):
 
 
 class System(models.Model):
-    """What produces continuations: a model, an agent, or `human`."""
+    """What produces continuations: a model, an agent, or `human`.
+
+    `family` is that of its model (gpt, llama ...), where somebody said so: a judge may favour its own.
+    """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="systems")
     name = models.CharField(max_length=200)
+    family = models.CharField(max_length=60, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["name"]

@@ -10,14 +10,16 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.corpora import reading as browsing
 from annotation.corpora import searching, splits
+from annotation.corpora.actions import set_families
 from annotation.corpora.openings import openings
 from annotation.deletion import job as deletion
-from annotation.errors import DeletionRefused, SplitRefused
+from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.labels import counts as label_counts
 from annotation.models import Corpus, Upload, turn_numbers
 from config.long_lists import LongPaginator
@@ -114,6 +116,21 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
     else:
         messages.success(request, "The split is drawn. It is fixed when it is first used.")
     return redirect("corpus", name)
+
+
+@require_POST
+@researcher_only
+def change_families(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: say of which family of models the systems of a corpus are."""
+    found = access.corpus_named(name)
+    named, told = request.POST.getlist("system"), request.POST.getlist("family")
+    try:
+        changed = set_families(by=_user(request), corpus=found, families=dict(zip(named, told, strict=False)))
+    except FamilyRefused as refused:
+        messages.error(request, f"Not saved: {refused}")
+    else:
+        messages.success(request, "The families are saved." if changed else "Nothing was changed.")
+    return redirect(f"{reverse('corpus', args=[name])}#systems")
 
 
 @administrator_only

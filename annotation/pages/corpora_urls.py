@@ -13,5 +13,6 @@ urlpatterns = [
     path("corpora/dialogue/<int:pk>/", dialogues.dialogue, name="dialogue"),
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
+    path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),
     path("corpora/<str:name>/delete/", corpora.delete_corpus, name="delete-corpus"),
 ]

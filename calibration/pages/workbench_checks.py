@@ -14,6 +14,7 @@ from calibration.errors import CalibrationError
 from calibration.pages.workbench import ROOM
 from calibration.workbench import checks, progress
 from calibration.workbench.differences import item_systems
+from calibration.workbench.families import own_systems
 from calibration.workbench.sheets import items_of, judged_on
 from config.ids import row_id
 from config.permissions import researcher_only
@@ -40,7 +41,7 @@ def bench_checks(request: HttpRequest, pk: int) -> HttpResponse:
             context |= {"asked": checks.cost(draft, key), "asked_for": key}
         except (CalibrationError, JobError) as error:
             messages.error(request, str(error))
-    own = request.GET.getlist("own")
+    own = request.GET.getlist("own") or own_systems(draft)
     try:
         context["findings"] = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
     except CalibrationError as error:

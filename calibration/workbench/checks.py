@@ -20,6 +20,7 @@ from calibration.statistics.judge_biases import family_preference, length_bias, 
 from calibration.statistics.repeats import self_consistency
 from calibration.workbench.agreement import statistics_of
 from calibration.workbench.differences import item_systems
+from calibration.workbench.families import own_systems, why_none
 from calibration.workbench.sheets import Judged, Sheet, sheets
 from judges.drafts import actions, estimating
 from judges.drafts.rewordings import Reworded, reordered, rewordings
@@ -211,15 +212,16 @@ def _written(by: User | None, draft: Draft, key: str) -> list[Draft]:
 
 
 def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLAN) -> Finding:
-    """Return what a check found so far; `own` names the systems of the judge's own family."""
+    """Return what a check found so far; `own` names the systems of the judge's own family, those
+    that the corpus says are where it is empty."""
     check, judged = CHECKS[key], Judged(draft.name, draft.asker, draft)
     if key in ("rewordings", "examples"):
         return _against_variants(check, draft, judged, plan)
     found = sheets(draft.bench, [judged])
     if key == "consistency":
         return _consistency(check, draft, judged, found, plan)
-    if key == "family" and not own:
-        return Finding(check, reason="Say which systems are of the judge's own family.")
+    if key == "family" and not (own := own or own_systems(draft)):
+        return Finding(check, reason=why_none(draft))
     return _biases(check, judged, found, own, plan)
 
 

@@ -21,6 +21,7 @@ class Endpoint(models.Model):
     structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
     `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches;
     a file of a batch has at most `batch_most` requests.
+    `family` is that of its model (gpt, llama ...): checks ask whether a judge favours systems of its own.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -33,6 +34,7 @@ class Endpoint(models.Model):
     concurrency = models.PositiveIntegerField(default=16)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
     tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    family = models.CharField(max_length=60, blank=True, default="", db_default="")
     reply_form = models.CharField(max_length=10, blank=True)
     batch_share = models.DecimalField(
         max_digits=5,

@@ -322,6 +322,7 @@ class EndpointForm(forms.ModelForm):
             "name",
             "base_url",
             "model",
+            "family",
             "key_env",
             "price_in",
             "price_out",
@@ -337,6 +338,7 @@ class EndpointForm(forms.ModelForm):
             "active",
         ]
         labels = {
+            "family": "Family of the model",
             "price_in": "Price of a million tokens read",
             "price_out": "Price of a million tokens written",
             "concurrency": "Requests at once",
@@ -346,6 +348,7 @@ class EndpointForm(forms.ModelForm):
             "allow_private": "At this machine or in its private network",
         }
         help_texts = {
+            "family": "Such as gpt or llama: a check asks whether a judge favours its own. May stay empty.",
             "key_env": "The environment variable that holds the key, where the workers run. Whoever runs the "
             "server lists those that may be named here in CONCORD_KEY_VARIABLES.",
             "allow_private": "Without this, addresses such as 127.0.0.1 or 10.0.0.5 are not connected to, "

@@ -110,7 +110,9 @@ class ExamplesForm(forms.Form):
     """How worked examples are picked."""
 
     corpus = forms.ModelChoiceField(
-        Corpus.objects.order_by("name"), help_text="Examples come from the dev part of its split."
+        Corpus.objects.order_by("name"),
+        empty_label="Choose a corpus",
+        help_text="Examples come from the dev part of its split.",
     )
     rule = forms.ChoiceField(
         choices=[(key, title[0].upper() + title[1:]) for key, title in RULES.items()], label="How"
@@ -121,27 +123,27 @@ class ExamplesForm(forms.Form):
     keys = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, **_CODE}),
-        label="Items",
-        help_text="Picked by hand: their keys, one a line, such as dialogue/continuation/3.",
+        label="Items, if you pick them by hand",
+        help_text="Their keys, one a line, such as dialogue/continuation/3.",
     )
     judge = forms.ChoiceField(
         required=False,
-        label="Disagreement",
-        help_text="For the most disagreed: between people, or between a judge and the people.",
+        label="Whose disagreement, if you take the most disagreed",
+        help_text="Between people, or between a judge and the people.",
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        help_text="The same seed draws the same examples.",
+        help_text="Decides what is drawn: the same seed draws the same examples.",
     )
     whole = forms.BooleanField(
         required=False,
         label="This corpus has no split, and all of it is for development",
         help_text="Without a split nothing keeps its examples out of a test.",
     )
-    note = forms.CharField(required=False, max_length=2000, help_text="Why.")
+    note = forms.CharField(required=False, max_length=2000, help_text="Why these examples.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

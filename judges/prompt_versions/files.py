@@ -36,6 +36,7 @@ FORMS = {"yaml": ("yaml", "application/yaml"), "md": ("md", "text/markdown")}
 """The forms of a file: its ending, and its media type."""
 MOST_VERSIONS = 500
 _HEADING = re.compile(r"^\\*## (?:System|User)$")
+_MARKDOWN = re.compile(r"^(?:---|## System|## User)$", re.MULTILINE)
 _ODD = re.compile("[\r\x85\u2028\u2029\ufeff]")
 _TEXTS = ("parent", "origin", "note", "form", "digest")
 _OWN = {"number", "system", "user", "examples", "picking", "detail", *_TEXTS}
@@ -141,7 +142,7 @@ def read(content: bytes) -> ReadPrompt:
         raise JudgeError(f"line {line}: the file is not in UTF-8.") from None
     text = storable(text.replace("\r\n", "\n"))
     try:
-        if text.startswith("---\n") and "\n## User\n" in text:
+        if text.startswith("---\n") and _MARKDOWN.search(text, 4):
             return _checked(_markdown(text))
         return _checked(parse(text))
     except BadFile as error:

@@ -34,6 +34,16 @@ class Version:
         return f"{self.name}@{self.number}"
 
     @property
+    def protocol_title(self) -> str:
+        """What its protocol is, in words."""
+        return PROTOCOLS[self.protocol].title
+
+    @property
+    def variant_told(self) -> str:
+        """Its variant, in words."""
+        return self.variant.replace("_", " ")
+
+    @property
     def is_built_in(self) -> bool:
         """Whether it comes with Concord and cannot be changed."""
         return self.row is None

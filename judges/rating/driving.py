@@ -97,6 +97,7 @@ def summary(run: Run) -> dict[str, Any]:
         "cancelled",
         "reused",
         "flagged",
+        "fake_model",
         "tokens_in",
         "tokens_out",
     )

@@ -15,7 +15,6 @@ from jobs import error_kinds
 from jobs.asking.asked import Asked, Read
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.endpoints.parameters import of_sample
-from jobs.fake_models import FLAG, is_fake
 from jobs.models import Call, Run
 from jobs.prompt import OutOfScale, Tokens
 from judges.errors import JudgeError
@@ -94,7 +93,6 @@ class JudgePreparer:
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             broken = Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT)
             return Asked(call, protocol.key, known=broken)
-        flags = (FLAG, *flags) if is_fake(spec["model"]) else flags
         read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), call.sample)
         told = protocol.reply_tokens if isinstance(protocol, Asking) else 0

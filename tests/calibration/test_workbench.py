@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from sklearn.metrics import cohen_kappa_score
 
+from annotation.corpora.actions import set_families
 from annotation.models import Item, Label, Question, Turn
 from calibration.errors import WorkbenchRefused
 from calibration.models import ForAdjudication, Mark
@@ -285,6 +286,11 @@ def test_biases_are_computed_from_what_is_there(fake: FakeLLM) -> None:
     assert checks.finding(draft, "family").reason.startswith("Say which systems")
     own = checks.finding(draft, "family", own=["secret-model"], plan=FEW)
     assert own.figures[0].result.status == "undefined"
+    assert draft.endpoint is not None
+    draft.endpoint.family = "GPT"
+    assert "of the family GPT" in checks.finding(draft, "family").reason
+    set_families(by=None, corpus=bench.corpus, families={"secret-model": "gpt"})
+    assert checks.finding(draft, "family", plan=FEW) == own
 
 
 def test_every_page_of_a_bench_answers_before_and_after_a_draft(fake: FakeLLM, client: Client) -> None:

@@ -134,9 +134,9 @@ def test_an_estimate_in_batches_costs_the_share() -> None:
 
 def test_the_environment_declares_the_share_and_the_most_of_a_batch() -> None:
     name = "CONCORD_ENDPOINT_B"
-    (made,) = sync_environment({name: "http://h/v1|m|||||||0.5|70"})
+    (made,) = sync_environment({name: "http://h/v1|m||||||||0.5|70"})
     assert (float(made.batch_share or 0), made.batch_most, made.concurrency) == (0.5, 70, 16)
     (made,) = sync_environment({name: "http://h/v1|m"})
     assert made.batch_share is None
     with pytest.raises(JobError, match="is not a share of the prices"):
-        sync_environment({name: "http://h/v1|m|||||||1.5"})
+        sync_environment({name: "http://h/v1|m||||||||1.5"})

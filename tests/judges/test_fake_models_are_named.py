@@ -12,6 +12,8 @@ from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from jobs.fake_models import is_fake, marked
 from jobs.models import Call
+from jobs.progress import progress
+from judges.rating.driving import summary
 from judges.rating.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -34,7 +36,6 @@ def test_labels_of_a_fake_model_say_so_on_pages_in_reports_and_in_exports(
     run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
     finish()
     assert run.rater.name == NAME
-    assert not Call.objects.exclude(flags=["fake_model"]).exists()
     for page in (reverse("runs"), reverse("run", args=[run.pk]), reverse("corpus-report", args=[corpus.pk])):
         assert NAME in client.get(page, follow=True).content.decode()
     exported = client.get(reverse("export-labels", args=["csv"]), {"corpus": corpus.pk})
@@ -49,9 +50,24 @@ def test_labels_of_a_fake_model_say_so_on_pages_in_reports_and_in_exports(
         assert "asks a fake model" in RENDERINGS[form].write(report), form
 
 
+def test_a_run_says_once_that_a_fake_model_answers_and_flags_are_left_to_what_is_about_a_call(
+    client: Client, fake: FakeLLM
+) -> None:
+    client.force_login(factories.user(researcher=True))
+    run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
+    finish()
+    page = client.get(reverse("run", args=[run.pk])).content.decode()
+    assert page.count("A fake model answers every call of this run") == 1
+    told = client.get(f"/api/v1/runs/{run.pk}/").json()["progress"]
+    assert (told["fake_model"], told["flagged"]) == (True, 0)
+    assert summary(run)["fake_model"] is True
+    assert not Call.objects.exclude(flags=[]).exists()
+
+
 def test_a_judge_that_asks_a_real_model_is_not_called_fake(fake: FakeLLM) -> None:
     corpus = small_corpus(dialogues=1)
     run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint_of(fake, model="m-1")))
     finish()
     assert run.rater.name == "m-1 cpdscore_detail without reference"
+    assert not progress(run).fake_model
     assert not Call.objects.exclude(flags=[]).exists()

@@ -73,7 +73,7 @@ def test_a_count_that_contradicts_the_turns_is_flagged_and_the_turns_count(fake:
     fake.mode = "wrong_count"
     begin(small_corpus(dialogues=1), Judge("cocoeval_behaviours", endpoint=endpoint_of(fake)))
     finish()
-    assert Call.objects.get().flags == ["fake_model", "repetition: the count 4 contradicts the 3 turns named"]
+    assert Call.objects.get().flags == ["repetition: the count 4 contradicts the 3 turns named"]
     assert Label.objects.filter(number=1).count() == 3
 
 

@@ -110,6 +110,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nversions: [*b, *b]\n"
         ("", r"line 1: a prompt's file has"),
         ("name: a\nname: b\nversions: []", r"line 2: 'name' is there twice"),
         ("---\nname: x\n## System\n\n## User\n", r"line 1: the front matter has no end"),
+        ("---\nname: x\n---\n\n## System\n\nHi.\n", r"line 4: the parts ## System and ## User must follow"),
         (changed(concord_prompt=2), r"line 1: concord_prompt is 2; this release reads 1"),
         (changed(protocol="psychic"), r"line 3: there is no protocol 'psychic'"),
         (changed(variant="upside_down"), r"line 4: variant is 'upside_down'"),

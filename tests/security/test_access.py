@@ -26,8 +26,8 @@ MEMBERS = _names(
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
 )
 RESEARCHERS = _names(
-    "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split",
-    "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-dialogue",
+    "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
+    "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
     "submissions api-submissions api-submission",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",

@@ -110,6 +110,10 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "raters": [worlds.make_judge()],
         "reason": "the paper",
     },
+    "annotation.corpora.actions.set_families": lambda by: {
+        "corpus": (corpus := worlds.make_world().corpus),
+        "families": {str(corpus.systems.first()): "gpt"},
+    },
     "annotation.corpora.splits.draw": lambda by: {"corpus": worlds.make_world().corpus},
     "annotation.corpora.splits.fix": lambda by: {"split": worlds.make_split(by)},
     "annotation.corpora.splits.open_test": lambda by: {

@@ -20,7 +20,7 @@ def write(report: Report) -> str:
     for answer in lede.lede(result):
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
-    lines += [""] + [f"> {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
+    lines += [""] + [f"> - {_plain(sentence)}" for sentence in caveats.caveats(result)] + [""]
     for table in tables_of(result):
         head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
         head += headings(table)
