@@ -70,6 +70,10 @@ def requests(url: str) -> int:
         return int(json.load(answer))
 
 
+paid = requests
+"""Every request is paid for."""
+
+
 def _wait(port: int) -> None:
     end = time.monotonic() + _START_SECONDS
     while time.monotonic() < end:

@@ -3,6 +3,8 @@
 The worker is a process of `make up`, started again as the supervisor does, killed with SIGKILL at random
 moments once it asks. Everything that was asked and not stored is lost with it: as many requests as run at
 once, and the replies of the last moments that were about to be stored.
+
+With `--mode batch` the run asks in batches of the fake model, which counts what it was paid for.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _home, _slow_llm
+from benchmarks import _batching_llm, _home, _slow_llm
 from benchmarks.judge_runner import prepare
 from config.embedded.children import SETTLED as SETTLED_SECONDS
 from config.embedded.children import Child
@@ -34,13 +36,19 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--connections", type=int, default=16, help="requests at once (16)")
     parser.add_argument("--delay", type=float, default=1.0, help="seconds the endpoint takes (1.0)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
+    parser.add_argument(
+        "--mode", choices=["at_once", "batch"], default="at_once", help="of the run (at_once)"
+    )
     options = parser.parse_args(list(argv))
     chance = random.Random(options.seed)
     moments = [chance.uniform(*PAUSE) for _ in range(options.kills)]
-    with _home.home() as home, _slow_llm.running(options.delay) as url:
+    server = _batching_llm if options.mode == "batch" else _slow_llm
+    with _home.home() as home, server.running(options.delay) as url:
         prepare(url, options.calls, options.connections)
-        undisturbed, asked = _run(home, url, 0.0, [])
-        seconds, asked_again = _run(home, url, 0.1, moments)
+        if options.mode == "batch":
+            _batching_llm.declare()
+        undisturbed, asked = _run(home, url, 0.0, [], server)
+        seconds, asked_again = _run(home, url, 0.1, moments, server)
     repeated = asked_again - options.calls
     return {
         "headline": {
@@ -55,11 +63,14 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "seconds": round(seconds, 1),
         "seconds_without_kills": round(undisturbed, 1),
         "times_as_long": round(seconds / undisturbed, 2),
-        **{name: getattr(options, name) for name in ("calls", "kills", "connections", "delay", "seed")},
+        **{
+            name: getattr(options, name)
+            for name in ("calls", "kills", "connections", "delay", "seed", "mode")
+        },
     }
 
 
-def _run(home: Path, url: str, temperature: float, pauses: list[float]) -> tuple[float, int]:
+def _run(home: Path, url: str, temperature: float, pauses: list[float], server: Any) -> tuple[float, int]:
     """Do a whole run, with a kill after each pause; return its seconds and its requests."""
     from annotation.models import Corpus
     from config.embedded import programs
@@ -68,36 +79,39 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float]) -> tuple
     from judges.rating import actions as rating
     from judges.rating.plans import Judge
     from judges.rating.selection import Selection
+    from judges.rating.settings import RunSettings
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"temperature": temperature})
     found = programs.workers(_home.PROJECT, broker=False, run=home)
     worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
-    before = _slow_llm.requests(url)
+    before = server.paid(url)
     begun = time.perf_counter()
-    started = rating.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
+    how = RunSettings(mode="batch" if server is _batching_llm else None)
+    whole = Selection(Corpus.objects.get())
+    started = rating.start(by=None, plan=judge.plan(), selection=whole, settings=how)
     worker.start()
     try:
-        _watch(started.pk, worker, url, pauses)
+        _watch(started.pk, worker, url, pauses, server)
     finally:
         worker.ask_to_stop()
         worker.stop(time.monotonic() + 10)
-    return time.perf_counter() - begun, _slow_llm.requests(url) - before
+    return time.perf_counter() - begun, server.paid(url) - before
 
 
-def _watch(pk: int, worker: Child, url: str, pauses: list[float]) -> None:
+def _watch(pk: int, worker: Child, url: str, pauses: list[float], server: Any) -> None:
     """Return when the run is done; RuntimeError where it ends otherwise, or before the last kill."""
     from jobs.models import Run
 
-    left, due, asked = list(pauses), 0.0, _slow_llm.requests(url)
+    left, due, asked = list(pauses), 0.0, server.requests(url)
     while (state := Run.objects.values_list("state", flat=True).get(pk=pk)) in {"queued", "running"}:
         now = time.monotonic()
-        if left and not due and _slow_llm.requests(url) > asked:
+        if left and not due and server.requests(url) > asked:
             due = max(now + left[0], worker.started + SETTLED)
         if left and due and now > due and worker.process is not None:
             worker.process.kill()
             worker.process.wait()
             left.pop(0)
-            due, asked = 0.0, _slow_llm.requests(url)
+            due, asked = 0.0, server.requests(url)
         worker.look()
         time.sleep(LOOK_EVERY)
     run = Run.objects.get(pk=pk)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.shortcuts import get_object_or_404
 
-from jobs.models import Endpoint, Job, Run
+from jobs.models import Batch, Endpoint, Job, Run
 
 
 def job(pk: int) -> Job:
@@ -19,6 +19,11 @@ def run(pk: int) -> Run:
     """Return a run with all that its page names. Researchers see every run."""
     related = ("rater", "corpus", "campaign", "endpoint", "created_by", "scheme_version__scheme")
     return get_object_or_404(Run.objects.select_related(*related), pk=pk)
+
+
+def batch(pk: int) -> Batch:
+    """Return a batch with its run. Researchers see every batch."""
+    return get_object_or_404(Batch.objects.select_related("run"), pk=pk)
 
 
 def endpoint(pk: int) -> Endpoint:

@@ -15,6 +15,7 @@ CONTENT_FILTER = "content_filter"
 TRUNCATED = "truncated"
 UNPARSEABLE = "unparseable"
 OUT_OF_SCALE = "out_of_scale"
+CHANGED = "changed"
 LOST_WORKER = "lost_worker"
 DEFECT = "defect"
 
@@ -32,6 +33,7 @@ ERROR_KINDS: dict[str, str] = {
     TRUNCATED: "the reply was cut off at its most tokens",
     UNPARSEABLE: "the reply does not answer in the asked form",
     OUT_OF_SCALE: "an answer is not on the question's scale",
+    CHANGED: "what it is asked changed while its batch was under way",
     LOST_WORKER: "its worker was lost each time",
     DEFECT: "a defect in Concord",
 }

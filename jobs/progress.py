@@ -21,7 +21,8 @@ WINDOW = timedelta(seconds=60)
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A run at one moment. `failures` counts failed calls by `jobs.error_kinds`. `rate` is calls finished a
-    second lately, `seconds_left` None where unknown. `fake_model`: what it asks is one, in every call."""
+    second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch.
+    `fake_model`: what it asks is one, in every call."""
 
     state: str
     total: int
@@ -29,6 +30,7 @@ class Progress:
     failed: int
     pending: int
     leased: int
+    batched: int
     cancelled: int
     reused: int
     flagged: int
@@ -51,6 +53,7 @@ class Progress:
     failures: dict[str, int]
     pause_reason: str
     use_cache: bool
+    mode: str
     cap_calls: int | None
     cap_tokens: int | None
     cap_cost: Decimal | None
@@ -68,7 +71,7 @@ class Progress:
     @property
     def moving(self) -> bool:
         """Whether something may still change by itself: it is active, or calls under way are finished."""
-        return self.active or bool(self.leased)
+        return self.active or bool(self.leased or self.batched)
 
     @property
     def failed_by_kind(self) -> list[tuple[str, str, int]]:
@@ -96,7 +99,7 @@ def progress(run: Run) -> Progress:
         recent=Count("pk"), last=Max("finished_at")
     )
     rate = _rate(run, row, now)
-    left = row["pending"] + row["leased"]
+    left = row["pending"] + row["leased"] + row["batched"]
     end = run.finished_at or now
     return Progress(
         state=run.state,
@@ -105,12 +108,13 @@ def progress(run: Run) -> Progress:
         failed=row["failed"],
         pending=row["pending"],
         leased=row["leased"],
+        batched=row["batched"],
         cancelled=row["cancelled"],
         reused=run.reused,
         flagged=sums["flagged"],
         fake_model=is_fake(run.rater.spec.get("model", "")),
         rate=rate,
-        seconds_left=round(left / rate) if rate and left else None,
+        seconds_left=round(left / rate) if rate and left and run.mode == Run.Mode.AT_ONCE else None,
         seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,
         tokens_in=sums["tokens_in"],
         tokens_out=sums["tokens_out"],
@@ -127,6 +131,7 @@ def progress(run: Run) -> Progress:
         failures=call_counts.failures(run),
         pause_reason=run.pause_reason,
         use_cache=run.use_cache,
+        mode=run.mode,
         cap_calls=run.cap_calls,
         cap_tokens=run.cap_tokens,
         cap_cost=run.cap_cost,
@@ -138,5 +143,5 @@ def _rate(run: Run, row: dict[str, Any], now: Any) -> float:
     if not row["recent"] or run.started_at is None:
         return 0.0
     begun = max(now - WINDOW, run.started_at)
-    until = now if row["pending"] + row["leased"] else row["last"]
+    until = now if row["pending"] + row["leased"] + row["batched"] else row["last"]
     return float(row["recent"] / max((until - begun).total_seconds(), 0.05))

@@ -13,14 +13,14 @@ from django.utils import timezone
 from config.models import Event
 from jobs.errors import JobError
 from jobs.kinds import run_kind
-from jobs.models import Call, Run
+from jobs.models import Batch, Call, Run
 from jobs.queue.waking import wake
 
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 OPEN = (*ACTIVE, Run.State.PAUSED)
 """Runs that go on by themselves, or once they are resumed."""
 CAPS = ("cap_calls", "cap_tokens", "cap_cost")
-UNFINISHED = (Call.State.PENDING, Call.State.LEASED)
+UNFINISHED = (Call.State.PENDING, Call.State.LEASED, Call.State.BATCHED)
 STEP = 10_000
 Told = Callable[[int, int], None]
 
@@ -36,6 +36,8 @@ def stop(*, by: User | None, run: Run) -> Run:
     if run.state in OPEN:
         run.state, run.finished_at = Run.State.CANCELLED, timezone.now()
         run.save(update_fields=["state", "finished_at"])
+        run.batches.filter(state=Batch.State.UNDER_WAY).update(next_look=run.finished_at)
+        wake(run.queue)
         log(by, "cancel run", run)
     return run
 
@@ -97,12 +99,12 @@ def pause(*, by: User | None, run: Run) -> Run:
     return run
 
 
-def pause_for(run: Run, reason: str) -> None:
+def pause_for(run: Run, reason: str, event: str = "run paused at a cap") -> None:
     """Pause a run, locked by the caller, for a reason of its own: `reason` in one sentence."""
     if run.state in ACTIVE:
         run.state, run.paused_by, run.pause_reason = Run.State.PAUSED, None, reason
         run.save(update_fields=["state", "paused_by", "pause_reason"])
-        Event.objects.create(verb="run paused at a cap", subject=f"run {run.pk}", detail={"reason": reason})
+        Event.objects.create(verb=event, subject=f"run {run.pk}", detail={"reason": reason})
 
 
 @transaction.atomic
@@ -130,6 +132,20 @@ def set_caps(*, by: User | None, run: Run, caps: Mapping[str, Any]) -> Run:
     if run.state == Run.State.PAUSED and run.paused_by is None and run.pause_reason:
         reopen(run)
     return run
+
+
+def put_mode(run: Run, mode: str) -> None:
+    """Set how a run is asked, which the caller saves; raise JobError for what its endpoint does not offer."""
+    if mode not in Run.Mode:
+        raise JobError(f"There is no mode {mode!r}; there are {', '.join(Run.Mode.values)}.")
+    if mode == Run.Mode.BATCH and run.endpoint is None:
+        raise JobError("This run asks nobody: there is nothing to be asked in batches.")
+    if mode == Run.Mode.BATCH and run.endpoint and not run.endpoint.takes_batches:
+        raise JobError(
+            f"The endpoint {run.endpoint.name} takes no batches: ask at once, or let an administrator enter "
+            "what share of its prices a batched call costs."
+        )
+    run.mode = mode
 
 
 def put_caps(run: Run, caps: Mapping[str, Any]) -> None:
@@ -184,7 +200,7 @@ def reopen(run: Run) -> None:
     run.save(
         update_fields=[
             *("state", "error", "finished_at", "reused", "endpoint", "pause_reason", "paused_by"),
-            *("use_cache", *CAPS),
+            *("use_cache", "mode", *CAPS),
         ]
     )
     if waiting:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import changes, endpoints, prompt_editing, prompt_requests, prompts, runs, starting
+from judges.pages import batches, changes, endpoints, prompt_editing, prompt_requests, prompts, runs, starting
 
 urlpatterns: list[URLPattern] = [
     path("runs/", runs.run_list, name="runs"),
@@ -14,6 +14,9 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:pk>/resume/", changes.resume_run, name="resume-run"),
     path("runs/<int:pk>/caps/", changes.cap_run, name="cap-run"),
     path("runs/costs/", changes.costs, name="run-costs"),
+    path("batches/<int:pk>/look/", batches.look_at_batch, name="look-at-batch"),
+    path("batches/<int:pk>/adopt/", batches.adopt_batch, name="adopt-batch"),
+    path("batches/<int:pk>/give-up/", batches.give_up_batch, name="give-up-batch"),
     path("runs/<int:pk>/retry/", runs.retry_run, name="retry-run"),
     path("runs/new/request/", prompt_requests.run_request, name="run-request"),
     path("prompts/", prompts.prompt_list, name="prompts"),

@@ -14,15 +14,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from demo.fake_model.batches import Batches
 from demo.fake_model.completions import completion, spoilt
 from demo.fake_model.draws import u as draw
 from demo.fake_model.errors import ErrorModel as Errors
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, request
+from demo.fake_model.responses import Response
 from demo.fake_model.roles import Answer, recognise
 from demo.fake_model.server import LocalServer
-from demo.fake_model.serving import FakeModel, Response
+from demo.fake_model.serving import FakeModel
 
 __all__ = ["ErrorModel", "FakeLLM", "draw"]
 TOKENS_IN, TOKENS_OUT = 100, 20
@@ -72,6 +74,7 @@ class FakeLLM:
         self.at_once = 0
         self.most_at_once = 0
         self._lock = threading.Lock()
+        self.batches = Batches(self._line)
         self._server = LocalServer(self._respond)
 
     @property
@@ -95,6 +98,8 @@ class FakeLLM:
             self.most_at_once = max(self.most_at_once, self.at_once)
         try:
             time.sleep(self.delay)
+            if (found := self.batches.respond(method, path, body)) is not None:
+                return found
             if method != "POST" or "messages" not in body:
                 return FakeModel(self.model.errors, seed=self.model.seed).respond(method, path, body)
             status, text = self.answer(body)
@@ -103,6 +108,11 @@ class FakeLLM:
                 self.at_once -= 1
         pause = {"Retry-After": self.retry_after} if self.retry_after and status == 429 else {}
         return Response(status, text.encode(), pause | self.headers)
+
+    def _line(self, body: dict[str, Any]) -> Response:
+        """Return the response to a line of a batch."""
+        status, text = self.answer(body)
+        return Response(status, text.encode())
 
     def answer(self, body: dict[str, Any]) -> tuple[int, str]:
         """Return status and body of the response to a request."""

@@ -27,10 +27,17 @@ KINDS: Mapping[str, str] = {
     "reasoning": "reasoning_content beside the text",
     "no_schema": "status 400 for structured output",
     "no_parameter:NAME": "status 400 for one parameter",
+    "batch_429": "status 429 for the submission of a batch, with `retry_after` where it is given",
+    "batch_refused": "a batch fails when it is checked, and nothing of it is done",
+    "batch_reset": "a batch is taken, and the connection closed without an answer",
+    "batch_slow:MS": "a batch takes MS milliseconds",
+    "batch_fails": "a line of a batch comes back with status 500",
+    "batch_expires": "a line of a batch is not done in time",
+    "batch_unlisted": "batches are not listed: status 404",
 }
 OF_THE_TEXT = ("truncated", "refusal", "content_filter", "reasoning")
 """A model refuses a text every time; other trouble passes, so its chance is drawn anew each time."""
-_FORM = re.compile(r"slow:\d{1,6}|no_parameter:[a-z_]{1,40}")
+_FORM = re.compile(r"(?:batch_)?slow:\d{1,8}|no_parameter:[a-z_]{1,40}")
 _NAMES = tuple(kind for kind in KINDS if ":" not in kind)
 
 
@@ -69,8 +76,8 @@ def misbehaviour(value: Any, where: str, roles: Sequence[str]) -> Misbehaviour:
     if first is not None and (not isinstance(first, int) or isinstance(first, bool) or first < 1):
         raise ErrorFileProblem(f"{where}.first: {str(first)[:40]!r} is not a number of requests")
     pause = value.get("retry_after")
-    if pause is not None and kind != "429":
-        raise ErrorFileProblem(f"{where}.retry_after: only 429 has one")
+    if pause is not None and kind not in ("429", "batch_429"):
+        raise ErrorFileProblem(f"{where}.retry_after: only 429 and batch_429 have one")
     return Misbehaviour(
         kind,
         first or 0,

@@ -12,8 +12,9 @@ from typing import Any
 
 from demo.fake_model.error_files import built_in, load
 from demo.fake_model.problems import ErrorFileProblem
+from demo.fake_model.responses import Response
 from demo.fake_model.server import HOST, LocalServer
-from demo.fake_model.serving import MODEL, FakeModel, Response
+from demo.fake_model.serving import MODEL, FakeModel
 
 PORT = 8899
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

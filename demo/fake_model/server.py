@@ -9,11 +9,14 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from demo.fake_model.serving import Response, failure
+from demo.fake_model import multipart
+from demo.fake_model.responses import Response, failure
 
 HOST = "127.0.0.1"
 MOST_BYTES = 16_000_000
 """Of a request's body."""
+MOST_FILE = 256_000_000
+"""Of a form with a file."""
 SILENT_SECONDS = 75.0
 """A connection that says nothing for so long is closed."""
 
@@ -70,13 +73,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer("GET", None)
 
     def do_POST(self) -> None:
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
+        length, kind = self.headers.get("Content-Length", ""), self.headers.get("Content-Type", "")
+        most = MOST_FILE if kind.startswith("multipart/form-data") else MOST_BYTES
+        if not length and "Transfer-Encoding" not in self.headers:
+            length = "0"
+        if not length.isdecimal() or int(length) > most:
             self.close_connection = True
-            self._send(failure(413, f"a body of at most {MOST_BYTES:,} bytes with its length is needed"))
+            self._send(failure(413, f"a body of at most {most:,} bytes with its length is needed"))
             return
+        sent = self.rfile.read(int(length))
         try:
-            body = json.loads(self.rfile.read(int(length)))
+            body = multipart.fields(sent, kind) if most == MOST_FILE else json.loads(sent or b"null")
         except (ValueError, RecursionError):
             self._send(failure(400, "the body is not valid JSON"))
             return

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from demo.fake_model.batches import Batches
 from demo.fake_model.completions import choice, completion, spoilt
 from demo.fake_model.embeddings import embed, inputs
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.mind import Mind
 from demo.fake_model.misbehaving import Misbehaviour
 from demo.fake_model.reading import BadRequest, Request, request
+from demo.fake_model.responses import Response, failure, ok
 from demo.fake_model.roles import ROLES, Role, recognise
 
 MODEL = "fake-1"
 PREFIX = "fake"
 """Every model's name begins with it: what such a model says is never taken for a real one's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What is sent back after `delay` seconds. `hang` sends nothing, `reset` closes the connection."""
-
-    status: int
-    body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
-    delay: float = 0.0
-    instead: Literal["", "hang", "reset"] = ""
 
 
 class FakeModel:
@@ -41,6 +30,7 @@ class FakeModel:
         self.seed = seed
         self._lock = threading.Lock()
         self._asked: Counter[str] = Counter()
+        self.batches = Batches(self._answered, self.errors.misbehaviours, seed=seed)
 
     def respond(self, method: str, path: str, body: Any = None) -> Response:
         """Return the response to one request; `body` is its JSON."""
@@ -54,9 +44,18 @@ class FakeModel:
                 return self._embeddings(body)
             if route == ("POST", "/v1/chat/completions"):
                 return self._chat(body)
+            if (told := self.batches.respond(method, path, body)) is not None:
+                return told
         except BadRequest as problem:
             return failure(400, str(problem))
         return failure(404, f"there is no {path[:80]} here; there is /v1/chat/completions", "not_found")
+
+    def _answered(self, body: Any) -> Response:
+        """Return the response to a line of a batch."""
+        try:
+            return self._chat(body)
+        except BadRequest as problem:
+            return failure(400, str(problem))
 
     def _embeddings(self, body: Any) -> Response:
         texts = inputs(body)
@@ -122,20 +121,6 @@ def sole(asked: Request) -> Role:
     raise BadRequest(
         f"the fake model takes this prompt for several roles: {', '.join(one.key for one in found)}"
     )
-
-
-def ok(body: Any, delay: float = 0.0) -> Response:
-    """Return a response with status 200."""
-    return Response(200, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), delay=delay)
-
-
-def failure(
-    status: int, message: str, code: str | None = None, param: str | None = None, **headers: str
-) -> Response:
-    """Return an error in the API's form."""
-    error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    named = {name.replace("_", "-").title(): value for name, value in headers.items()}
-    return Response(status, json.dumps({"error": error}).encode("utf-8", "replace"), named)
 
 
 def _refused(met: Sequence[Misbehaviour], body: Mapping[str, Any]) -> Response | None:

@@ -79,7 +79,8 @@ def _reserve(run_id: int, jobs: Sequence[Asked], worker: str) -> list[int]:
     """Hold back what calls may take; return those for which too little is left, after giving them back."""
     run = Run.objects.select_for_update(of=("self",)).select_related("endpoint").get(pk=run_id)
     spent = call_counts.of_run(run)
-    held = run.calls.filter(state=Call.State.LEASED, reserved_tokens__isnull=False).aggregate(
+    under_way = (Call.State.LEASED, Call.State.BATCHED)
+    held = run.calls.filter(state__in=under_way, reserved_tokens__isnull=False).aggregate(
         calls=Count("pk"), tokens=Sum("reserved_tokens"), cost=Sum("reserved_cost")
     )
     left = _left(run, spent).without(Taken(held["calls"], held["tokens"] or 0, held["cost"] or Decimal(0)))
@@ -107,7 +108,7 @@ def _need(job: Asked, spent: dict[str, Any]) -> Taken:
     assert job.endpoint is not None
     n = spent["asked"] or 1
     read, written = expected(job, spent["tokens_in"] / n, spent["tokens_out"] / n)
-    return Taken(1, read + written, costs.cost(job.endpoint, read, written))
+    return Taken(1, read + written, costs.cost(job.endpoint, read, written, costs.share_of(job.call.run)))
 
 
 def _note(kept: dict[int, Taken]) -> None:

@@ -90,17 +90,20 @@ class Counts:
         self.pauses |= other.pauses
 
 
-def write(outcomes: Sequence[Outcome]) -> Counts:
-    """Write results and settle the runs that they finish; one that cannot be written fails its own call."""
+def write(outcomes: Sequence[Outcome], batch: int | None = None) -> Counts:
+    """Write results and settle the runs that they finish; one that cannot be written fails its own call.
+
+    Results of a `batch` are written for calls that are in it, all others for calls that are in none.
+    """
     try:
-        counts = _write(outcomes)
+        counts = _write(outcomes, batch)
     except _UNWRITABLE as trouble:
         if len(outcomes) > 1:
             counts = Counts()
             for outcome in outcomes:
-                counts.add(write([outcome]))
+                counts.add(write([outcome], batch))
             return counts
-        counts = _write_failure(outcomes[0], f"The answer was refused: {_first_line(trouble)}")
+        counts = _write_failure(outcomes[0], f"The answer was refused: {_first_line(trouble)}", batch)
     for run in counts.runs:
         runs.settle(run)
     for run, error in counts.stopped.items():
@@ -110,13 +113,13 @@ def write(outcomes: Sequence[Outcome]) -> Counts:
     return counts
 
 
-def _write_failure(outcome: Outcome, error: str) -> Counts:
+def _write_failure(outcome: Outcome, error: str, batch: int | None) -> Counts:
     """Fail a call whose result cannot be written; keep its reply and cost where these are not the reason."""
     try:
         bare = replace(outcome, kind="failed", answers=(), flags=(), error=error)
-        return _write([replace(bare, error_kind=error_kinds.DEFECT)])
+        return _write([replace(bare, error_kind=error_kinds.DEFECT)], batch)
     except _UNWRITABLE:
-        return _write([Outcome(outcome.call, "failed", error=error, error_kind=error_kinds.DEFECT)])
+        return _write([Outcome(outcome.call, "failed", error=error, error_kind=error_kinds.DEFECT)], batch)
 
 
 def _hold_back(endpoint: int, seconds: float) -> None:
@@ -128,13 +131,20 @@ def _hold_back(endpoint: int, seconds: float) -> None:
     )
 
 
+def _writable(batch: int | None) -> dict[str, Any]:
+    """Return which calls a result may be written for."""
+    if batch is None:
+        return {"state__in": (Call.State.PENDING, Call.State.LEASED)}
+    return {"state": Call.State.BATCHED, "batch": batch}
+
+
 @transaction.atomic
-def _write(outcomes: Sequence[Outcome]) -> Counts:
+def _write(outcomes: Sequence[Outcome], batch: int | None) -> Counts:
     by_call = {outcome.call: outcome for outcome in outcomes}
     rows = (
         Call.objects.select_for_update(of=("self",))
         .select_related("run__rater")
-        .filter(pk__in=by_call, state__in=runs.UNFINISHED)
+        .filter(pk__in=by_call, **_writable(batch))
         .order_by("pk")
     )
     counts = Counts()

@@ -9,11 +9,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from jobs.asking import slices
+from jobs.batches import leases
 from jobs.endpoints import probing
 from jobs.kinds import CALLS
-from jobs.models import Call
+from jobs.models import Call, Run
 from jobs.queue import calls as claiming
-from jobs.queue.calls import release, sweep
 from jobs.queue.progress import never
 from jobs.runs import ACTIVE
 
@@ -27,6 +27,9 @@ def ready(queue: str) -> bool:
     """Whether a call can be claimed now."""
     if queue == CALLS:
         from jobs.asking import desk  # noqa: F401  (a second to import, while nothing waits for it yet)
+        from jobs.batches import steps
+
+        return bool(claiming.lanes(queue)) or steps.is_due()
     return bool(claiming.lanes(queue))
 
 
@@ -44,11 +47,29 @@ def renew(*, worker: str, held: Sequence[int]) -> None:
 def beat(queue: str) -> None:
     """With every heartbeat of a worker of calls: test the endpoints whose test was asked for."""
     probing.begin(queue)
+    leases.renew()
+
+
+def release(*, worker: str) -> int:
+    """Take back at once what a worker held whose process is gone; return how many calls."""
+    leases.release(worker=worker)
+    return claiming.release(worker=worker)
+
+
+def sweep() -> int:
+    """Take back calls whose lease expired; return how many. The leases of batches end by themselves."""
+    return claiming.sweep()
 
 
 def waiting(queue: str) -> str:
     """Return `ready` where a call can be claimed now, `later` where one waits for its time, else ''."""
+    if queue == CALLS:
+        from jobs.batches import steps
+
+        if steps.is_due():
+            return "ready"
     pending = Call.objects.filter(run__queue=queue, run__state__in=ACTIVE, state=Call.State.PENDING)
+    pending = pending.filter(run__mode=Run.Mode.AT_ONCE)
     if pending.filter(Q(not_before=None) | Q(not_before__lte=timezone.now())).exists():
         return "ready"
     return "later" if pending.exists() else ""

@@ -28,8 +28,11 @@ def work(
     until = time.monotonic() + seconds
     if queue == Run.Queue.CALLS:
         from jobs.asking.desk import ask_all  # the openai client, only where calls are made
+        from jobs.batches import steps
 
-        return ask_all(heart, until, stopping, only)
+        counts = steps.work(heart, until, stopping, only)
+        counts.add(ask_all(heart, until, stopping, only))
+        return counts
     if queue == Run.Queue.METRICS:
         from jobs.asking.computing import compute_all
 

@@ -96,12 +96,12 @@ class Taker:
         self.heart.hold(ids)
         if not ids:
             return []
-        found = cache.looked_up(cache.hashed(self._prepared(ids)))
+        found = cache.looked_up(cache.hashed(self.prepared(ids)))
         kept, given_back = budgets.within_caps(found, self.heart.name)
         self.heart.let_go(given_back)
         return kept
 
-    def _prepared(self, ids: Sequence[int]) -> list[Asked]:
+    def prepared(self, ids: Sequence[int]) -> list[Asked]:
         """Let each kind of run make its calls ready."""
         rows = list(Call.objects.filter(pk__in=ids).order_by("pk"))
         runs = Run.objects.select_related("rater", "endpoint").in_bulk({row.run_id for row in rows})

@@ -1,7 +1,9 @@
 """Where judges are called: declared in the environment or set up by an administrator.
 
-`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family` declares
-one; all after the model may be left out. Three are limits: requests at once, requests and tokens a minute.
+`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most`
+declares one; all after the model may be left out. After the prices come limits: requests at once, requests
+and tokens a minute; then the model's family, the share of the prices that a call in a batch costs, and the
+most requests of one.
 `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
 endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
 its own endpoints use: otherwise any secret of the process could be sent to any server.
@@ -31,6 +33,8 @@ PREFIX = "CONCORD_ENDPOINT_"
 _KEY_NAME = re.compile(r"^[A-Z][A-Z0-9_]{0,80}_(API_)?(KEY|TOKEN)$")
 _METADATA_NAMES = ("metadata.google.internal", "metadata")
 _LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
+_USUAL = ("concurrency", "batch_most")
+"""Where nothing is said, what the table has."""
 _DECLARED = {"from_environment": True, "active": True, "allow_private": True}
 _NOT_KEYS = ("CONCORD_SECRET", "DJANGO_", "DATABASE_", "CELERY_", "AWS_SECRET", "POSTGRES", "PG")
 
@@ -154,24 +158,27 @@ def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpo
 
 def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     parts = [part.strip() for part in text.split("|")]
-    if not 2 <= len(parts) <= 9 or not parts[1]:
+    if not 2 <= len(parts) <= 11 or not parts[1]:
         raise JobError(
-            f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|"
-            "family (requests at once, requests a minute, tokens a minute; the model's family)."
+            f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family"
+            "|share|most (requests at once, requests a minute, tokens a minute; the model's family; share "
+            "of the prices that a call in a batch costs, the most requests of a batch)."
         )
-    base_url, model, key_env, price_in, price_out, *most, family = parts + [""] * (9 - len(parts))
+    base_url, model, key_env, price_in, price_out, *most = parts + [""] * (11 - len(parts))
+    family, share, batch_most = most[3:]
     try:
         check(base_url=base_url, key_env=key_env)
         prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
-        limits = {name: _limit(told) for name, told in zip(_LIMITS, most, strict=True)}
+        limits: dict[str, Any] = {name: _limit(told) for name, told in zip(_LIMITS, most[:3], strict=True)}
+        limits |= {"batch_share": _share(share), "batch_most": _limit(batch_most)}
     except JobError as error:
         raise JobError(f"{variable}: {error}") from None
     name = variable.removeprefix(PREFIX).lower().replace("_", "-")
-    at_once = limits.pop("concurrency")
-    shared = {} if at_once is None else {"concurrency": at_once}
-    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices, **limits, **shared} | {
-        "family": family[:60]
+    told: dict[str, Any] = {
+        field: limit for field, limit in limits.items() if limit is not None or field not in _USUAL
     }
+    told["family"] = family[:60]
+    return name, {"base_url": base_url, "model": model, "key_env": key_env, **prices, **told}
 
 
 def _limit(text: str) -> int | None:
@@ -180,6 +187,13 @@ def _limit(text: str) -> int | None:
     if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
         raise JobError(f"{text!r} is not a limit: a whole number from 1.")
     return int(text)
+
+
+def _share(text: str) -> Decimal | None:
+    share = _price(text)
+    if share is not None and share > 1:
+        raise JobError(f"{text!r} is not a share of the prices: a number from 0 to 1.")
+    return share
 
 
 def _price(text: str) -> Decimal | None:

@@ -33,7 +33,7 @@ from jobs.endpoints.forms import forms_for
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, Withheld, received
 from jobs.endpoints.refusals import kind_of, refused_parameter
-from jobs.endpoints.wire import AddressRefused, TooLong, http_client
+from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.prompt import Prompt
@@ -56,6 +56,21 @@ class Shut(Refused):
 
 async def at_once() -> None:
     """Wait for nothing before a request."""
+
+
+def openai_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> AsyncOpenAI:
+    """Return a client for an endpoint, with its key; raise Shut where that is missing."""
+    try:
+        key = key_of(endpoint)
+    except JobError as error:
+        raise Shut(str(error)) from None
+    return AsyncOpenAI(
+        api_key=key or _NO_KEY,
+        base_url=endpoint.base_url,
+        max_retries=0,
+        timeout=endpoint.timeout_s,
+        http_client=http_client(endpoint, most_bytes),
+    )
 
 
 class Clients:
@@ -88,7 +103,7 @@ class Clients:
             try:
                 request = request_body(model, prompt, parameters, form)
                 return await self._in_form(form, client, endpoint, prompt, request, turn)
-            except _FormRefused:
+            except FormRefused:
                 continue
         request = request_body(model, prompt, parameters, last)
         return await self._in_form(last, client, endpoint, prompt, request, turn)
@@ -119,17 +134,7 @@ class Clients:
 
     def _client(self, endpoint: Endpoint) -> AsyncOpenAI:
         if endpoint.pk not in self._clients:
-            try:
-                key = key_of(endpoint)
-            except JobError as error:
-                raise Shut(str(error)) from None
-            self._clients[endpoint.pk] = AsyncOpenAI(
-                api_key=key or _NO_KEY,
-                base_url=endpoint.base_url,
-                max_retries=0,
-                timeout=endpoint.timeout_s,
-                http_client=http_client(endpoint),
-            )
+            self._clients[endpoint.pk] = openai_client(endpoint)
         return self._clients[endpoint.pk]
 
     async def _send(self, client: AsyncOpenAI, endpoint: Endpoint, request: dict[str, Any]) -> Reply:
@@ -141,42 +146,48 @@ class Clients:
         except TimeoutError:
             raise Again(f"no reply within {endpoint.timeout_s} s") from None
         except openai.APIConnectionError as error:
-            raise _connection_error(error, endpoint) from None
+            raise connection_error(error, endpoint) from None
         except openai.APIStatusError as error:
-            raise _status_error(error, client.api_key, endpoint.name, request) from None
+            raise status_error(error, client.api_key, endpoint.name, request) from None
         except TooLong as error:
             raise Malformed(str(error)) from None
         except (openai.APIError, ValueError, RecursionError) as error:
-            raise Again(f"the response was not valid: {_redact(str(error), client.api_key)}") from None
+            raise Again(f"the response was not valid: {redact(str(error), client.api_key)}") from None
         return received(answer.content, round(1000 * (time.perf_counter() - begun)))
 
 
-class _FormRefused(Refused):
+class FormRefused(Refused):
     """The server may not know structured output."""
 
 
-def _status_error(error: openai.APIStatusError, key: str, name: str, request: Mapping[str, Any]) -> CallError:
+def status_error(error: openai.APIStatusError, key: str, name: str, request: Mapping[str, Any]) -> CallError:
     """Tell what a status means: for this try, for this call, for its form, or for the whole run."""
-    status = error.status_code
-    told = _redact(_server_message(error), key)
+    told = redact(_server_message(error), key)
+    delay = _retry_after(error.response.headers.get("retry-after"))
+    return meaning(error.status_code, error.body, told, delay, name, request)
+
+
+def meaning(
+    status: int, body: object, told: str, delay: float | None, name: str, request: Mapping[str, Any]
+) -> CallError:
+    """Tell what a status with an error (`body`, in words `told`) means for a request to endpoint `name`."""
     message = f"HTTP {status}: {told}"
     if status in {408, 409, 425, 429} or status >= 500:
-        delay = _retry_after(error.response.headers.get("retry-after"))
         return Again(message, delay, kind=_KIND_OF_STATUS.get(status, error_kinds.SERVER))
     if status in {401, 402, 403, 404, 405}:
         return Shut(message)
     if 300 <= status < 400:
         return Shut(f"HTTP {status}: the endpoint redirects; give its final address")
-    if kind := kind_of(error.body, told):
+    if kind := kind_of(body, told):
         return Refused(message, kind=kind)
     sent = [parameter for parameter in PARAMETERS if parameter in request]
-    if refused := refused_parameter(error.body, told, sent):
+    if refused := refused_parameter(body, told, sent):
         why = f"The endpoint {name} does not take the parameter {refused} as it was given. {message}"
         return Shut(
             f"{why[:800]} Leave it out, or choose another value or model.", kind=error_kinds.PARAMETER
         )
     if "response_format" in request and status in {400, 422}:
-        return _FormRefused(message)
+        return FormRefused(message)
     return Refused(message)
 
 
@@ -190,11 +201,11 @@ def _server_message(error: openai.APIStatusError) -> str:
     return (error.response.text or error.message)[:500]
 
 
-def _redact(text: str, key: str) -> str:
+def redact(text: str, key: str) -> str:
     return text.replace(key, "[key]") if len(key) > 3 and key != _NO_KEY else text
 
 
-def _connection_error(error: openai.APIConnectionError, endpoint: Endpoint) -> CallError:
+def connection_error(error: openai.APIConnectionError, endpoint: Endpoint) -> CallError:
     """Tell a refused address, a body without an end, a refused connection and a silent server apart."""
     causes = list(_causes(error))
     for cause in causes:

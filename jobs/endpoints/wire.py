@@ -37,15 +37,15 @@ class TooLong(ValueError):
     """A response whose body is not read to its end."""
 
 
-def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+def http_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> httpx2.AsyncClient:
     """Return a client for one endpoint. It follows no redirects: they could carry the key elsewhere.
 
     A proxy that the environment names (HTTPS_PROXY, NO_PROXY) is used; then the proxy resolves the name, and
-    what it may reach is for the proxy to say.
+    what it may reach is for the proxy to say. No more than `most_bytes` of a response are read.
     """
     proxy = _proxy(endpoint.base_url)
     guard = Guard(allow_private=endpoint.allow_private or proxy is not None)
-    return DefaultAioHttpClient(follow_redirects=False, transport=GuardedTransport(guard, proxy))
+    return DefaultAioHttpClient(follow_redirects=False, transport=GuardedTransport(guard, proxy, most_bytes))
 
 
 class Guard:
@@ -65,9 +65,9 @@ class Guard:
 class GuardedTransport(AiohttpTransport):
     """The SDK's transport on aiohttp, with a guard at the socket and a limit on what is read."""
 
-    def __init__(self, guard: Guard, proxy: httpx2.Proxy | None) -> None:
+    def __init__(self, guard: Guard, proxy: httpx2.Proxy | None, most_bytes: int = MOST_BYTES) -> None:
         super().__init__(client=self._session, proxy=proxy)
-        self._guard = guard
+        self._guard, self._most_bytes = guard, most_bytes
 
     def _session(self) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(
@@ -76,7 +76,7 @@ class GuardedTransport(AiohttpTransport):
         return aiohttp.ClientSession(connector=connector)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; the body of its response can be read up to MOST_BYTES."""
+        """Send a request; the body of its response can be read up to the limit."""
         # A small compressed body may unpack to gigabytes.
         request.headers["accept-encoding"] = "identity"
         response = await super().handle_async_request(request)
@@ -84,20 +84,20 @@ class GuardedTransport(AiohttpTransport):
             await response.aclose()
             raise TooLong("the reply is compressed, which was not asked for")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Limited(response.stream)
+        response.stream = _Limited(response.stream, self._most_bytes)
         return response
 
 
 class _Limited(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
+    def __init__(self, stream: httpx2.AsyncByteStream, most_bytes: int) -> None:
+        self._stream, self._most_bytes = stream, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
-            if size > MOST_BYTES:
-                raise TooLong(f"the reply has more than {MOST_BYTES:,} bytes")
+            if size > self._most_bytes:
+                raise TooLong(f"the reply has more than {self._most_bytes:,} bytes")
             yield chunk
 
     async def aclose(self) -> None:

@@ -1,9 +1,10 @@
 """The tables of background work, one file per subject."""
 
+from jobs.models.batch import Batch
 from jobs.models.call_count import CallCount
 from jobs.models.endpoint import Endpoint, Pace, Share
 from jobs.models.job import Job
 from jobs.models.run import Call, Run
 from jobs.models.worker import Worker
 
-__all__ = ["Call", "CallCount", "Endpoint", "Job", "Pace", "Run", "Share", "Worker"]
+__all__ = ["Batch", "Call", "CallCount", "Endpoint", "Job", "Pace", "Run", "Share", "Worker"]

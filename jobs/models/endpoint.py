@@ -1,8 +1,12 @@
 """Where LLM judges are called."""
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from jobs.endpoints.forms import FORMS
+
+MOST_IN_A_BATCH = 10_000
+"""Requests of a batch, where nobody said otherwise; providers allow 50,000 and more."""
 
 
 class Endpoint(models.Model):
@@ -15,6 +19,8 @@ class Endpoint(models.Model):
     empty where a reply came, after `test_ms` milliseconds. `requests_per_minute` and `tokens_per_minute` are
     limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
     structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
+    `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches;
+    a file of a batch has at most `batch_most` requests.
     `family` is that of its model (gpt, llama ...): checks ask whether a judge favours systems of its own.
     """
 
@@ -30,6 +36,14 @@ class Endpoint(models.Model):
     tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
     family = models.CharField(max_length=60, blank=True, default="", db_default="")
     reply_form = models.CharField(max_length=10, blank=True)
+    batch_share = models.DecimalField(
+        max_digits=5,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    batch_most = models.PositiveIntegerField(default=MOST_IN_A_BATCH, validators=[MinValueValidator(1)])
     timeout_s = models.PositiveIntegerField(default=120)
     active = models.BooleanField(default=True)
     allow_private = models.BooleanField(default=False)
@@ -49,6 +63,11 @@ class Endpoint(models.Model):
     def form_told(self) -> str:
         """The form of structured output that it takes, in words; '' where that is not known."""
         return FORMS.get(self.reply_form, "")
+
+    @property
+    def takes_batches(self) -> bool:
+        """Whether it offers batches."""
+        return self.batch_share is not None
 
 
 class Pace(models.Model):

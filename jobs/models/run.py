@@ -25,8 +25,10 @@ class Run(models.Model):
     before. `error` says why a run failed as a whole. One that is paused says why (`pause_reason`), and who
     paused it where somebody did. The caps limit what its own calls may take: completions, tokens read and
     written, money in the endpoint's currency; null for no limit. `use_cache` lets a call take the reply that
-    an equal request of another run got. Once it has ended, `values` and `missing` count the answers of its
-    calls (null before), and `missing_reason` is the commonest reason of those without a value.
+    an equal request of another run got. `mode` says whether its calls are asked one by one, at once, or in
+    batches of the provider (`Batch`), which is no part of who the rater is. Once it has ended, `values` and
+    `missing` count the answers of its calls (null before), and `missing_reason` is the commonest reason of
+    those without a value.
     """
 
     class State(models.TextChoices):
@@ -36,6 +38,10 @@ class Run(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
         PAUSED = "paused"
+
+    class Mode(models.TextChoices):
+        AT_ONCE = "at_once", "at once"
+        BATCH = "batch", "in batches"
 
     class Queue(models.TextChoices):
         CALLS = "calls"
@@ -58,6 +64,7 @@ class Run(models.Model):
     max_attempts = models.PositiveIntegerField(default=6)
     reasks = models.PositiveIntegerField(default=1)
     use_cache = models.BooleanField(default=True)
+    mode = models.CharField(max_length=10, choices=Mode, default=Mode.AT_ONCE, db_default=Mode.AT_ONCE)
     cap_calls = models.PositiveBigIntegerField(null=True)
     cap_tokens = models.PositiveBigIntegerField(null=True)
     cap_cost = models.DecimalField(max_digits=14, decimal_places=6, null=True)
@@ -83,6 +90,7 @@ class Run(models.Model):
                 condition=Q(state__in=["queued", "running", "done", "failed", "cancelled", "paused"]),
                 name="run_state_known",
             ),
+            models.CheckConstraint(condition=Q(mode__in=["at_once", "batch"]), name="run_mode_known"),
         ]
 
     def __str__(self) -> str:
@@ -113,12 +121,14 @@ class Call(models.Model):
     `saved` is what that one cost. `reply_form` is how the reply was asked for, `reasoning` what the model
     thought where the server tells it apart, `logprobs` the probabilities of the reply's tokens where they
     were asked for. While it is under way, `reserved_tokens` and `reserved_cost` are held back from its run's
-    caps.
+    caps. `batch` is the batch that it is in (`batched`) or was asked in last, null where it was asked at
+    once.
     """
 
     class State(models.TextChoices):
         PENDING = "pending"
         LEASED = "leased"
+        BATCHED = "batched"
         DONE = "done"
         FAILED = "failed"
         CANCELLED = "cancelled"
@@ -154,6 +164,7 @@ class Call(models.Model):
     reserved_tokens = models.PositiveBigIntegerField(null=True)
     reserved_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     finished_at = models.DateTimeField(null=True)
+    batch = models.ForeignKey("jobs.Batch", null=True, on_delete=models.RESTRICT, related_name="calls")
 
     class Meta:
         constraints = [
@@ -163,8 +174,11 @@ class Call(models.Model):
                 name="call_once",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["pending", "leased", "done", "failed", "cancelled"]),
+                condition=Q(state__in=["pending", "leased", "batched", "done", "failed", "cancelled"]),
                 name="call_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="batched") | Q(batch__isnull=False), name="call_batched_in_a_batch"
             ),
             models.CheckConstraint(
                 condition=~Q(state="leased") | Q(lease_expires__isnull=False), name="call_lease_has_end"

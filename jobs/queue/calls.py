@@ -21,28 +21,34 @@ from jobs.queue import timing
 _CLAIM = """
 WITH ready AS (
   SELECT c.id FROM jobs_call c JOIN jobs_run r ON r.id = c.run_id
-   WHERE c.state = 'pending' AND r.queue = %s AND r.state IN ('queued', 'running')
+   WHERE c.state = 'pending' AND r.queue = %s AND r.state IN ('queued', 'running') AND r.mode = %s
      AND r.endpoint_id IS NOT DISTINCT FROM %s AND (%s::bigint[] IS NULL OR r.id = ANY(%s))
      AND (c.not_before IS NULL OR c.not_before <= now())
    ORDER BY c.run_id, c.id LIMIT %s FOR UPDATE OF c SKIP LOCKED)
 UPDATE jobs_call c
-   SET state = 'leased', worker = %s, attempts = c.attempts + 1, not_before = NULL,
+   SET state = 'leased', worker = %s, attempts = c.attempts + 1, not_before = NULL, batch_id = NULL,
        lease_expires = now() + make_interval(secs => %s)
   FROM ready WHERE c.id = ready.id RETURNING c.id, c.run_id
 """
 
 
 def claim(
-    *, queue: str, worker: str, limit: int, lane: int | None = None, only: Sequence[int] | None = None
+    *,
+    queue: str,
+    worker: str,
+    limit: int,
+    lane: int | None = None,
+    only: Sequence[int] | None = None,
+    mode: str = Run.Mode.AT_ONCE,
 ) -> list[int]:
     """Lease up to `limit` ready calls of a lane (an endpoint's id, None without one); return their ids.
 
-    `only` names the runs to work for; None means all.
+    `only` names the runs to work for; None means all. `mode` is that of the runs.
     """
     if limit < 1:
         return []
     chosen = None if only is None else list(only)
-    values = [queue, lane, chosen, chosen, limit, worker, timing.lease()]
+    values = [queue, mode, lane, chosen, chosen, limit, worker, timing.lease()]
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, values)
         rows = cursor.fetchall()
@@ -58,7 +64,7 @@ def lanes(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
     ready = Call.objects.filter(run=OuterRef("pk"), state=Call.State.PENDING).filter(
         Q(not_before=None) | Q(not_before__lte=timezone.now())
     )
-    active = Run.objects.filter(Exists(ready), queue=queue, state__in=runs.ACTIVE)
+    active = Run.objects.filter(Exists(ready), queue=queue, mode=Run.Mode.AT_ONCE, state__in=runs.ACTIVE)
     if only is not None:
         active = active.filter(pk__in=only)
     return list(active.order_by("endpoint").values_list("endpoint", flat=True).distinct())

@@ -12,6 +12,12 @@ FORGOTTEN_AFTER = 3600.0
 """A worker that was not seen for so long is taken off the list."""
 SEEN_LATELY = 30.0
 """A worker that was seen so recently shares an endpoint's connections."""
+LOOK_FIRST = 10.0
+"""A batch is looked at after so long, and then whenever it has grown a tenth older ..."""
+LOOK_MOST = 600.0
+"""... but at least so often."""
+SURE_AFTER = 90.0
+"""What was submitted and is not among the provider's batches so long afterwards did not arrive there."""
 
 
 def lease() -> float:

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from jobs.models import Batch
+
 CAP_HELP = "The run pauses before the first call that could pass so {}; null: no limit."
 
 
@@ -43,3 +45,34 @@ class SpentSerializer(serializers.Serializer[Any]):
     cost = serializers.FloatField(allow_null=True, help_text="null: the endpoint had no prices.")
     at_least = serializers.BooleanField(help_text="Of some calls the cost is not known.")
     saved = serializers.FloatField(help_text="What the cached calls would have cost.")
+
+
+class BatchSerializer(serializers.Serializer[Any]):
+    """A batch of a run's calls. `completed_there` and `failed_there` are what the provider counts;
+    `answered`, `failed` and `returned` (to wait for another batch) what came of its calls once collected."""
+
+    id = serializers.IntegerField()
+    run_id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=Batch.State.choices)
+    provider_id = serializers.CharField(allow_blank=True)
+    provider_state = serializers.CharField(allow_blank=True)
+    size = serializers.IntegerField(help_text="Calls in it.")
+    completed_there = serializers.IntegerField(allow_null=True)
+    failed_there = serializers.IntegerField(allow_null=True)
+    answered = serializers.IntegerField(allow_null=True)
+    failed = serializers.IntegerField(allow_null=True)
+    returned = serializers.IntegerField(allow_null=True)
+    share = serializers.FloatField(help_text="Of the ordinary price.")
+    created_at = serializers.DateTimeField()
+    submitted_at = serializers.DateTimeField(allow_null=True)
+    looked_at = serializers.DateTimeField(allow_null=True)
+    next_look = serializers.DateTimeField(allow_null=True)
+    cancel_sent_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField(allow_blank=True)
+
+
+class AdoptSerializer(serializers.Serializer[Any]):
+    """Which of the provider's batches it is."""
+
+    provider_id = serializers.CharField(max_length=200)

@@ -8,11 +8,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from jobs.api.parameter_fields import given_parameters, parameter_fields
+from jobs.batches.telling import of_run
 from jobs.endpoints.forms import FORMS
 from jobs.endpoints.limits import width_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
-from judges.api.run_serializers import cap_fields
+from judges.api.run_serializers import BatchSerializer, cap_fields
 from judges.rating.lookup import PARTS
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 
@@ -25,18 +26,24 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     corpus = serializers.CharField(source="corpus.name")
     campaign = serializers.CharField(source="campaign.name", default=None, allow_null=True)
     progress = serializers.SerializerMethodField()
+    batches = serializers.SerializerMethodField()
 
     class Meta:
         model = Run
         fields = (
             *("id", "rater", "spec", "corpus", "campaign", "queue", "scope", "samples", "state", "error"),
-            *("created_at", "started_at", "finished_at", "progress"),
+            *("created_at", "started_at", "finished_at", "mode", "progress", "batches"),
         )
 
     @extend_schema_field(serializers.DictField())
     def get_progress(self, run: Run) -> dict[str, Any]:
         """Counts, rate, time left, tokens and cost."""
         return progress(run).as_json()
+
+    @extend_schema_field(BatchSerializer(many=True))
+    def get_batches(self, run: Run) -> list[dict[str, Any]]:
+        """The batches in which it asked, oldest first; none for a run that asks at once."""
+        return of_run(run) if run.mode == Run.Mode.BATCH else []
 
 
 class CallSerializer(serializers.ModelSerializer[Call]):
@@ -59,6 +66,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
                 "reply_form",
                 "reasoning",
                 "cached",
+                "batch",
                 "saved",
                 "asked",
                 "prompt_hash",
@@ -114,6 +122,14 @@ class NewRunSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="Take the reply that an equal request of another run got; null: yes, or as the run has it.",
     )
+    mode = serializers.ChoiceField(
+        choices=Run.Mode.choices,
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="Ask one by one, at once, or in the provider's batches, within a day; null: at once, or as "
+        "the run has it.",
+    )
     needs = serializers.DictField(
         child=serializers.CharField(),
         required=False,
@@ -155,6 +171,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
     host = serializers.CharField()
     is_here = serializers.BooleanField()
     about = serializers.BooleanField(help_text="calls and dialogues are told from a part of a large corpus")
+    mode = serializers.ChoiceField(choices=Run.Mode.choices)
     unanswered = UnansweredSerializer(many=True)
 
 
@@ -177,6 +194,7 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
         fields = (
             *("id", "name", "base_url", "model", "family", "key_env", "price_in", "price_out", "currency"),
             *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute", "reply_form"),
+            *("batch_share", "batch_most"),
             *("timeout_s", "allow_private", "active", "from_environment"),
             *("test_asked", "test_done", "test_error", "test_ms"),
         )

@@ -103,7 +103,7 @@ def _run_or_job(found: Run | Job, code: int) -> Response:
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
-    found = estimate(_judge(data), _selection(data)) if _is_judge(data) else None
+    found = estimate(_judge(data), _selection(data), data["mode"]) if _is_judge(data) else None
     if found is None:
         told = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {one.sentence()}." for one in told)

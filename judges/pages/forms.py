@@ -16,7 +16,7 @@ from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
 from judges.pages.bound_fields import NEED, need_fields, scheme_choices
-from judges.pages.cap_fields import cap_fields
+from judges.pages.cap_fields import cap_fields, check_mode, mode_field
 from judges.prompt_versions import finding, listing
 from judges.protocols import PROTOCOLS
 from judges.rating.availability import Availability, availability
@@ -131,7 +131,7 @@ class JudgeForm(WithParameters, SelectionForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields.update(cap_fields())
+        self.fields.update(cap_fields() | {"mode": mode_field()})
         if not self.corpus.splits.exists():
             del self.fields["open_test"]
         shows = self.fields["shows"]
@@ -150,6 +150,13 @@ class JudgeForm(WithParameters, SelectionForm):
     def caps_told(self) -> bool:
         """Whether a cap is given or wrong."""
         return any(field.errors or field.value() for field in self.caps())
+
+    def clean_mode(self) -> str:
+        """Require an endpoint that takes batches, where it is asked in batches."""
+        mode: str = self.cleaned_data["mode"]
+        if "endpoint" in self.cleaned_data:
+            check_mode(self.cleaned_data["endpoint"], mode)
+        return mode
 
     def _name_the_campaigns_scheme(self) -> None:
         field = self.fields["scheme"]
@@ -283,6 +290,8 @@ class EndpointForm(forms.ModelForm):
             "requests_per_minute",
             "tokens_per_minute",
             "reply_form",
+            "batch_share",
+            "batch_most",
             "timeout_s",
             "allow_private",
             "active",
@@ -293,6 +302,8 @@ class EndpointForm(forms.ModelForm):
             "price_out": "Price of a million tokens written",
             "concurrency": "Requests at once",
             "timeout_s": "Seconds to wait for a reply",
+            "batch_share": "Share of the price in a batch",
+            "batch_most": "Most requests of a batch",
             "allow_private": "At this machine or in its private network",
         }
         help_texts = {
@@ -303,4 +314,7 @@ class EndpointForm(forms.ModelForm):
             "whatever name leads there.",
             "price_in": "Leave prices empty where unknown: then no cost is shown.",
             "concurrency": "Shared by all workers.",
+            "batch_share": "0 to 1: what a call in a batch costs of the prices above, such as 0.5. Empty: "
+            "the endpoint takes no batches.",
+            "batch_most": "Of its file; providers say how many they take.",
         }

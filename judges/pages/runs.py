@@ -15,12 +15,12 @@ from config.long_lists import LongPaginator
 from config.permissions import researcher_only
 from jobs import access, call_counts, many_calls
 from jobs.error_kinds import ERROR_KINDS, OLDER
-from jobs.models import Call, Job, Run
+from jobs.models import Batch, Call, Job, Run
 from jobs.models.run import FLAGGED, TROUBLED
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
 from judges.drafts import DRAFT
-from judges.pages.cap_fields import CapsForm
+from judges.pages.cap_fields import AdoptForm, CapsForm
 from judges.prompt_versions import finding
 from judges.rating.availability import has_model
 
@@ -56,16 +56,28 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     return one_run(request, access.run(pk))
 
 
-def one_run(request: HttpRequest, run: Run, caps: CapsForm | None = None) -> HttpResponse:
-    """Show a run, with a form of its caps that was not accepted where there is one."""
+def one_run(
+    request: HttpRequest, run: Run, caps: CapsForm | None = None, adopting: AdoptForm | None = None
+) -> HttpResponse:
+    """Show a run, with a form that was not accepted where there is one: of its caps, or for a batch."""
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
     context |= {"loading": loading(run, state), "prompt": finding.of_spec(run.rater.spec)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
-    status = 422 if caps else 200
+    context["unclear"] = _unclear(run, adopting)
+    status = 422 if caps or adopting else 200
     return render(request, "judges/run.html", context | {"query": f"show={show}&"}, status=status)
+
+
+def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:
+    """Return the batches of which it is unclear what became, each with the form that adopts it."""
+    found = list(run.batches.filter(state=Batch.State.UNCLEAR))
+    for batch in found:
+        mine = adopting if adopting is not None and adopting.batch == batch.pk else None
+        batch.adopting = mine or AdoptForm(batch=batch.pk)  # type: ignore[attr-defined]
+    return found
 
 
 @require_GET

@@ -66,7 +66,7 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
             form.add_error("open_test", refusal)
             return None
         if "confirmed" not in request.POST:
-            asked = estimate(form.chosen(), form.selection())
+            asked = estimate(form.chosen(), form.selection(), form.cleaned_data["mode"])
             lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
             if asked is not None or lacking:
                 return _confirm(request, form, asked, lacking)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import Sum
 
+from jobs import runs
 from jobs.endpoints.addresses import literal
-from jobs.endpoints.costs import cost
-from jobs.models import Call, CallCount
+from jobs.endpoints.costs import cost, share_of
+from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.prompt import Prompt, about_tokens
 from judges.material.loading import load
 from judges.protocols import Asking, Case
@@ -38,7 +39,8 @@ class Estimate:
     `calls` are those still to be made, `done` those that this judge has made before. `cost` is in `currency`,
     None where the endpoint has no prices. Of a large corpus calls and dialogues are estimates, too (`about`),
     from some of it; `done` are then all calls that this judge has made. `unanswered` says of how many calls,
-    done ones included, it is known beforehand that they have no answer, and why.
+    done ones included, it is known beforehand that they have no answer, and why. `mode` is how they would be
+    asked; in batches the cost is that of batched calls.
     """
 
     calls: int
@@ -54,6 +56,7 @@ class Estimate:
     is_here: bool
     about: bool = False
     unanswered: tuple[Unanswered, ...] = ()
+    mode: str = Run.Mode.AT_ONCE
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -68,24 +71,36 @@ class Estimate:
             price = f"{self.cost:,.4f} {self.currency}"
         where = f"{self.host}, on this machine" if self.is_here else self.host
         about = "about " if self.about else ""
+        in_batches = " in batches, within a day" if self.mode == Run.Mode.BATCH else ""
         return (
             f"{about}{self.calls:,} calls, about {self.tokens_in:,} tokens to read and "
             f"{self.tokens_out:,} to write,"
-            f" cost about {price}; the text of {about}{self.dialogues:,} dialogues goes to {where} "
+            f" cost about {price}{in_batches};"
+            f" the text of {about}{self.dialogues:,} dialogues goes to {where} "
             f"(endpoint {self.endpoint}, model {self.model})."
             + "".join(f" Of all, {one.sentence()}." for one in self.unanswered)
         )
 
 
-def estimate(judge: Judge, selection: Selection) -> Estimate | None:
+def estimate(judge: Judge, selection: Selection, mode: str | None = None) -> Estimate | None:
     """Return what a run would take; None for a judge that asks nobody. Raises JudgeError as starting does.
+
+    `mode` is how it would be asked, at once where nothing is said.
 
     Nothing is kept: neither the rater nor the scheme that a start would make.
     """
     with transaction.atomic():
         found = _estimate(judge.plan(selection.campaign), selection)
         transaction.set_rollback(True)
-    return found
+    return found if found is None or judge.endpoint is None else _in_mode(found, judge.endpoint, mode)
+
+
+def _in_mode(found: Estimate, endpoint: Endpoint, mode: str | None) -> Estimate:
+    """Return an estimate with the price of a mode; raise JobError for one that is not offered."""
+    would = Run(endpoint=endpoint)
+    runs.put_mode(would, mode or would.mode)
+    price = None if found.cost is None else found.cost * share_of(would)
+    return replace(found, cost=price, mode=would.mode)
 
 
 def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:

@@ -82,6 +82,16 @@ def make_run(by: User) -> Any:
     return actions.start(by=by, **make_metric_run())
 
 
+def make_batch(by: User, state: str = "unclear") -> Any:
+    from django.utils import timezone
+
+    from jobs.models import Batch
+
+    due = timezone.now() if state == "under_way" else None
+    told = {"state": state, "share": 1, "provider_id": "batch_1", "next_look": due}
+    return Batch.objects.create(run=make_run(by), endpoint=make_endpoint(by), **told)
+
+
 def make_paused(by: User) -> Any:
     from jobs import runs
 

@@ -33,6 +33,8 @@ RESEARCHERS = _names(
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
+    "look-at-batch adopt-batch give-up-batch",
+    "api-batches api-look-at-batch api-adopt-batch api-give-up-batch",
     "api-jobs api-job api-cancel-job api-retry-job",
     "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
     "prompts new-prompt import-prompt prompt-difference prompt-request run-request prompt archive-prompt",

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
 from jobs import many_calls, runs, spending
+from jobs.batches.telling import of_run as batches_of
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.progress import progress
@@ -52,7 +53,7 @@ class Command(DatabaseCommand):
         known = Run.objects.select_related("rater", "corpus", "endpoint")
         for run in known.filter(pk=changed.pk) if changed else known.order_by("-id")[:most]:
             told = {"id": run.pk, "rater": run.rater.name, "corpus": run.corpus.name}
-            self._say(told | progress(run).as_json())
+            self._say(told | progress(run).as_json() | {"batches": batches_of(run)})
 
     def _changed(self, options: dict[str, Any]) -> Run | None:
         """Change the run that an option names; None where none does."""

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
+from jobs.models import Run
 from judges.management.commands._running import RunCommand
 from judges.management.need_options import add_needs, needs_told
 from judges.protocols import PROTOCOLS
@@ -82,7 +83,7 @@ class Command(RunCommand):
         """Start, drive, and print the counts."""
         try:
             judge, selection = self._chosen(options)
-            asked = estimate(judge, selection)
+            asked = estimate(judge, selection, options["mode"])
             lacking = asked.unanswered if asked else unanswered(judge, selection)
             if options["estimate"]:
                 nothing = {"calls": 0, "unanswered": [one.as_json() for one in lacking]}
@@ -128,6 +129,12 @@ def add_settings(parser: CommandParser) -> None:
     parser.add_argument("--cap-calls", type=int, metavar="N", help=f"{cap}many calls")
     parser.add_argument("--cap-tokens", type=int, metavar="N", help=f"{cap}many tokens, read and written")
     parser.add_argument("--cap-cost", type=Decimal, metavar="X", help=f"{cap}much money")
+    parser.add_argument(
+        "--mode",
+        choices=Run.Mode.values,
+        help="ask one by one, at once, or in the provider's batches: cheaper, and done within a day; a run "
+        "that is resumed keeps its own",
+    )
     parser.add_argument(
         "--no-cache",
         dest="use_cache",

@@ -1,0 +1,61 @@
+"""The fake model as an endpoint that takes batches; run as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from benchmarks._slow_llm import _wait
+
+MOST = 50
+"""Requests of a batch: a run has many."""
+
+
+@contextmanager
+def running(delay: float) -> Iterator[str]:
+    """Start the endpoint in another process and yield its base URL; a batch takes `delay` seconds."""
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    slow = {"misbehaviours": [{"kind": f"batch_slow:{round(1000 * delay)}", "rate": 1.0}]}
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as errors:
+        json.dump(slow, errors)
+        errors.flush()
+        command = [sys.executable, "-m", "demo.fake_model", "--port", str(port), "--errors", errors.name]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            _wait(port)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def declare() -> None:
+    """Say of the benchmark's endpoint that it takes batches."""
+    from jobs.models import Endpoint
+
+    Endpoint.objects.update(model="fake-1", batch_share="0.5", batch_most=MOST)
+
+
+def requests(url: str) -> int:
+    """How often something was done with a batch there: made or looked at."""
+    counts = _counts(url)
+    return counts["batches"] + counts["looked"]
+
+
+def paid(url: str) -> int:
+    """How many lines of batches were answered."""
+    return _counts(url)["paid"]
+
+
+def _counts(url: str) -> dict[str, int]:
+    with urllib.request.urlopen(f"{url}/counts") as answer:
+        found: dict[str, int] = json.load(answer)
+    return found

@@ -1,0 +1,1 @@
+"""The provider's batches as a way of asking: made, submitted, looked at, collected, cancelled."""

@@ -1,0 +1,275 @@
+"""The provider's side of a batch: one question at a time, each with a connection of its own.
+
+    CallError (jobs.endpoints.client)
+      NotOffered     the endpoint has no such address (404, 405, 501)
+
+Whatever it answers is checked before it is believed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, Any, TypeVar
+
+import httpx2
+import openai
+from openai import AsyncOpenAI
+
+from jobs.batches.ids import is_id
+from jobs.endpoints.client import (
+    Again,
+    CallError,
+    Clients,
+    Malformed,
+    Refused,
+    connection_error,
+    openai_client,
+    redact,
+    status_error,
+)
+from jobs.endpoints.learning import remember
+from jobs.endpoints.wire import TooLong
+from jobs.models import Endpoint
+from jobs.prompt import Prompt
+
+T = TypeVar("T")
+KEY, RUN = "concord_batch", "concord_run"
+"""What its metadata say: its own key, and its run."""
+MOST_FILE = 2_000_000_000
+"""Bytes of a file of results."""
+ASK_SECONDS, FILE_SECONDS = 60.0, 600.0
+PAGE, MOST_PAGES = 100, 100
+_NOWHERE = (404, 405, 501)
+QUESTION = Prompt(
+    "You are asked whether you can be reached.",
+    'Answer with the one word: yes. Write it as the JSON object {"answer": "yes"}.',
+    {
+        "type": "object",
+        "properties": {"answer": {"type": "string"}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    },
+)
+"""Asked before the first batch, to find out how this endpoint is asked for replies with fields."""
+
+
+class NotOffered(Refused):
+    """The endpoint does not know what it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """A batch as its provider tells it; `trouble` is why it refused it, `code` its word for that."""
+
+    id: str
+    state: str
+    key: str = ""
+    output: str = ""
+    errors: str = ""
+    completed: int | None = None
+    failed: int | None = None
+    created: datetime | None = None
+    trouble: str = ""
+    code: str = ""
+
+
+def upload(endpoint: Endpoint, file: IO[bytes], name: str) -> str:
+    """Send a file of requests; return its id. Raises CallError."""
+
+    async def send(client: AsyncOpenAI) -> str:
+        told = (name, file, "application/jsonl")
+        answer = await client.files.with_raw_response.create(file=told, purpose="batch", timeout=FILE_SECONDS)
+        return checked_id(_decoded(answer.http_response.content).get("id"))
+
+    return _asked(endpoint, send, FILE_SECONDS)
+
+
+def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> There:
+    """Submit a batch and return it. Raises CallError.
+
+    Only Refused, and Again for the number of requests (429), say that there is no such batch now.
+    """
+
+    async def send(client: AsyncOpenAI) -> There:
+        answer = await client.batches.with_raw_response.create(
+            input_file_id=file,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={KEY: key, RUN: str(run)},
+            extra_headers={"Idempotency-Key": key},
+            timeout=ASK_SECONDS,
+        )
+        return there(_decoded(answer.http_response.content))
+
+    return _asked(endpoint, send, ASK_SECONDS)
+
+
+def look(endpoint: Endpoint, batch: str) -> There:
+    """Return a batch as it is now. Raises CallError, NotOffered where there is none of that id."""
+
+    async def send(client: AsyncOpenAI) -> There:
+        answer = await client.batches.with_raw_response.retrieve(batch, timeout=ASK_SECONDS)
+        return there(_decoded(answer.http_response.content))
+
+    return _asked(endpoint, send, ASK_SECONDS)
+
+
+def cancel(endpoint: Endpoint, batch: str) -> There:
+    """Ask for a batch's end and return it. Raises CallError."""
+
+    async def send(client: AsyncOpenAI) -> There:
+        answer = await client.batches.with_raw_response.cancel(batch, timeout=ASK_SECONDS)
+        return there(_decoded(answer.http_response.content))
+
+    return _asked(endpoint, send, ASK_SECONDS)
+
+
+def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[There]:
+    """Return the provider's batches that carry a key, oldest first, of all made since a time.
+
+    Raises NotOffered where it does not list them, or not so many; CallError for other trouble.
+    """
+
+    async def send(client: AsyncOpenAI) -> list[There]:
+        found: list[There] = []
+        after: str | openai.Omit = openai.omit
+        for _ in range(MOST_PAGES):
+            listing = client.batches.with_raw_response.list(limit=PAGE, after=after, timeout=ASK_SECONDS)
+            page = _decoded((await listing).http_response.content)
+            rows = page.get("data")
+            if not isinstance(rows, list):
+                raise Again("the list of batches is none")
+            told = [there(row) for row in rows]
+            found += [one for one in told if one.key == key]
+            older = bool(told) and all(one.created is not None and one.created < since for one in told)
+            if not told or older or page.get("has_more") is not True:
+                return found[::-1]
+            after = told[-1].id
+        raise NotOffered(f"the endpoint lists more than {PAGE * MOST_PAGES:,} batches")
+
+    return _asked(endpoint, send, ASK_SECONDS * 5)
+
+
+def download(endpoint: Endpoint, file: str, to: IO[bytes]) -> None:
+    """Write a file of results to `to`. Raises CallError, also where it breaks off."""
+
+    async def send(client: AsyncOpenAI) -> None:
+        contents = client.files.with_streaming_response.content(file, timeout=FILE_SECONDS)
+        async with contents as answer:
+            async for part in answer.iter_bytes():
+                to.write(part)
+
+    _asked(endpoint, send, FILE_SECONDS)
+
+
+def learn_form(endpoint: Endpoint, model: str) -> str:
+    """Return the form of replies with fields that an endpoint takes, found out by a question. Raises
+    CallError."""
+
+    async def ask() -> Clients:
+        clients = Clients()
+        try:
+            await clients.ask(endpoint, model, QUESTION, {})
+        except Malformed:
+            pass  # an answer all the same
+        finally:
+            await clients.close()
+        return clients
+
+    learned = asyncio.run(ask()).learned
+    remember(learned)
+    return learned.get(endpoint.pk, endpoint.reply_form)
+
+
+def there(told: Any) -> There:
+    """Return a batch as the provider tells it; raise Again for what is none."""
+    if not isinstance(told, dict) or not isinstance(told.get("status"), str):
+        raise Again("what came is not a batch")
+    counts = told["request_counts"] if isinstance(told.get("request_counts"), dict) else {}
+    metadata = told["metadata"] if isinstance(told.get("metadata"), dict) else {}
+    trouble, code = _trouble(told.get("errors"))
+    return There(
+        checked_id(told.get("id")),
+        told["status"][:40],
+        str(metadata.get(KEY, "")),
+        _file(told.get("output_file_id")),
+        _file(told.get("error_file_id")),
+        _count(counts.get("completed")),
+        _count(counts.get("failed")),
+        _time(told.get("created_at")),
+        trouble,
+        code,
+    )
+
+
+def checked_id(told: Any) -> str:
+    """Return an id that may stand in an address; raise Again for anything else."""
+    if not isinstance(told, str) or not is_id(told):
+        raise Again("the endpoint gave an id that is none")
+    return told
+
+
+def _file(told: Any) -> str:
+    return checked_id(told) if told else ""
+
+
+def _count(told: Any) -> int | None:
+    whole = isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 2**31
+    return told if whole else None
+
+
+def _time(told: Any) -> datetime | None:
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return None
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(told, UTC)
+    return None
+
+
+def _trouble(errors: Any) -> tuple[str, str]:
+    """Return the first of a batch's errors: its message, with the line that it is about, and its code."""
+    rows = errors.get("data") if isinstance(errors, dict) else None
+    first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
+    if first is None:
+        return "", ""
+    place = f" (line {first['line']})" if isinstance(first.get("line"), int) else ""
+    return f"{str(first.get('message'))[:500]}{place}", str(first.get("code"))[:100]
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Again(f"the response was not valid: {str(error)[:200]}") from None
+    if not isinstance(told, dict):
+        raise Again("the response was not valid: not an object")
+    return told
+
+
+def _asked(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]], seconds: float) -> T:
+    return asyncio.run(_within(endpoint, send, seconds))
+
+
+async def _within(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]], seconds: float) -> T:
+    client = openai_client(endpoint, MOST_FILE)
+    try:
+        async with asyncio.timeout(seconds):
+            return await send(client)
+    except CallError:
+        raise
+    except TimeoutError:
+        raise Again(f"no reply within {seconds:g} s") from None
+    except openai.APIConnectionError as error:
+        raise connection_error(error, endpoint) from None
+    except openai.APIStatusError as error:
+        told = status_error(error, client.api_key, endpoint.name, {})
+        raise (NotOffered(str(told)) if error.status_code in _NOWHERE else told) from None
+    except (openai.APIError, httpx2.HTTPError, TooLong, ValueError, RecursionError) as error:
+        raise Again(f"the response was not valid: {redact(str(error), client.api_key)[:300]}") from None
+    finally:
+        await client.close()
