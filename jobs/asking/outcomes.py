@@ -21,6 +21,7 @@ from jobs import error_kinds, runs
 from jobs.asking import bulk_writes
 from jobs.kinds import run_kind
 from jobs.models import Call, Run
+from jobs.queue.deadlocks import again_after_deadlock
 
 Kind = Literal["done", "failed", "again"]
 MOST_REPLY = 200_000
@@ -96,7 +97,7 @@ def write(outcomes: Sequence[Outcome], batch: int | None = None) -> Counts:
     Results of a `batch` are written for calls that are in it, all others for calls that are in none.
     """
     try:
-        counts = _write(outcomes, batch)
+        counts = again_after_deadlock(lambda: _write(outcomes, batch))  # replies are paid for: none is lost
     except _UNWRITABLE as trouble:
         if len(outcomes) > 1:
             counts = Counts()

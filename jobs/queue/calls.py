@@ -7,7 +7,6 @@ long as it lives. The sweeper returns what expired.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.db import connection, transaction
@@ -29,6 +28,13 @@ UPDATE jobs_call c
    SET state = 'leased', worker = %s, attempts = c.attempts + 1, not_before = NULL, batch_id = NULL,
        lease_expires = now() + make_interval(secs => %s)
   FROM ready WHERE c.id = ready.id RETURNING c.id, c.run_id
+"""
+
+_RENEW = """
+UPDATE jobs_call c SET lease_expires = now() + make_interval(secs => %s)
+  FROM (SELECT id FROM jobs_call WHERE id = ANY(%s) AND worker = %s AND state = 'leased'
+         ORDER BY id FOR UPDATE SKIP LOCKED) AS held
+ WHERE c.id = held.id
 """
 
 
@@ -71,10 +77,12 @@ def lanes(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
 
 
 def renew(*, worker: str, calls: Collection[int]) -> None:
-    """Extend the leases that a worker still holds on its calls: the heartbeat."""
-    expires = timezone.now() + timedelta(seconds=timing.lease())
-    held = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
-    held.update(lease_expires=expires)
+    """Extend the leases that a worker still holds on its calls: the heartbeat.
+
+    A call that is locked is being written, and needs no lease; waiting for it could be a deadlock.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEW, [timing.lease(), list(calls), worker])
 
 
 def give_back(*, worker: str, calls: Collection[int]) -> None:

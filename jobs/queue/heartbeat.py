@@ -70,6 +70,11 @@ class Heart:
         with self._lock:
             self._held.difference_update(held)
 
+    def let_all_go(self) -> None:
+        """Nothing is held any more: the work was broken off, and its leases are to end."""
+        with self._lock:
+            self._held.clear()
+
     def _beat(self) -> None:
         swept = 0.0
         while not self._stop.wait(timing.beat()):

@@ -30,6 +30,7 @@ class Loop:
         self._stop = threading.Event()
         self._swept: float | None = None
         self._ears: psycopg.Connection | None = None
+        self._broken_off = False
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
         """Finish or give back what is under way, and end."""
@@ -44,6 +45,8 @@ class Loop:
                 try:
                     self._turn(heart)
                 except (Error, psycopg.Error) as error:
+                    heart.let_all_go()
+                    self._broken_off = True
                     self._mend(error)
         if self._ears:
             self._ears.close()
@@ -55,6 +58,9 @@ class Loop:
         if self._swept is None or time.monotonic() - self._swept > timing.SWEEP_EVERY:
             sweeping.sweep()
             self._swept = time.monotonic()
+        if self._broken_off:
+            self._work.release(worker=heart.name)  # what the broken work held is anybody's again
+            self._broken_off = False
         touched = 0
         if self._work.ready(self.queue):
             touched = self._work.work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
