@@ -2,6 +2,7 @@
 """The command line of Concord: `manage.py help` lists the commands."""
 
 import os
+import select
 import sys
 
 
@@ -24,7 +25,21 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        if not _unread():
+            raise
+        return 141  # as the shell says it of a program that SIGPIPE ended
     return 0
+
+
+def _unread() -> bool:
+    """Whether nobody reads the output any more (`| head`); then what is left of it goes nowhere."""
+    watch = select.poll()
+    watch.register(sys.stdout, 0)
+    if not any(event & select.POLLERR for _, event in watch.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ def export_job_of(pk: int, user: User) -> Job:
 
 def bench(pk: int) -> Bench:
     """Return a bench of the workbench with what it is about. Researchers see every bench."""
-    return get_object_or_404(Bench.objects.select_related("corpus", "campaign", "split"), pk=pk)
+    related = ("corpus", "campaign__scheme_version__scheme", "split", "scheme_version__scheme")
+    return get_object_or_404(Bench.objects.select_related(*related), pk=pk)
 
 
 def draft(bench: Bench, number: int) -> Draft:

@@ -215,7 +215,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,  # what is sent and what comes back differ
     "SERVE_PERMISSIONS": ["config.permissions.IsSignedIn"],
-    "ENUM_NAME_OVERRIDES": {"PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES"},
+    "ENUM_NAME_OVERRIDES": {
+        "PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES",
+        "SplitPartEnum": [("dev", "dev"), ("test", "test"), ("all", "all")],
+        "TokenScopeEnum": "annotation.models.ApiToken.Scope",
+    },
 }
 
 LOGGING = {

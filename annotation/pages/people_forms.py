@@ -50,7 +50,7 @@ class InviteForm(forms.Form):
     """An invitation. Its fields have ids of their own: the page has another form with a role."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="invite_%s", **kwargs)
+        super().__init__(*args, **{"auto_id": "invite_%s"} | kwargs)
 
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     name = forms.CharField(

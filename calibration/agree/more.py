@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from calibration.agree import raters
 from calibration.agree.report import Block
-from calibration.agree.words import raters_of
-from calibration.statistics import Analysis, Entry, Plan, Ratings
+from calibration.agree.words import raters_of, title_of
+from calibration.statistics import STATISTICS, Analysis, Entry, Plan, Ratings
 from calibration.statistics.corrected_share import corrected_shares
 from calibration.statistics.icc_intervals import f_intervals
+from calibration.statistics.unanswered.figures import bounds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,35 @@ def _corrected(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
     return found
 
 
+def _bounds(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
+    people = tuple(ratings.raters[j] for j in ratings.of_kind("human"))
+    keys = list(
+        dict.fromkeys(entry.result.name for entry in analysis.pairs if entry.result.name in STATISTICS)
+    )
+    ends = (ratings.scale[0], ratings.scale[-1]) if ratings.scale and not ratings.names else None
+    found = []
+    for column, kind in enumerate(ratings.kinds):
+        own = ends if ratings.on_scale[column] or kind == "judge" else None
+        one = bounds_of(ratings, column, statistics=keys, ends=own) if kind in ("judge", "metric") else None
+        if one is not None and one.figures:
+            without = "; ".join(f"{title_of(key)} is not bounded: {reason}" for key, reason in one.unbounded)
+            note = (
+                f"{one.rater} left {one.n_unanswered:,} of {one.n_asked:,} items unanswered. Low and "
+                "high are what each figure could be had they been answered, in whatever way: bounds, no "
+                f"confidence interval.{f' {without}.' if without else ''}"
+            )
+            entries = tuple(Entry(result, (one.rater, *people)) for result in one.figures)
+            found.append(Block(f"Had {one.rater} answered every item", entries, note=note))
+    return found
+
+
 MORE = (
+    More(
+        "--bounds",
+        "also how far the items that a judge or metric left unanswered could move its figures with people; "
+        "the column kind says who is a judge, a metric, human",
+        _bounds,
+    ),
     More(
         "--icc-f",
         "also intraclass correlations with F intervals, for few complete, independent items",

@@ -94,6 +94,23 @@ def with_panels(ratings: Ratings, question: str, asked: Asked) -> tuple[Ratings,
     return found, said
 
 
+def at_levels(ratings: Ratings, question: str, asked: Asked, missed: dict[str, str]) -> Ratings:
+    """Return one question's ratings with the panels of its judges; judges of turns and of wholes stand apart.
+
+    `missed` holds, by panel, why it has no answer to any question so far; '' where it has one.
+    """
+    for panel in asked.panels:
+        here = set(panel.members or (ratings.raters[j] for j in ratings.of_kind(JUDGE)))
+        if not here & set(ratings.raters):
+            missed.setdefault(panel.name, f"{panel.name}: no judge answered a question")
+            continue
+        before, one = len(ratings.raters), replace(asked, panels=(panel,))
+        ratings, said = with_panels(ratings, question, one)
+        if len(ratings.raters) > before or missed.get(panel.name) != "":
+            missed[panel.name] = "" if len(ratings.raters) > before else said[0]
+    return ratings
+
+
 def _with(ratings: Ratings, name: str, answers: PanelAnswers) -> Ratings:
     given = answers.values[~np.isnan(answers.values)]
     on_scale = ratings.scale is None or bool(np.isin(given, ratings.scale).all())

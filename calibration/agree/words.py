@@ -12,6 +12,7 @@ from calibration.statistics.score_calibration import METHODS
 from calibration.statistics.scores import ERRORS, MAPS, MARKS
 from calibration.statistics.table import described
 from calibration.statistics.thresholds import RULES
+from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN
 
 NAMES = {
     "balanced_accuracy": "Balanced accuracy",
@@ -20,6 +21,7 @@ NAMES = {
     "mean_error": "Mean error",
     "mean_absolute_error": "Mean absolute error",
 }
+BOUNDS = {SHARE: "Share of the positive class, bounds", MEAN: "Mean, bounds"}
 FLOORS = {"floor_": "with people", "baseline_": "baseline with people"}
 SIDES = (
     ("people_", "people with people"),
@@ -66,6 +68,8 @@ def title_of(name: str) -> str:
         return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
     if name.removeprefix(PREVALENCE) in PREVALENCES:
         return PREVALENCES[name.removeprefix(PREVALENCE)]
+    if name.startswith(NAME):
+        return _bound(name)
     for prefix in ("floor_", "baseline_"):
         if name.startswith(prefix):
             key = name.removeprefix(prefix)
@@ -79,6 +83,16 @@ def title_of(name: str) -> str:
             how = ", mean over pairs" if key.startswith("mean_") else ""
             return f"{STATISTICS[key.removeprefix('mean_')].title}, {words}{how}"
     return name
+
+
+def _bound(name: str) -> str:
+    if name in BOUNDS:
+        return BOUNDS[name]
+    if name.startswith(GAP):
+        return f"{title_of(name.removeprefix(GAP))}, bounds with people less people with people"
+    if name.startswith(WITH_MEAN):
+        return f"{title_of(name.removeprefix(WITH_MEAN))}, bounds with the people’s mean"
+    return f"{title_of(name.removeprefix(NAME))}, bounds with people"
 
 
 def number(value: float | None) -> str:

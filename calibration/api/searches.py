@@ -18,6 +18,7 @@ from calibration.errors import CalibrationError
 from calibration.searches import actions, reading
 from calibration.searches.actions import BOUNDS
 from config.pagination import Pages, paged
+from jobs.api.parameter_fields import parameter_fields
 from jobs.errors import JobError
 from judges.prompt_versions import finding
 from judges.rating.lookup import endpoint_named
@@ -26,6 +27,14 @@ from judges.rating.lookup import endpoint_named
 def _number(name: str, default: int) -> serializers.IntegerField:
     least, most = BOUNDS[name]
     return serializers.IntegerField(required=False, default=default, min_value=least, max_value=most)
+
+
+class ImproverSerializer(serializers.Serializer[Any]):
+    """The sampling parameters of the model that proposes."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return one field for each."""
+        return super().get_fields() | parameter_fields()
 
 
 class NewSearchSerializer(serializers.Serializer[Any]):
@@ -44,6 +53,10 @@ class NewSearchSerializer(serializers.Serializer[Any]):
         required=False, allow_null=True, default=None, max_digits=12, decimal_places=4, min_value=0
     )
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    needs = serializers.DictField(
+        child=serializers.CharField(), required=False, default=dict, help_text="per role whom the judge reads"
+    )
+    improver_parameters = ImproverSerializer(required=False, default=dict)
 
 
 class SearchActSerializer(serializers.Serializer[Any]):
@@ -80,6 +93,7 @@ def bench_searches(request: Request, pk: int) -> Response:
             version=finding.find(data.pop("begin")),
             endpoint=endpoint_named(data.pop("endpoint")),
             improver=endpoint_named(data.pop("improver")),
+            options={"needs": data.pop("needs")},
             **data,
         )
     except (CalibrationError, JobError) as error:

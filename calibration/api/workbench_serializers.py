@@ -9,6 +9,7 @@ from rest_framework import serializers
 from calibration.models import Mark
 from calibration.workbench.checks import CHECKS
 from calibration.workbench.differences import DIRECTIONS
+from jobs.api.parameter_fields import parameter_fields
 from judges.protocols.wording import LONGEST
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 
@@ -22,6 +23,16 @@ class NewBenchSerializer(Plain):
     protocol = serializers.CharField(max_length=60)
     corpus = serializers.CharField(required=False, default="", allow_blank=True)
     campaign = serializers.CharField(required=False, default="", allow_blank=True)
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=140,
+        help_text="whose questions a rubric asks: key or key@version; over a campaign its own by default",
+    )
+    variant = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=60, help_text="how a rubric asks (json)"
+    )
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
 
 
@@ -37,8 +48,13 @@ class TrySerializer(Plain):
     form = serializers.CharField(required=False, allow_blank=True, max_length=40)
     variant = serializers.CharField(required=False, allow_blank=True, max_length=60)
     endpoint = serializers.CharField(max_length=100, help_text="its name")
-    temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
-    max_tokens = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=10**6)
+    needs = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        default=dict,
+        help_text="per role the judge or metric, by name or fingerprint, or the draft (BENCH/draft-3), that "
+        "the protocol reads",
+    )
     budget = serializers.IntegerField(
         required=False, allow_null=True, min_value=LEAST_BUDGET, max_value=10**9
     )
@@ -47,6 +63,10 @@ class TrySerializer(Plain):
     estimate = serializers.BooleanField(
         required=False, default=False, help_text="only say what it takes; the draft is written all the same"
     )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields above, and one for each sampling parameter."""
+        return super().get_fields() | parameter_fields()
 
 
 class KeepSerializer(Plain):

@@ -13,6 +13,8 @@ from calibration.workbench.checks import CHECKS
 from calibration.workbench.differences import DIRECTIONS
 from calibration.workbench.exporting import FORMS, item_keys
 from calibration.workbench.sheets import Judged, items_of, judged_on
+from jobs.endpoints.parameter_options import add_parameters
+from judges.management.need_options import add_needs
 from judges.models import Bench, Draft
 
 ITEMS = ("5", "20", "all")
@@ -28,6 +30,8 @@ def add_options(parser: CommandParser) -> Any:
     place = opening.add_mutually_exclusive_group(required=True)
     place.add_argument("--corpus", default="", help="name of a corpus")
     place.add_argument("--campaign", default="", help="name of a campaign")
+    opening.add_argument("--scheme", default="", help="whose questions a rubric asks: KEY or KEY@VERSION")
+    opening.add_argument("--variant", default="", help="how a rubric asks: json (its first), line, expected")
     opening.add_argument("--seed", type=int, default=0, help="decides which dev items come first (0)")
     _add_try(parts.add_parser("try", help="write a draft and try it on the bench's first items"))
     for name, told in (
@@ -54,9 +58,9 @@ def _add_try(part: CommandParser) -> None:
     part.add_argument("--endpoint", required=True, help="name of an endpoint")
     part.add_argument("--items", choices=ITEMS, default="5", help="how many (5)")
     part.add_argument("--samples", type=int, default=1)
-    part.add_argument("--temperature", type=float)
-    part.add_argument("--max-tokens", type=int)
     part.add_argument("--budget", type=int, help="most characters of a prompt")
+    add_parameters(part)
+    add_needs(part, drafts=True)
     _working(part)
 
 

@@ -13,11 +13,13 @@ from calibration.management.benches import bench_named
 from calibration.models import Search
 from calibration.searches import actions, reading
 from jobs.asking.slices import work as ask
+from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.kinds import CALLS, JOBS
 from jobs.models import Job
 from jobs.queue import jobs as steps
 from jobs.queue.heartbeat import Heart
 from judges.drafts.steps import SEARCH
+from judges.management.need_options import add_needs, needs_told
 from judges.prompt_versions import finding
 from judges.rating.lookup import endpoint_named
 
@@ -40,6 +42,8 @@ def add_options(parts: Any) -> None:
     part.add_argument("--most-cost", default="", help="in the endpoints' currency")
     part.add_argument("--seed", type=int, default=0)
     part.add_argument("--wait", action="store_true", help="leave the work to the running workers")
+    add_parameters(part, of="improver")
+    add_needs(part)
     listing = parts.add_parser("proposals", help="a search with its texts, as JSON; cancel, resume or adopt")
     listing.add_argument("search", type=int, metavar="SEARCH", help="a search's number")
     listing.add_argument("--adopt", type=int, metavar="TEXT", help="adopt this text")
@@ -58,6 +62,8 @@ def propose(options: dict[str, Any]) -> dict[str, Any]:
         improver=endpoint_named(options["improver"]),
         most_cost=_money(options["most_cost"]),
         seed=options["seed"],
+        options={"needs": needs_told(options)},
+        improver_parameters=told(options, of="improver"),
         **{name: options[name] for name in DEFAULTS},
     )
     to_the_end(search, wait=options["wait"])

@@ -8,8 +8,11 @@ from django import forms
 
 from calibration.searches.actions import BOUNDS
 from jobs.models import Endpoint
+from jobs.pages.parameter_fields import WithParameters
+from judges.drafts import benches
 from judges.drafts.beginning import versions_for
 from judges.models import Bench
+from judges.pages.bound_fields import NEED, need_fields, needs_of
 from judges.prompt_versions import finding
 
 
@@ -51,10 +54,16 @@ class SearchForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["begin"]
         assert isinstance(field, forms.ChoiceField)
+        self.fields.update(need_fields(benches.protocol_of(bench)))
         usable = [one for one in versions_for(bench) if one.row is None or not one.row.is_open]
         field.choices = [(one.ref, one.ref) for one in usable]
 
     def chosen(self) -> dict[str, Any]:
         """Return what `calibration.searches.actions.start` takes beside bench and person."""
-        data = dict(self.cleaned_data)
-        return data | {"version": finding.find(data.pop("begin"))}
+        data = {name: value for name, value in self.cleaned_data.items() if not name.startswith(NEED)}
+        options = {"needs": needs_of(self.cleaned_data)}
+        return data | {"version": finding.find(data.pop("begin")), "options": options}
+
+
+class ImproverForm(WithParameters):
+    """The sampling parameters of the model that proposes."""

@@ -11,28 +11,35 @@ from django.views.decorators.http import require_GET, require_POST
 
 from calibration import access
 from calibration.errors import CalibrationError
-from calibration.pages.search_form import SearchForm
+from calibration.pages.search_form import ImproverForm, SearchForm
 from calibration.pages.workbench import ROOM
 from calibration.searches import actions, reading
 from config.permissions import researcher_only
 from jobs.errors import JobError
+from jobs.pages.parameter_fields import given_parameters
 from judges.pages.runs import user_of
+from judges.pages.starting import sync_endpoints
 
 
 @researcher_only
 def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the searches of a bench; POST starts one."""
     bench = access.bench(pk)
+    sync_endpoints(request)
     form = SearchForm(request.POST or None, bench=bench)
-    if request.method == "POST" and form.is_valid():
+    improver = ImproverForm(request.POST or None, prefix="improver")
+    if request.method == "POST" and form.is_valid() and improver.is_valid():
+        sent = given_parameters(improver)
         try:
-            made = actions.start(by=user_of(request), bench=bench, **form.chosen())
+            made = actions.start(by=user_of(request), bench=bench, improver_parameters=sent, **form.chosen())
         except (CalibrationError, JobError) as error:
             form.add_error(None, str(error))
         else:
             return redirect("bench-search", pk, made.pk)
-    context = {"bench": bench, "form": form, "searches": bench.searches.select_related("prompt"), **ROOM}
-    return render(request, "workbench/searches.html", context, status=422 if form.errors else 200)
+    found = bench.searches.select_related("prompt")
+    context = {"bench": bench, "form": form, "improver": improver, "searches": found, **ROOM}
+    wrong = form.errors or improver.errors
+    return render(request, "workbench/searches.html", context, status=422 if wrong else 200)
 
 
 @require_GET

@@ -29,8 +29,10 @@ from judges.drafts import actions, benches, estimating, keeping
 from judges.drafts.beginning import begun_from, versions_for
 from judges.models import Bench, Draft
 from judges.pages.runs import user_of
-from judges.protocols import PROTOCOLS
+from judges.pages.starting import sync_endpoints
+from judges.prompt_versions.requests import COUNTED
 from judges.rating.estimates import Estimate
+from judges.rating.needs import asked_on
 
 ROOM = {"active_room": "workbench"}
 PAGE = 10
@@ -63,7 +65,8 @@ def new_bench(request: HttpRequest) -> HttpResponse:
             room="workbench",
         )
     opening = request.POST.get("act") == "open"
-    form, refused = BenchForm(request.POST if opening else None), ""
+    form = BenchForm(request.POST if opening else None, has_campaign=campaign is not None)
+    refused = ""
     try:
         if request.POST.get("act") == "draw":
             refused = _draw_split(request, corpus)
@@ -96,24 +99,33 @@ def bench(request: HttpRequest, pk: int) -> HttpResponse:
     it is said beforehand what goes where.
     """
     found = access.bench(pk)
+    sync_endpoints(request)
     if request.method == "POST":
         return _try(request, found)
     draft = _shown(found, request.GET.get("draft", ""))
+    begin = request.GET.get("from") or (f"draft-{draft.number}" if draft else "")
+    return _page(request, found, draft, _form(request, found, begin))
+
+
+def _form(request: HttpRequest, found: Bench, begin: str, told: Any = None) -> DraftForm:
+    """Return the editor; where there is nothing of the name that it is to begin with, with Concord's own."""
     try:
-        begin = request.GET.get("from") or (f"draft-{draft.number}" if draft else "")
-        initial = begun_from(found, begin)
+        return DraftForm(told, initial=begun_from(found, begin), bench=found, begin=begin)
     except JobError as error:
         messages.error(request, str(error))
-        initial = begun_from(found, "")
-    return _page(request, found, draft, DraftForm(initial=initial, bench=found))
+    return DraftForm(told, initial=begun_from(found, ""), bench=found, begin="")
 
 
 def _try(request: HttpRequest, found: Bench) -> HttpResponse:
-    form, wanted = DraftForm(request.POST, bench=found), request.POST.get("items", "")
+    form = _form(request, found, request.POST.get("begin", ""), request.POST)
+    wanted, key = request.POST.get("items", ""), request.POST.get("item", "")
     draft = None
-    if form.is_valid() and wanted in HOW_MANY:
+    if form.is_valid() and (wanted in HOW_MANY or "show" in request.POST):
         samples = form.cleaned_data["samples"]
         try:
+            if "show" in request.POST:
+                shown = estimating.requests_of(found, key, later=user_of(request), **form.draft())
+                return _page(request, found, None, form, requests=shown, counted=COUNTED, key=key)
             draft = actions.write(by=user_of(request), bench=found, **form.draft())
             if asked := _to_confirm(request, draft, HOW_MANY[wanted], samples):
                 return _page(request, found, draft, form, asked=asked, wanted=wanted)
@@ -141,16 +153,12 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    protocol = benches.asking(found.protocol)
-    variant = form["variant"].value() or protocol.variants[0]
-    known = protocol.known_variables(variant if variant in protocol.variants else protocol.variants[0])
     context = {
         "bench": found,
         "form": form,
         "drafts": list(found.drafts.filter(of=None, search_text=None, discarded_at=None)),
         "versions": versions_for(found),
-        "variables": known.values(),
-        "protocol": PROTOCOLS[found.protocol],
+        "steps": _steps(found),
         "unit": benches.unit(found)[1],
         "available": benches.available(found),
         "how_many": HOW_MANY,
@@ -160,6 +168,13 @@ def _page(
     if draft is not None and not more:
         context |= _panel(request, found, draft)
     return render(request, "workbench/bench.html", context, status=status)
+
+
+def _steps(found: Bench) -> list[Bench]:
+    """Return the benches on which the answers that a bench's protocol reads are worked on."""
+    needs = benches.protocol_of(found).needs
+    others = Bench.objects.filter(corpus=found.corpus).exclude(pk=found.pk).order_by("name")
+    return [one for one in others if any(need.question in asked_on(one) for need in needs)]
 
 
 @require_GET

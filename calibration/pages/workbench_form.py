@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 
+from jobs.endpoints.parameters import PARAMETERS
 from jobs.models import Endpoint
+from jobs.pages.parameter_fields import WithParameters
 from judges.drafts import benches
-from judges.drafts.beginning import base_of, options_of, parent_of
+from judges.drafts.beginning import options_of, parent_of, text_of
+from judges.errors import JudgeError
 from judges.models import Bench
+from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_choices
+from judges.pages.prompt_forms import EditorForm
+from judges.prompt_versions.finding import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
-from judges.protocols.wording import LONGEST
+from judges.protocols.rubric import EXPECTED, JSON, LINE
+from judges.rating.needs import drafts_of
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
+
+HOW_A_RUBRIC_ASKS = {
+    JSON: "all questions at once, each answer explained (json)",
+    LINE: "one question a call, the value alone (line)",
+    EXPECTED: "one question a call, the value expected under the tokens' probabilities (expected)",
+}
 
 
 class BenchForm(forms.Form):
@@ -23,63 +38,95 @@ class BenchForm(forms.Form):
         label="What is judged",
         help_text="The protocol says which questions are answered, and about what.",
     )
+    scheme = forms.ChoiceField(
+        required=False, label="Whose questions, for a rubric", help_text="The other protocols have their own."
+    )
+    variant = forms.ChoiceField(
+        required=False,
+        label="How a rubric asks",
+        choices=list(HOW_A_RUBRIC_ASKS.items()),
+        help_text="Drafts of the bench may ask otherwise where that answers the same questions.",
+    )
     seed = forms.IntegerField(min_value=0, initial=0, help_text="Decides which dev items come first.")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, has_campaign: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["protocol"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [
-            (key, f"{one.title} ({key})")
-            for key, one in PROTOCOLS.items()
-            if isinstance(one, Asking) and not one.needs and not one.takes_scheme
-        ]
+        asking = [one for one in PROTOCOLS.values() if isinstance(one, Asking)]
+        own = [("", "the campaign's own")] if has_campaign else scheme_choices()[:1]
+        _choose(self, "protocol", [(one.key, f"{one.title} ({one.key})") for one in asking])
+        _choose(self, "scheme", [*own, *scheme_choices()[1:]])
+
+    def clean(self) -> dict[str, Any]:
+        """Leave out how a rubric asks where another protocol was chosen."""
+        data = super().clean() or {}
+        found = PROTOCOLS.get(data.get("protocol", ""))
+        if found is not None and not found.takes_scheme:
+            data["variant"] = ""
+        return data
 
 
-class DraftForm(forms.Form):
-    """A draft: the text, where it is asked, and how. `base` is what it was begun from."""
+class DraftForm(WithParameters, EditorForm):
+    """A draft: the editor of prompts, where it is asked, and how. `begin` is what it was begun from."""
 
-    base = forms.CharField(widget=forms.HiddenInput, required=False)
-    system = forms.CharField(
-        required=False, max_length=LONGEST, strip=False, widget=forms.Textarea(attrs={"rows": 8})
-    )
-    user = forms.CharField(max_length=LONGEST, strip=False, widget=forms.Textarea(attrs={"rows": 16}))
-    form = forms.ChoiceField(required=False, label="Reply")
+    begin = forms.CharField(widget=forms.HiddenInput, required=False)
     variant = forms.ChoiceField(required=False)
     endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True), empty_label="Choose an endpoint")
     samples = forms.IntegerField(
         min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each item is asked."
     )
-    temperature = forms.FloatField(required=False, min_value=0, max_value=2, help_text="Sent only if given.")
-    max_tokens = forms.IntegerField(
-        required=False, min_value=1, label="Most tokens of a reply", help_text="Sent only if given."
+    budget = forms.IntegerField(
+        required=False, min_value=LEAST_BUDGET, max_value=2**31 - 1, label="Most characters of a prompt"
     )
-    budget = forms.IntegerField(required=False, min_value=LEAST_BUDGET, label="Most characters of a prompt")
 
-    def __init__(self, *args: Any, bench: Bench, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.bench, protocol = bench, benches.asking(bench.protocol)
-        for name, values in (("form", protocol.forms), ("variant", protocol.variants)):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = [(value, value.replace("_", " ") or "as always") for value in values]
-            if len(values) < 2:
-                field.widget = forms.HiddenInput()
-                field.initial = values[0]
+    def __init__(self, *args: Any, bench: Bench, begin: str, **kwargs: Any) -> None:
+        self.bench = bench
+        begun, known = text_of(bench, begin), benches.variants(bench)
+        super().__init__(*args, base=replace(begun, variant=_variant(args, begun, known)), **kwargs)
+        del self.fields["note"]
+        _choose(self, "variant", [(one, one.replace("_", " ") or "as always") for one in known])
+        if len(known) < 2:
+            self.fields["variant"].widget = forms.HiddenInput()
+        self.protocol = benches.protocol_of(bench, self.base.variant)
+        drafts = drafts_of(bench.corpus, self.protocol) if self.protocol.needs else ()
+        self.fields.update(need_fields(self.protocol, drafts))
+
+    def needs(self) -> list[forms.BoundField]:
+        """Return the fields that say whose answers it reads: the steps before this text."""
+        return [self[name] for name in self.fields if name.startswith(NEED)]
+
+    def parts(self) -> tuple[str, ...]:
+        """Return what the text is sent for in a call each; nothing where one call asks everything."""
+        found = self.protocol.parts(self.base.variant)
+        return found if len(found) > 1 else ()
 
     def wording(self) -> Wording:
-        """Return the text: line ends as a text file has them, and the worked examples of what it began as."""
-        data = self.cleaned_data
-        system, user = (data[name].replace("\r\n", "\n") for name in ("system", "user"))
-        return Wording(system, user, data["form"], base_of(self.bench, data["base"]).examples)
+        """Return the text as it was entered; a form of reply that the variant has not is its first."""
+        found = super().wording()
+        return found if found.form in self.protocol.forms_of(self.base.variant) else replace(found, form="")
 
     def draft(self) -> dict[str, Any]:
         """Return what `judges.drafts.actions.write` takes beside bench and person."""
         data = self.cleaned_data
+        sent = {name: data[name] for name in PARAMETERS if name in data}
         return {
             "wording": self.wording(),
             "variant": data["variant"],
             "endpoint": data["endpoint"],
-            "options": options_of(data),
-            "parent": parent_of(self.bench, data["base"]),
+            "options": options_of(sent | {"budget": data["budget"], "needs": needs_of(data)}),
+            "parent": parent_of(self.bench, data["begin"]),
         }
+
+
+def _choose(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = choices
+
+
+def _variant(args: tuple[Any, ...], begun: Version, known: list[str]) -> str:
+    """Return the variant that a form speaks of: the one that was sent, else that of what it begins from."""
+    sent: Mapping[str, Any] = args[0] if args and args[0] else {}
+    wanted = sent.get("variant", begun.variant)
+    if begun.variant not in known:
+        raise JudgeError(f"{begun.ref} asks as {begun.variant}; this bench as {' or '.join(known)}.")
+    return wanted if wanted in known else begun.variant

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from django.db.models import QuerySet
+
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.item_keys import item_key
@@ -35,7 +37,8 @@ class SubjectData:
     `off_scale` names the raters whose answers are on another scale; `repeated` counts answers that one rater
     gave to the same item again in another campaign, of which the first is kept; `digest` is the SHA-256 of
     the answers, whatever the order in which they were read. `ends` are the lowest and highest value of the
-    scales of those who answer on another one, where they declare one.
+    scales of those who answer on another one, where they declare one. `unanswered` are the answers that
+    failed calls of judges did not give: records without a value, which are no part of `records`.
     """
 
     subject: Subject
@@ -45,6 +48,7 @@ class SubjectData:
     repeated: int
     digest: str
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    unanswered: tuple[Record, ...] = ()
 
     def ratings(self, samples: Samples | None = None) -> Ratings:
         """Return the items x raters matrix. Raises RatingError where an answer is off its scale."""
@@ -65,9 +69,13 @@ def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None =
     Items without a label are left out: of a large corpus they are nearly all, and nobody asks for them.
     """
     labelled = scope.labels().order_by().values("item_id")
+    return placed(Item.objects.filter(corpus=scope.corpus, kind__in=set(kinds), pk__in=labelled), clusters)
+
+
+def placed(items: QuerySet[Item], clusters: frozenset[str] | None) -> dict[int, Place]:
+    """Return where items are, by item id; those in `clusters` where given."""
     rows = (
-        Item.objects.filter(corpus=scope.corpus, kind__in=set(kinds), pk__in=labelled)
-        .annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
+        items.annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
         .annotate(item_cluster=ITEM_PARTS["cluster"])
         .values_list("pk", "dialogue_key", "continuation_key", "position", "item_cluster", "system_name")
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.labels import counts
-from annotation.models import Campaign, Corpus, Label, LabelCount, Occasion, Rater, Task
+from annotation.models import Campaign, Corpus, Item, Label, LabelCount, Occasion, Rater, Task
 
 STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
 """The occasions whose labels statistics read unless told otherwise."""
@@ -77,6 +77,12 @@ class Scope:
         return " ".join(f"{part.n}:{part.changes}:{part.last}" for part in parts)
 
 
+def items_of(scope: Scope) -> QuerySet[Item]:
+    """Return the items that a scope is about: all of a corpus, or those on a campaign's tasks."""
+    items = Item.objects.filter(corpus=scope.corpus)
+    return items.filter(_in_tasks(scope.campaign, "")) if scope.campaign else items
+
+
 def of_corpus(corpus: Corpus) -> Scope:
     """Return the scope of a whole corpus."""
     return Scope(corpus)
@@ -93,7 +99,7 @@ def scope_of(corpus: Corpus, campaign: Campaign | None) -> Scope:
     return of_campaign(campaign) if campaign else of_corpus(corpus)
 
 
-def _in_tasks(campaign: Campaign) -> Exists:
-    """Whether a label's item is on one of the campaign's tasks."""
-    tasks = Task.objects.filter(campaign=campaign, continuation=OuterRef("item__continuation"))
-    return Exists(tasks.filter(Q(item__isnull=True) | Q(item=OuterRef("item"))))
+def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists:
+    """Whether an item, or a label's, is on one of the campaign's tasks."""
+    tasks = Task.objects.filter(campaign=campaign, continuation=OuterRef(f"{item}continuation"))
+    return Exists(tasks.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))

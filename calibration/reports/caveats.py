@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from calibration.reports.bound_words import of_failures
 from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, crowd, figures
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import counted, in_words, listed
@@ -60,7 +61,8 @@ def _calls(result: Snapshot) -> Iterable[str]:
             calls = counted(row.calls, "call")
             kinds = listed([f"{n:,} {kind}" for kind, n in row.kinds])
             why = f" ({kinds})" if kinds else ""
-            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label{why}."
+            moved = of_failures(result, row.rater)
+            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label{why}.{moved}"
         if row.doubtful:
             yield (
                 f"{row.rater} can hardly read {row.doubtful:,} of {row.calls:,} conversations "

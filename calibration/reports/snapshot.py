@@ -24,6 +24,7 @@ from calibration.reports.levels import LevelTable
 from calibration.reports.panels import Floor, PanelTold
 from calibration.reports.raters import QuestionRaters
 from calibration.reports.scores import Scores
+from calibration.reports.unanswered import BoundsRow
 from calibration.statistics.cocoeval import Policy
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 6
-READABLE = frozenset({3, 4, 5, 6})
-"""Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines."""
+FORMAT = 7
+READABLE = frozenset({3, 4, 5, 6, 7})
+"""Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
+format 6 no bounds over unanswered items."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
@@ -206,6 +208,7 @@ class Snapshot:
     scores: Scores | None = None
     panels: tuple[PanelTold, ...] = ()
     floors: tuple[Floor, ...] = ()
+    bounds: tuple[BoundsRow, ...] = ()
 
 
 @cache

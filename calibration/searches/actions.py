@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -18,12 +19,14 @@ from calibration.models import Search, SearchText
 from calibration.searches import material
 from config.models import Event
 from jobs import runs
+from jobs.endpoints import parameters
 from jobs.models import Endpoint, Run
 from judges.drafts import benches, steps
 from judges.models import Bench, Prompt, PromptVersion
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.prompt_versions.finding import Version
+from judges.rating import needs
 
 BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}
 """The least and the most of each number that a search is given."""
@@ -44,8 +47,12 @@ def start(
     most_calls: int = 1000,
     most_cost: Decimal | None = None,
     seed: int = 0,
+    improver_parameters: Mapping[str, Any] | None = None,
 ) -> Search:
     """Start a search from a version, on all of a bench's dev; its proposals go into that version's prompt.
+
+    `options` are those of the judge, as `judges.drafts.actions.write` takes them; `improver_parameters` are
+    the sampling parameters of the model that proposes.
 
     From a text that comes with Concord they go into a new prompt `name`, a copy of it. Raises
     WorkbenchRefused or JudgeError for what does not fit together, and where dev has too few answers.
@@ -61,11 +68,11 @@ def start(
         raise WorkbenchRefused(
             f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
         )
-    if version.protocol != bench.protocol:
-        raise WorkbenchRefused(f"{version.ref} is for {version.protocol}, the bench for {bench.protocol}.")
+    _refuse_unfit(bench, version)
+    needs.bind(benches.protocol_of(bench), (options or {}).get("needs", {}), drafts=True)
     benches.grow(bench, None)
     taken = material.take_down(bench, seed)
-    prompt = _prompt(by, version, name)
+    prompt = _prompt(by, bench, version, name)
     search = Search.objects.create(
         bench=bench,
         prompt=prompt,
@@ -74,7 +81,7 @@ def start(
         variant=version.variant,
         endpoint=endpoint,
         improver=improver,
-        rater=_rater(improver, bench),
+        rater=_rater(improver, bench, improver_parameters or {}),
         options=dict(options or {}),
         most_cost=most_cost,
         seed=seed,
@@ -85,6 +92,17 @@ def start(
     _log(by, "start search", search, **numbers, most_cost=None if most_cost is None else float(most_cost))
     steps.go_on(search.pk)
     return search
+
+
+def _refuse_unfit(bench: Bench, version: Version) -> None:
+    """Refuse a version that a bench's drafts could not be."""
+    if version.protocol != bench.protocol:
+        raise WorkbenchRefused(f"{version.ref} is for {version.protocol}, the bench for {bench.protocol}.")
+    if version.variant not in (known := benches.variants(bench)):
+        asks = " or ".join(known)
+        raise WorkbenchRefused(f"{version.ref} asks as {version.variant}, the bench as {asks}.")
+    if version.scheme_version not in (None, bench.scheme_version):
+        raise WorkbenchRefused(f"{version.ref} is for another scheme than {benches.scheme_ref(bench)}.")
 
 
 @transaction.atomic
@@ -125,7 +143,7 @@ def end(search: Search, state: Search.State, note: str) -> None:
     search.save(update_fields=["state", "note", "finished_at"])
 
 
-def _prompt(by: User | None, version: Version, name: str) -> Prompt:
+def _prompt(by: User | None, bench: Bench, version: Version, name: str) -> Prompt:
     if version.row is not None and name.strip() in ("", version.name):
         return version.row.prompt
     if not name.strip():
@@ -133,12 +151,16 @@ def _prompt(by: User | None, version: Version, name: str) -> Prompt:
             f"{version.ref} comes with Concord and cannot be changed: name the prompt that the "
             "proposals go to."
         )
-    return prompts.copy(by=by, version=version, name=name).prompt
+    over = replace(version, scheme_version=bench.scheme_version)
+    return prompts.copy(by=by, version=over, name=name).prompt
 
 
-def _rater(improver: Endpoint, bench: Bench) -> Rater:
-    """Return who stands in the improving model's calls: it never has a label."""
+def _rater(improver: Endpoint, bench: Bench, told: Mapping[str, Any]) -> Rater:
+    """Return who stands in the improving model's calls: it never has a label. Raises JobError for parameters
+    that cannot be."""
     spec = {"draft": bench.pk, "search": secrets.token_hex(8), "model": improver.model}
+    if sent := parameters.checked(told):
+        spec["parameters"] = sent
     return raters.machine(kind=Rater.Kind.JUDGE, name=f"{improver.model} proposing prompts", spec=spec)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +23,7 @@ from calibration.searches.cases import disagreement
 from jobs import runs
 from jobs.models import Call, Run
 from judges.drafts import actions as drafts
+from judges.drafts import benches
 from judges.models import BenchTarget, DraftAnswer
 from judges.prompt_search import reflection
 from judges.prompt_search.evolution import Answers, Asks, Proposed
@@ -45,6 +46,7 @@ class Asking:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.bounds = Bounds(search)
+        self.calls_each = len(benches.protocol_of(search.bench, search.variant).parts(search.variant))
         self.questions = {pk: name for name, pk in search.bench.questions.items()}
         ids = material.ids_of(search)
         rows = BenchTarget.objects.filter(bench=search.bench).in_bulk(list(ids.values()))
@@ -57,7 +59,8 @@ class Asking:
     def judge(self, wording: Wording, chosen: Sequence[Target]) -> list[Answers]:
         """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
         text = self.text_of(wording)
-        self.bounds.reserved = self.search.texts.count() * len(material.targets_of(self.search, HELD_BACK))
+        held_back = len(material.targets_of(self.search, HELD_BACK))
+        self.bounds.reserved = self.search.texts.count() * held_back * self.calls_each
         if self._ask([(text, chosen)]):
             raise Waiting
         return self._answers(text, chosen)
@@ -112,7 +115,7 @@ class Asking:
             missing.append(
                 (text, [target for target in chosen if self._place(target) not in {at[:2] for at in states}])
             )
-        count = sum(len(chosen) for _, chosen in missing)
+        count = sum(len(chosen) for _, chosen in missing) * self.calls_each
         if count:
             first, some = next((text, chosen) for text, chosen in missing if chosen)
             self.bounds.allow(first, [self.targets[target.key] for target in some], count)
@@ -137,7 +140,13 @@ class Asking:
             return
         draft = text.draft
         plan = drafts.judge_of(draft, search=self.search.pk).plan(self.search.bench.campaign)
-        run = self._run(plan.rater, plan.kind, plan.endpoint, plan.questions, plan.scheme_version)
+        run = self._run(
+            rater=plan.rater,
+            kind=plan.kind,
+            endpoint=plan.endpoint,
+            questions=plan.questions,
+            scheme_version=plan.scheme_version,
+        )
         Call.objects.bulk_create(
             [
                 Call(run=run, rater=run.rater, continuation_id=place[0], item_id=place[1], part=part)
@@ -148,24 +157,15 @@ class Asking:
         )
         runs.reopen(run)
 
-    def _run(self, rater: Any, kind: str, endpoint: Any, questions: Mapping[str, int], version: Any) -> Run:
+    def _run(self, **who: Any) -> Run:
         search = self.search
-        run, _ = Run.objects.get_or_create(
-            rater=rater,
-            scope_hash=hashlib.sha256(f"search {search.pk}".encode()).hexdigest(),
-            defaults={
-                "corpus": search.bench.corpus,
-                "campaign": search.bench.campaign,
-                "endpoint": endpoint,
-                "scheme_version": version,
-                "kind": kind,
-                "queue": Run.Queue.CALLS,
-                "scope": {"search": search.pk, "bench": search.bench_id},
-                "questions": dict(questions),
-                "created_by": search.created_by,
-            },
+        return drafts.run_on(
+            by=search.created_by,
+            bench=search.bench,
+            place=hashlib.sha256(f"search {search.pk}".encode()).hexdigest(),
+            scope={"search": search.pk, "bench": search.bench_id},
+            **who,
         )
-        return Run.objects.select_for_update().get(pk=run.pk)
 
     def _answers(self, text: SearchText, chosen: Sequence[Target]) -> list[Answers]:
         rows = DraftAnswer.objects.filter(draft=text.draft, sample=0).values_list(
@@ -209,7 +209,7 @@ class Asking:
 
     def _create_request(self, request: SearchRequest, about: BenchTarget) -> None:
         """Ask the improving model: a call that stands with the first case's continuation."""
-        run = self._run(self.search.rater, IMPROVE, self.search.improver, {}, None)
+        run = self._run(rater=self.search.rater, kind=IMPROVE, endpoint=self.search.improver)
         Call.objects.create(
             run=run, rater=run.rater, continuation_id=about.continuation_id, part=request.digest
         )

@@ -16,7 +16,19 @@ from judges.rating import needs
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
 
-MATERIAL = ("facts", "people", "profiles", "history", "context", "turns", "reference", "response")
+MATERIAL = (
+    "facts",
+    "people",
+    "profiles",
+    "history",
+    "context",
+    "turns",
+    "responses",
+    "turn_scores",
+    "rated",
+    "reference",
+    "response",
+)
 """The variables that hold what a judge sees, in the order in which they are shown."""
 
 

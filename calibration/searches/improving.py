@@ -27,7 +27,9 @@ class ImproveRun:
 
     def make(self, calls: Sequence[Call]) -> list[Asked]:
         """Return the calls made ready, in order."""
-        rows = SearchRequest.objects.select_related("search__bench", "search__improver", "base")
+        rows = SearchRequest.objects.select_related(
+            "search__bench", "search__improver", "search__rater", "base"
+        )
         found = {
             (row.search_id, row.digest): row for row in rows.filter(digest__in=[call.part for call in calls])
         }
@@ -54,9 +56,10 @@ class ImproveRun:
 
     def _asked(self, call: Call, row: SearchRequest) -> Asked:
         prompt = Prompt(row.system, row.user, reflection.SCHEMA)
-        return Asked(
-            call, "improve", prompt, None, row.search.improver.model, {}, partial(_read, row), REPLY_TOKENS
-        )
+        search = row.search
+        sent = search.rater.spec.get("parameters", {})
+        read = partial(_read, row)
+        return Asked(call, "improve", prompt, None, search.improver.model, sent, read, REPLY_TOKENS)
 
 
 def _read(row: SearchRequest, reply: str, _tokens: Tokens) -> Read:

@@ -97,8 +97,7 @@ def _keep(search: Search, text: SearchText, measured: Sequence[Figure]) -> None:
     """Keep a proposal as a version that nobody has adopted, with what it came from and what it is worth."""
     if text.score is not None:
         trials.note(
-            split=search.bench.split,
-            protocol=search.bench.protocol,
+            bench=search.bench,
             spec=text.draft.rater.spec,
             name=f"{search.bench.name}, {name_of(text)} of search {search.pk}",
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.compared_pairs import Reference, statistic_of
 from calibration.statistics.contenders import Contender
 from calibration.statistics.core.data import Ratings
@@ -156,7 +157,7 @@ def _value(
         raters=(name, one.name),
         kinds=("", one.kind),
         identified=(True, True),
-        on_scale=(True, one.on_scale),
+        on_scale=(name != MEAN_OF_PEOPLE, one.on_scale),
     )
     found = estimates(Sample(both, (0, 1), resampling), [statistic_of(statistic)], resampling)[0]
     if not found.ok:

@@ -21,7 +21,7 @@ from calibration.reports.snapshot import (
     Totals,
 )
 from calibration.reports.wording import Crowd, crowd_of
-from calibration.statistics import RatingError, Ratings, analyse
+from calibration.statistics import RatingError, Ratings, Record, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.coverage import coverage_of
@@ -34,6 +34,7 @@ from calibration.studies.prevalence import prevalence
 from calibration.studies.raters import raters_of
 from calibration.studies.scores import scores
 from calibration.studies.tags import tag_sets, tags
+from calibration.studies.unanswered import bounds
 
 Progress = Callable[[int, int], None]
 POOLED = "all"
@@ -68,12 +69,13 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         tags=tags(subjects, inputs.definition),
         coverage=coverage_of(inputs),
         raters=raters_of(inputs, pooled(inputs.subjects)),
-        levels=level_tables(inputs),
+        levels=level_tables(inputs.levels, inputs.definition, subjects, panels),
         prevalence=prevalence(inputs.subjects, inputs.definition),
         compared=compared(todo, inputs.definition),
         keys=against_keys(todo, [*inputs.dev_keys, *pooled(inputs.dev_keys)], inputs.definition),
         scores=scores(inputs.subjects, inputs.learning, inputs.definition),
         panels=tuple(panels.told),
+        bounds=bounds(todo, inputs.definition),
         floors=floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, inputs.definition),
     )
 
@@ -257,12 +259,17 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
         wording=f"All {len(members)} together",
         group="",
     )
-    records = tuple(
-        replace(record, item=f"{record.item}/{data.subject.question.key}")
-        for data in members
-        for record in data.records
-        if record.rater not in data.off_scale and record.kind != METRIC
-    )
+    records, unanswered = _renamed(members, "records"), _renamed(members, "unanswered")
     raters = {info.name: info for data in members for info in data.raters if info.name not in data.off_scale}
     subject = replace(first.subject, question=question, links=())
-    return SubjectData(subject, records, tuple(raters.values()), frozenset(), 0, "")
+    return SubjectData(subject, records, tuple(raters.values()), frozenset(), 0, "", unanswered=unanswered)
+
+
+def _renamed(members: Sequence[SubjectData], which: str) -> tuple[Record, ...]:
+    """Return the answers of all questions, each item named with its question."""
+    return tuple(
+        replace(record, item=f"{record.item}/{data.subject.question.key}")
+        for data in members
+        for record in getattr(data, which)
+        if record.rater not in data.off_scale and record.kind != METRIC
+    )

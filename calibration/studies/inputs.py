@@ -24,6 +24,7 @@ from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
 from calibration.reading.scope import Scope, scope_of
 from calibration.reading.subjects import Subject, subjects_of
+from calibration.reading.unanswered import with_unanswered
 from calibration.reading.uncompared import Uncompared, uncompared
 from calibration.reports.snapshot import FORMAT
 from calibration.statistics import Record
@@ -69,6 +70,7 @@ class Inputs:
             "answers": [data.digest for data in self.subjects],
             "learning": [data.digest for data in self.learning],
             "calls": [asdict(row) for row in self.calls],
+            "unanswered": [sorted((r.item, r.rater, r.sample) for r in d.unanswered) for d in self.subjects],
             "answered": [asdict(row) for row in self.answered],
             "uncompared": [asdict(row) for row in self.uncompared],
             "coverage": [_without_ids(asdict(table)) for table in self.coverage],
@@ -108,6 +110,7 @@ def read(study: Study, part: str) -> Inputs:
     loaded = tuple(load(scope, subject, counted, where, only) for subject in subjects)
     above = level_sources.read(scope, definition, counted, loaded, clusters)
     read_too = [data.subject for data in above.across] if above else []
+    loaded = with_unanswered(scope, loaded, counted, clusters)
     judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
     return Inputs(

@@ -19,11 +19,18 @@ from calibration.statistics.by_level import Frame, Scores, Units
 from calibration.statistics.by_level.scored import Kind
 from calibration.statistics.core.data import codes
 from calibration.statistics.core.types import Floats, Samples
+from calibration.statistics.panels import PANEL
 
 HUMAN, TURN, DIALOGUE = "human", "turn", "dialogue"
-ORDER = ("metric", "judge", "key", HUMAN)
+ORDER = ("metric", "judge", PANEL, "key", HUMAN)
 HEADINGS = {TURN: "From turn scores", DIALOGUE: "From dialogue scores"}
-KINDS = {"metric": "Metrics", "judge": "Judges", "key": "Answer keys", HUMAN: "People"}
+KINDS = {
+    "metric": "Metrics",
+    "judge": "Judges",
+    PANEL: "Panels of judges",
+    "key": "Answer keys",
+    HUMAN: "People",
+}
 NOBODY = RaterInfo(0, "", "", True)
 
 

@@ -10,22 +10,37 @@ import numpy as np
 from calibration.reading.definitions import Definition
 from calibration.reading.level_sources import LevelInputs, LevelQuestion
 from calibration.reading.levels import TURN, Levels
+from calibration.reading.ratings import SubjectData
 from calibration.reports.levels import LevelCell, LevelRow, LevelTable, SystemDot
 from calibration.statistics import RatingError, by_level
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.by_level import Options, Scored
-from calibration.studies.inputs import Inputs
 from calibration.studies.level_scores import DIALOGUE, HUMAN, Laid, ScoredRow, laid_out, sides
+from calibration.studies.panels import Panels
 
 STATIC, ROLLOUT = "static", "rollout"
 
 
-def level_tables(inputs: Inputs) -> tuple[LevelTable, ...]:
-    """Return the tables of a study at levels, question by question; none for a study of items alone."""
-    if inputs.levels is None:
+def level_tables(
+    read: LevelInputs | None, definition: Definition, own: Sequence[SubjectData], panels: Panels
+) -> tuple[LevelTable, ...]:
+    """Return the tables of a study at levels, question by question; none for a study of items alone.
+
+    `own` are the questions' own answers with those of the study's panels, in the order of the questions.
+    """
+    if read is None:
         return ()
-    read, definition = inputs.levels, inputs.definition
+    read = _with_panels(read, own, panels)
     return tuple(table for asked in read.questions for table in _tables(asked, read, definition))
+
+
+def _with_panels(read: LevelInputs, own: Sequence[SubjectData], panels: Panels) -> LevelInputs:
+    """Return what was read with the answers of panels; judges of turns and of wholes make panels apart."""
+    questions = []
+    for asked, data in zip(read.questions, own, strict=True):
+        across = [replace(source, data=panels.among(source.data)) for source in asked.sources[1:]]
+        questions.append(replace(asked, sources=(replace(asked.sources[0], data=data), *across)))
+    return replace(read, questions=tuple(questions))
 
 
 def _tables(asked: LevelQuestion, read: LevelInputs, definition: Definition) -> list[LevelTable]:

@@ -60,7 +60,9 @@ class Panels:
         judges = [info.name for info in data.raters if info.kind == JUDGE and info.name not in data.off_scale]
         members = [name for name in asked.members or judges if name in judges]
         found = panel_of(ratings, members, asked.rule, least=_least(asked), learn=learn)
-        self.told.append(self._told(data, asked, found))
+        told = self._told(data, asked, found)
+        if told not in self.told:  # answers about the other kind of item may count for several questions
+            self.told.append(told)
         if not found.n_answered:
             return data
         info = RaterInfo(NOBODY, asked.name, PANEL, identified=True)

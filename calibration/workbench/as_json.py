@@ -28,6 +28,8 @@ def bench(found: Bench) -> dict[str, Any]:
         "campaign": found.campaign.name if found.campaign else None,
         "split": found.split.name,
         "protocol": found.protocol,
+        "scheme": benches.scheme_ref(found) or None,
+        "variant": found.variant or None,
         "seed": found.seed,
         "drawn": found.targets.count(),
         "available": benches.available(found),
@@ -180,7 +182,13 @@ def finding(found: Finding) -> dict[str, Any]:
         "sentence": found.sentence or None,
         "reason": found.reason or None,
         "figures": [
-            {"question": one.question, "about": one.about or None, "title": one.title, **figure(one.result)}
+            {
+                "question": one.question,
+                "about": one.about or None,
+                "title": one.title,
+                "not_asked": one.not_asked,
+                **figure(one.result),
+            }
             for one in found.figures
         ],
         "tried": [{"draft": one.number, **one.change} for one in found.tried],

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.models import Item, Turn
+from annotation.models.turn_numbers import numbers_of
 from calibration.errors import WorkbenchRefused
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
@@ -21,7 +22,7 @@ from calibration.statistics.repeats import self_consistency
 from calibration.workbench.agreement import statistics_of
 from calibration.workbench.differences import item_systems
 from calibration.workbench.families import own_systems, why_none
-from calibration.workbench.sheets import Judged, Sheet, sheets
+from calibration.workbench.sheets import Judged, Sheet, items_of, sheets
 from judges.drafts import actions, estimating
 from judges.drafts.rewordings import Reworded, reordered, rewordings
 from judges.models import Draft
@@ -35,12 +36,16 @@ SAMPLES = 3
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a check: about which question, of which variant of the text, called what."""
+    """A figure of a check: about which question, of which variant of the text, called what.
+
+    It is of the targets that both were asked about; `not_asked` of the bench's came later.
+    """
 
     question: str
     about: str
     title: str
     result: Result
+    not_asked: int = 0
 
 
 @dataclass(frozen=True)
@@ -217,12 +222,26 @@ def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLA
     check, judged = CHECKS[key], Judged(draft.name, draft.asker, draft)
     if key in ("rewordings", "examples"):
         return _against_variants(check, draft, judged, plan)
-    found = sheets(draft.bench, [judged])
-    if key == "consistency":
-        return _consistency(check, draft, judged, found, plan)
     if key == "family" and not (own := own or own_systems(draft)):
         return Finding(check, reason=why_none(draft))
-    return _biases(check, judged, found, own, plan)
+    found = sheets(draft.bench, [judged], _asked_of(draft))
+    if key == "consistency":
+        told = _consistency(check, draft, judged, found, plan)
+    else:
+        told = _biases(check, judged, found, own, plan)
+    later = _not_asked(draft)
+    return replace(told, figures=tuple(replace(figure, not_asked=later) for figure in told.figures))
+
+
+def _asked_of(*drafts: Draft) -> list[int]:
+    """Return the items that all of these drafts of a bench were asked about."""
+    least = min(draft.targets for draft in drafts)
+    return [pk for pk, position in items_of(drafts[0].bench).items() if position < least]
+
+
+def _not_asked(*drafts: Draft) -> int:
+    """Return how many of a bench's targets one of its drafts was not asked about."""
+    return drafts[0].bench.targets.count() - min(draft.targets for draft in drafts)
 
 
 def _consistency(check: Check, draft: Draft, judged: Judged, found: Sequence[Sheet], plan: Plan) -> Finding:
@@ -256,12 +275,11 @@ def _against_variants(check: Check, draft: Draft, judged: Judged, plan: Plan) ->
     )
     if not made:
         return Finding(check, reason="Its changed texts were not tried yet.")
-    others = [Judged(one.name, one.rater, one) for one in made]
     figures = [
-        Figure(sheet.question.title, str(other.draft.change["title"]), title, result)
-        for sheet in sheets(draft.bench, [judged, *others])
-        for other in others
-        if other.draft is not None
+        Figure(sheet.question.title, str(one.change["title"]), title, result, _not_asked(draft, one))
+        for one in made
+        for other in [Judged(one.name, one.rater, one)]
+        for sheet in sheets(draft.bench, [judged, other], _asked_of(draft, one))
         for title, result in _same(sheet, judged, other, plan)
     ]
     reason = "" if figures else "No item has both answers yet."
@@ -302,8 +320,9 @@ def _family(sheet: Sheet, judge: Floats, people: Floats, own: Sequence[str], pla
 
 
 def _turns(sheet: Sheet, judge: Floats, people: Floats, _own: Sequence[str], plan: Plan) -> Result:
-    places = dict(Item.objects.filter(pk__in=sheet.items).values_list("pk", "turn__position"))
-    position = np.array([np.nan if places[pk] is None else places[pk] for pk in sheet.items], np.float64)
+    turns = dict(Item.objects.filter(pk__in=sheet.items).values_list("pk", "turn"))
+    numbers = numbers_of(pk for pk in turns.values() if pk is not None)
+    position = np.array([numbers.get(turns[pk], np.nan) for pk in sheet.items], np.float64)
     return turn_drift(judge, people, position, sheet.ratings.clusters, plan)
 
 

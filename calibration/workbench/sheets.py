@@ -24,6 +24,7 @@ from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import Ints, RatingError, Record, Samples, Value
 from judges.drafts import benches
 from judges.models import Bench, Draft, DraftAnswer
+from judges.protocols.rubric import EXPECTED_SCHEME
 
 TEXT = "text"
 NOBODY = "\0nobody"
@@ -134,7 +135,10 @@ def question_ids(bench: Bench) -> list[int]:
 
 
 def _linked(bench: Bench) -> dict[int, list[int]]:
-    """Return per question of a bench itself and those of other versions that ask the same."""
+    """Return per question of a bench itself and those of other versions that ask the same.
+
+    An expected score stands beside the answers to the question that it is the expected answer of.
+    """
     own = Question.objects.select_related("version__scheme").in_bulk(list(bench.questions.values()))
     found: dict[int, list[int]] = {}
     for pk, question in own.items():
@@ -146,7 +150,23 @@ def _linked(bench: Bench) -> dict[int, list[int]]:
             values=question.values,
         )
         found[pk] = [pk, *same.exclude(pk=pk).order_by("-version__version").values_list("pk", flat=True)]
+        found[pk] += _expected_of(question)
     return found
+
+
+def _expected_of(question: Question) -> list[int]:
+    """Return the questions that an expected score is about, the newest version first; none for others."""
+    base = question.version.scheme.key.removeprefix(EXPECTED_SCHEME)
+    if base == question.version.scheme.key:
+        return []
+    asked = Question.objects.filter(
+        version__scheme__key=base,
+        version__item_kind=question.version.item_kind,
+        key=question.key,
+        level__in=("ordinal", "interval"),
+    ).order_by("-version__version")
+    ends = {float(value) for value in question.anchors}
+    return [row.pk for row in asked if set(map(float, (*row.values[:1], *row.values[-1:]))) == ends]
 
 
 def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = None) -> list[Sheet]:
@@ -159,7 +179,7 @@ def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = 
     where = _places([pk for pk in positions if pk in wanted])
     linked = _linked(bench)
     questions = Question.objects.select_related("version__scheme").in_bulk(list(linked))
-    order = benches.asking(bench.protocol).answers  # a JSON object keeps no order
+    order = benches.protocol_of(bench).answers  # a JSON object keeps no order
     infos = [question_info(questions[pk]) for key in order if (pk := bench.questions.get(key)) in questions]
     people = _people(bench, linked, where)
     answers = {one.key: list(_answers(one, linked, where)) for one in judged}

@@ -81,7 +81,7 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
     every = judged_on(bench, discarded=True)
     for one in judged:
         _note(bench, one)
-    tried = trials.count(bench.split, bench.protocol)
+    tried = trials.count(bench)
     if not judged:
         return SideBySide(None, (), (), tried)
     chosen = _chosen(judged, key)
@@ -94,7 +94,7 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
 def _note(bench: Bench, one: Judged) -> None:
     """Count a judge as tried, where its spec says what it is: one that was imported has no prompt."""
     if one.rater.spec.get("protocol") in PROTOCOLS and one.rater.spec["protocol"] == bench.protocol:
-        trials.note(split=bench.split, protocol=bench.protocol, spec=one.rater.spec, name=one.name)
+        trials.note(bench=bench, spec=one.rater.spec, name=one.name)
 
 
 def _chosen(judged: Sequence[Judged], key: str) -> Judged:

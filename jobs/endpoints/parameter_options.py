@@ -10,16 +10,25 @@ from django.core.management.base import CommandParser
 from jobs.endpoints.parameters import PARAMETERS, Parameter
 
 
-def add_parameters(parser: CommandParser) -> None:
-    """Add one option for each parameter: `--top-p 0.1`; `--stop` may be repeated."""
-    group = parser.add_argument_group("sampling parameters", "sent to the model only where given")
+def add_parameters(parser: CommandParser, of: str = "") -> None:
+    """Add one option for each parameter: `--top-p 0.1`; `--stop` may be repeated.
+
+    Those of another model are named after it: `--improver-top-p` where `of` is `improver`.
+    """
+    whose = f" of the {of}" if of else ""
+    group = parser.add_argument_group(f"sampling parameters{whose}", "sent to the model only where given")
     for one in PARAMETERS.values():
-        group.add_argument(f"--{one.name.replace('_', '-')}", **_how(one))
+        group.add_argument(f"--{_named(of, one.name).replace('_', '-')}", **_how(one))
 
 
-def told(options: Mapping[str, Any]) -> dict[str, Any]:
+def told(options: Mapping[str, Any], of: str = "") -> dict[str, Any]:
     """Return the parameters that the options give, still unchecked."""
-    return {name: options[name] for name in PARAMETERS if options.get(name) is not None}
+    given = {name: options.get(_named(of, name)) for name in PARAMETERS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _named(of: str, name: str) -> str:
+    return f"{of}_{name}" if of else name
 
 
 def _how(one: Parameter) -> dict[str, Any]:

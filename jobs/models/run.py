@@ -209,3 +209,8 @@ class Call(models.Model):
     def error_told(self) -> str:
         """Its kind of error in words."""
         return self.error_kind.replace("_", " ")
+
+    @property
+    def error_beside_kind(self) -> str:
+        """Its error as it stands beside its kind, which says already that the reply could not be read."""
+        return self.error.removeprefix("unparseable: ") if self.error_kind else self.error

@@ -21,6 +21,10 @@ class LinesField(forms.CharField):
         super().__init__(strip=False, **kwargs)
         self.widget.attrs["rows"] = 2
 
+    def prepare_value(self, value: Any) -> Any:
+        """Return texts as they are edited."""
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
     def to_python(self, value: Any) -> Any:
         """Return the lines."""
         return [line for line in (super().to_python(value) or "").replace("\r\n", "\n").split("\n") if line]
@@ -46,6 +50,28 @@ def check_together(form: forms.Form, data: Mapping[str, Any]) -> None:
         words = re.findall(r"\w+", str(error))
         name = next((name for name in PARAMETERS if name in words), None)
         form.add_error(name if name in form.fields else None, str(error))
+
+
+class WithParameters(forms.Form):
+    """A form with the sampling parameters, beside a prompt's budget of characters where it has that field."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields.update(parameter_fields())
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters against each other."""
+        data = super().clean() or {}
+        check_together(self, data)
+        return data
+
+    def parameters(self) -> list[forms.BoundField]:
+        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
+        return [self[name] for name in (*PARAMETERS, "budget") if name in self.fields]
+
+    def parameters_told(self) -> bool:
+        """Whether one of these fields holds something or is wrong."""
+        return any(field.errors or field.value() for field in self.parameters())
 
 
 def _field(one: Parameter) -> forms.Field:

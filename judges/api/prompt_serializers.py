@@ -99,6 +99,12 @@ class ExamplesSerializer(serializers.Serializer[Any]):
     items = serializers.ListField(
         child=serializers.CharField(), required=False, default=list, max_length=MOST_SHOWN
     )
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",
+    )
     judge = serializers.CharField(required=False, default="", allow_blank=True)
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=LARGEST)
     whole_corpus = serializers.BooleanField(
@@ -151,6 +157,12 @@ class AskSerializer(serializers.Serializer[Any]):
         required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=LARGEST
     )
     shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    scheme = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",
+    )
     needs = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -171,6 +183,9 @@ class RequestSerializer(serializers.Serializer[Any]):
     exact = serializers.CharField(allow_blank=True, help_text="The body to the byte as it is sent.")
     flags = serializers.ListField(child=serializers.CharField())
     unasked = serializers.CharField(allow_blank=True)
+    job = serializers.IntegerField(
+        allow_null=True, help_text="the job that looks for the nearest examples first"
+    )
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
     tokens_counted = serializers.CharField(help_text="How tokens are counted.")

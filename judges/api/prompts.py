@@ -174,6 +174,7 @@ def examples(request: Request, name: str) -> Response:
             data["judge"],
             data["seed"],
             data["whole_corpus"],
+            data["scheme"],
         )
         made = actions.add_examples(by=_user(request), version=base, told=told, note=data["note"])
     except JudgeError as error:
@@ -248,11 +249,12 @@ def asked(request: Request) -> Response:
             needs=data["needs"],
             parameters=data["parameters"],
             budget=data["budget"],
+            scheme=data["scheme"],
         )
         corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
         key = data["item"]
         item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
-        found = requests.requests(judge, item, draft=_draft(base, data))
+        found = requests.requests(judge, item, draft=_draft(base, data), later=_user(request))
     except JobError as error:
         raise _refused(error) from None
     return Response([one.as_json() for one in found])

@@ -8,18 +8,20 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
+from annotation.models import Rater, SchemeVersion
 from config.models import Event
 from jobs import runs
 from jobs.models import Call, Endpoint, Run
 from judges.drafts import benches, trials
 from judges.errors import JudgeError
-from judges.models import Bench, BenchTarget, Draft
+from judges.models import Bench, BenchTarget, Draft, DraftAnswer, PromptText
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.protocols import Wording
+from judges.rating import needs
 from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
 
 
@@ -41,16 +43,18 @@ def write(
     """Store a draft of a bench and return it; the same judge with the same text is the same draft.
 
     `options` are further settings of `Judge` (parameters, budget, needs). One that was thrown
-    away is taken up again. Raises JudgeError for a text that cannot be a prompt of the bench's protocol.
+    away is taken up again. Raises JudgeError for a text that cannot be a prompt of the bench's protocol, and
+    for a variant that answers other questions than the bench's, or about something else.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
     prompts.check(protocol=bench.protocol, variant=variant, wording=wording)
+    if variant not in (known := benches.variants(bench)):
+        raise JudgeError(f"A draft of this bench asks as {' or '.join(known)}, not as {variant}.")
     text = texts.store(wording=wording)
     given = {name: value for name, value in (options or {}).items() if value not in (None, "", {})}
-    judge = Judge(
-        bench.protocol, variant, endpoint, wording=wording.digest(), draft=bench.pk, search=search, **given
-    )
-    rater = judge.plan(bench.campaign).rater
+    rater = judge_for(bench, variant, endpoint, text, given, search).plan(bench.campaign).rater
+    if needed := rater.spec.get("needs"):
+        given["needs"] = {role: one["rater"] for role, one in needed.items()}
     found = Draft.objects.filter(rater=rater).first()
     if found is not None:
         if found.discarded_at is not None:
@@ -80,16 +84,40 @@ def write(
 def judge_of(draft: Draft, search: int | None = None) -> Judge:
     """Return the judge that a draft is: of the version that it was kept as, where it was."""
     if draft.kept:
-        return Judge(endpoint=draft.endpoint, prompt=draft.kept, **settings_of_judge(draft.options))
+        return kept_judge(draft, draft.kept)
+    return judge_for(draft.bench, draft.variant, draft.endpoint, draft.text, draft.options, search)
+
+
+def judge_for(
+    bench: Bench,
+    variant: str,
+    endpoint: Endpoint,
+    text: PromptText,
+    options: Mapping[str, Any],
+    search: int | None = None,
+) -> Judge:
+    """Return the judge that a draft of a bench would be."""
     return Judge(
-        draft.bench.protocol,
-        draft.variant,
-        draft.endpoint,
-        wording=draft.text.digest,
-        draft=draft.bench_id,
+        bench.protocol,
+        variant,
+        endpoint,
+        wording=text.digest,
+        draft=bench.pk,
         search=search,
-        **settings_of_judge(draft.options),
+        scheme=benches.scheme_ref(bench),
+        **settings_of_judge(options),
     )
+
+
+def kept_judge(draft: Draft, ref: str) -> Judge:
+    """Return the judge that a draft becomes as a version of a prompt, on top of no draft.
+
+    Raises JudgeError where it reads a draft that was not kept.
+    """
+    settings = settings_of_judge(draft.options)
+    read = {role: needs.kept(name) for role, name in settings.pop("needs", {}).items()}
+    scheme = benches.scheme_ref(draft.bench)
+    return Judge(endpoint=draft.endpoint, prompt=ref, scheme=scheme, needs=read, **settings)
 
 
 @transaction.atomic
@@ -113,14 +141,10 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
     plan = judge_of(draft).plan(draft.bench.campaign)
     found = opened_run(by=by, draft=draft, plan=plan)
     _create_calls(found, draft, plan, wanted)
-    again = found.calls.filter(state=Call.State.CANCELLED)
-    again.update(state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="")
+    _put_back(found)
     if draft.of_id is None:
         trials.note(
-            split=draft.bench.split,
-            protocol=draft.bench.protocol,
-            spec=draft.asker.spec,
-            name=f"{draft.bench.name}, draft {draft.number}",
+            bench=draft.bench, spec=draft.asker.spec, name=f"{draft.bench.name}, draft {draft.number}"
         )
     runs.log(by, "run draft", found)
     runs.reopen(found)
@@ -138,24 +162,63 @@ def run_of(draft: Draft) -> Run | None:
     return rows.filter(rater=draft.asker, scope_hash=scope_hash(draft.bench)).first()
 
 
+def _put_back(found: Run) -> None:
+    """Let cancelled calls be asked, and those that went unasked for a need which may be met by now."""
+    unmet = found.calls.filter(state=Call.State.DONE, flags__contains=[needs.UNMET])
+    DraftAnswer.objects.filter(call__in=unmet).delete()
+    again = Q(state=Call.State.CANCELLED) | Q(state=Call.State.DONE, flags__contains=[needs.UNMET])
+    found.calls.filter(again).update(
+        state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="", error_kind=""
+    )
+
+
 def opened_run(*, by: User | None, draft: Draft, plan: RaterPlan) -> Run:
     """Return the run in which a draft, or the judge that it was kept as, answers on its bench."""
     bench = draft.bench
     scope = benches.selection(bench).as_json() | {"bench": bench.pk, "targets": draft.targets}
-    found, _ = Run.objects.update_or_create(
+    return run_on(
+        by=by,
+        bench=bench,
+        place=scope_hash(bench),
+        scope=scope | {"samples": draft.samples},
+        samples=draft.samples,
         rater=plan.rater,
-        scope_hash=scope_hash(bench),
-        defaults={"scope": scope | {"samples": draft.samples}, "samples": draft.samples},
-        create_defaults={
+        kind=plan.kind,
+        endpoint=plan.endpoint,
+        scheme_version=plan.scheme_version,
+        questions=plan.questions,
+    )
+
+
+def run_on(
+    *,
+    by: User | None,
+    bench: Bench,
+    place: str,
+    scope: Mapping[str, Any],
+    rater: Rater,
+    kind: str,
+    endpoint: Endpoint | None,
+    scheme_version: SchemeVersion | None = None,
+    questions: Mapping[str, int] | None = None,
+    samples: int = 1,
+) -> Run:
+    """Return a rater's run on a bench, locked: the one whose scope has the hash `place`, opened where there
+    is none. What it covers may grow; the rest of it stays as it was opened."""
+    grows = {"scope": dict(scope), "samples": samples}
+    found, _ = Run.objects.update_or_create(
+        rater=rater,
+        scope_hash=place,
+        defaults=grows,
+        create_defaults=grows
+        | {
             "corpus": bench.corpus,
             "campaign": bench.campaign,
-            "endpoint": plan.endpoint,
-            "scheme_version": plan.scheme_version,
-            "kind": plan.kind,
-            "queue": plan.queue,
-            "scope": scope | {"samples": draft.samples},
-            "questions": dict(plan.questions),
-            "samples": draft.samples,
+            "endpoint": endpoint,
+            "scheme_version": scheme_version,
+            "kind": kind,
+            "queue": Run.Queue.CALLS,
+            "questions": dict(questions or {}),
             "created_by": by,
         },
     )

@@ -15,6 +15,7 @@ from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget
 from judges.protocols import PROTOCOLS, Asking
+from judges.rating import bound_schemes
 from judges.rating.plans import WHOLE, questions_of
 from judges.rating.selection import Selection, continuations, items
 
@@ -31,20 +32,25 @@ def open_bench(
     corpus: Corpus,
     campaign: Campaign | None = None,
     seed: int = 0,
+    scheme: str = "",
+    variant: str = "",
 ) -> Bench:
     """Open a bench for drafts of a protocol on the dev part of a corpus, or of what a campaign covers.
 
-    Fixes the corpus's split. Raises JudgeError for a name that is taken, a protocol that takes no text
-    or reads other raters, a corpus without a split, and where dev has nothing that the protocol could judge.
+    A protocol that takes any scheme is bound to `scheme` (`key` or `key@version`; over a campaign its own
+    where none is named), as `variant` asks it. Fixes the corpus's split. Raises JudgeError for a name that is
+    taken, a protocol that takes no text, a scheme that it cannot ask, a corpus without a split, and where dev
+    has nothing that the protocol could judge.
     """
     name = name.strip()
     if not 1 <= len(name) <= 100:
         raise JudgeError("A bench needs a name of up to 100 characters.")
     if Bench.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a bench {name!r}: choose another name.")
-    if asking(protocol).needs:
-        raise JudgeError(f"{protocol} reads another rater's answers: start it as a run, it has no bench.")
-    _, questions = questions_of(asking(protocol), campaign)
+    over = bound_schemes.version_for(asking(protocol), scheme.strip(), None, campaign)
+    variant = _variant(asking(protocol), variant)
+    bound = bound_schemes.bound(asking(protocol), over, variant)
+    _, questions = questions_of(bound, campaign, over)
     split = splits.lock_of(corpus)
     if split is None:
         raise JudgeError(
@@ -57,13 +63,15 @@ def open_bench(
         campaign=campaign,
         split=split,
         protocol=protocol,
+        scheme_version=over,
+        variant=variant,
         questions=questions,
         seed=seed,
         created_by=by,
     )
     if not available(bench):
         raise JudgeError(f"Dev of {corpus.name} has nothing that {protocol} could judge.")
-    detail = {"protocol": protocol, "corpus": corpus.name, "seed": seed}
+    detail = {"protocol": protocol, "corpus": corpus.name, "seed": seed} | bound_schemes.spec_of(over)
     Event.objects.create(by=by, verb="open bench", subject=name, detail=detail)
     return bench
 
@@ -74,14 +82,54 @@ def asking(protocol: str) -> Asking:
     if not isinstance(found, Asking):
         names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
         raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
-    if found.takes_scheme:
-        raise JudgeError(f"{protocol} has no questions of its own: a bench takes the other protocols.")
     return found
+
+
+def _variant(protocol: Asking, variant: str) -> str:
+    """Return how a protocol that takes any scheme asks it, '' for others: their drafts may ask in any way."""
+    if not protocol.takes_scheme:
+        return ""
+    if variant and variant not in protocol.variants:
+        raise JudgeError(f"{protocol.key} has no variant {variant!r}; it has {', '.join(protocol.variants)}.")
+    return variant or protocol.variants[0]
+
+
+def protocol_of(bench: Bench, variant: str = "") -> Asking:
+    """Return a bench's protocol, over its scheme where it has one: in its own variant, or in another."""
+    bound = bound_schemes.bound(asking(bench.protocol), bench.scheme_version, variant or bench.variant)
+    assert isinstance(bound, Asking)
+    return bound
+
+
+def variants(bench: Bench) -> list[str]:
+    """Return the variants that a bench's drafts may have: all that answer its questions on its targets."""
+    template = asking(bench.protocol)
+    if bench.scheme_version is None:
+        return list(template.variants)
+    return [name for name in template.variants if _is_alike(bench, name)]
+
+
+def _is_alike(bench: Bench, variant: str) -> bool:
+    own = protocol_of(bench)
+    try:
+        other = protocol_of(bench, variant)
+    except JudgeError:
+        return False
+    return (own.covers, _asked(own)) == (other.covers, _asked(other))
+
+
+def _asked(protocol: Asking) -> dict[str, tuple[str, str]]:
+    return {name: (scheme.key, key) for name, (scheme, key) in protocol.answers.items()}
+
+
+def scheme_ref(bench: Bench) -> str:
+    """Return the scheme that a bench's drafts ask, `key@version`; '' where the protocol has its own."""
+    return bound_schemes.ref(bench.scheme_version) if bench.scheme_version else ""
 
 
 def unit(bench: Bench) -> tuple[str, str]:
     """Return what a target of a bench is called: one, and several."""
-    covers = asking(bench.protocol).covers
+    covers = protocol_of(bench).covers
     return covers, f"{covers}s"
 
 
@@ -97,7 +145,7 @@ def available(bench: Bench) -> int:
 
 def _pool(bench: Bench) -> dict[Target, str]:
     """Return every target of dev with its cluster."""
-    protocol, chosen = asking(bench.protocol), selection(bench)
+    protocol, chosen = protocol_of(bench), selection(bench)
     if protocol.covers == WHOLE:
         kinds = protocol.item_kinds()
         wanted = continuations(chosen).filter(items__kind__in=kinds).distinct().order_by("pk")

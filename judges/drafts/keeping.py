@@ -18,8 +18,7 @@ from judges.errors import JudgeError
 from judges.models import Draft, DraftAnswer, Prompt
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
-from judges.rating import recording
-from judges.rating.plans import Judge, settings_of_judge
+from judges.rating import bound_schemes, recording
 
 
 @transaction.atomic
@@ -32,7 +31,7 @@ def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Dr
     """
     draft = (
         Draft.objects.select_for_update(of=("self",))
-        .select_related("bench", "text", "endpoint")
+        .select_related("bench__scheme_version__scheme", "text", "endpoint")
         .get(pk=draft.pk)
     )
     _refuse(draft)
@@ -40,8 +39,7 @@ def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Dr
     if old is not None and old.state in runs.ACTIVE:
         raise JudgeError("Wait until the draft has ended, or cancel it; then keep it.")
     ref = _version(by, draft, name, note)
-    judge = Judge(endpoint=draft.endpoint, prompt=ref, **settings_of_judge(draft.options))
-    plan = judge.plan(draft.bench.campaign)
+    plan = actions.kept_judge(draft, ref).plan(draft.bench.campaign)
     draft.kept, draft.kept_rater = ref, plan.rater
     draft.save(update_fields=["kept", "kept_rater"])
     if old is not None:
@@ -77,12 +75,16 @@ def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
             protocol=draft.bench.protocol,
             variant=draft.variant,
             wording=wording,
+            scheme_version=draft.bench.scheme_version,
             parent=draft.parent,
             note=note,
         )
         return f"{made.prompt.name}@{made.number}"
-    if (prompt.protocol, prompt.variant) != (draft.bench.protocol, draft.variant):
-        said = " ".join(part for part in (prompt.protocol, prompt.variant) if part)
+    own = (draft.bench.protocol, draft.variant)
+    schemes = (None, draft.bench.scheme_version)
+    if (prompt.protocol, prompt.variant) != own or prompt.scheme_version not in schemes:
+        over = prompt.scheme_version and f"over {bound_schemes.ref(prompt.scheme_version)}"
+        said = " ".join(part for part in (prompt.protocol, prompt.variant, over) if part)
         raise JudgeError(f"The prompt {prompt.name} is for {said}: choose another name.")
     added = prompts.add_version(by=by, prompt=prompt, wording=wording, parent=draft.parent, note=note)
     return f"{prompt.name}@{added.number}"

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.models import Split
+from annotation.models import Rater
 from judges.drafts import benches
-from judges.models import Trial
+from judges.models import Bench, Trial
 
 
 def identity(spec: Mapping[str, Any]) -> str:
@@ -19,17 +19,36 @@ def identity(spec: Mapping[str, Any]) -> str:
         name: value for name, value in spec.items() if name not in ("draft", "prompt", "search", "wording")
     }
     wording = spec.get("wording") or protocol.wording(spec.get("variant", "")).digest()
+    if "needs" in rest:
+        rest["needs"] = {role: one | {"rater": _read(one["rater"])} for role, one in rest["needs"].items()}
     text = json.dumps(rest | {"wording": wording}, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def note(*, split: Split, protocol: str, spec: Mapping[str, Any], name: str) -> None:
-    """Count a judge among those tried on the dev part of a split; again it changes nothing."""
+def _read(fingerprint: str) -> str:
+    """Return who is read by a judge: a draft and the judge that it becomes are the same one."""
+    spec = Rater.objects.get(fingerprint=fingerprint).spec
+    return identity(spec) if "protocol" in spec and "model" in spec else fingerprint
+
+
+def family(bench: Bench) -> str:
+    """Return what counts together: the judges of one protocol, of one scheme where it takes any."""
+    if bench.scheme_version is None:
+        return bench.protocol
+    return f"{bench.protocol}:{bench.scheme_version.scheme_id}"
+
+
+def note(*, bench: Bench, spec: Mapping[str, Any], name: str) -> None:
+    """Count a judge among those tried on the dev part of a bench's split; again it changes nothing."""
     Trial.objects.get_or_create(
-        split=split, protocol=protocol, fingerprint=identity(spec), defaults={"name": name[:200]}
+        split=bench.split,
+        protocol=family(bench),
+        fingerprint=identity(spec),
+        defaults={"name": name[:200]},
     )
 
 
-def count(split: Split, protocol: str) -> int:
-    """Return how many judges of a protocol were ever tried on the dev part of a split."""
-    return Trial.objects.filter(split=split, protocol=protocol).count()
+def count(bench: Bench) -> int:
+    """Return how many judges were ever tried on the dev part of a bench's split, of its protocol (and
+    scheme)."""
+    return Trial.objects.filter(split=bench.split, protocol=family(bench)).count()

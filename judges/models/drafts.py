@@ -12,8 +12,9 @@ from annotation.models import Rater
 class Bench(models.Model):
     """Where drafts of one protocol are tried: on items of the dev part of a corpus's split.
 
-    Its targets are drawn from `seed` and only ever grow, so that all drafts meet the same items. `questions`
-    maps what the protocol answers to question ids, fixed at the start.
+    A protocol that takes any scheme has the one of `scheme_version` here, asked as `variant` asks it; other
+    protocols have neither. Its targets are drawn from `seed` and only ever grow, so that all drafts meet the
+    same items. `questions` maps what the protocol answers to question ids, fixed at the start.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -23,6 +24,10 @@ class Bench(models.Model):
     )
     split = models.ForeignKey("annotation.Split", on_delete=models.CASCADE, related_name="benches")
     protocol = models.CharField(max_length=60)
+    scheme_version = models.ForeignKey(
+        "annotation.SchemeVersion", null=True, on_delete=models.PROTECT, related_name="benches"
+    )
+    variant = models.CharField(max_length=60, blank=True)
     questions = models.JSONField(default=dict)
     seed = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -7,30 +7,23 @@ from typing import Any
 from django import forms
 
 from annotation.corpora.reading import showable
-from annotation.models import Campaign, Corpus, SchemeVersion, System
-from annotation.schemes import SCHEMES
+from annotation.models import Campaign, Corpus, System
 from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
 from jobs.endpoints.forms import FORMS
-from jobs.endpoints.parameters import PARAMETERS
 from jobs.models import Endpoint
 from jobs.models.endpoint import MOST_IN_A_BATCH
-from jobs.pages.parameter_fields import check_together, given_parameters, parameter_fields
+from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
+from judges.pages.bound_fields import NEED, need_fields, scheme_choices
 from judges.pages.cap_fields import cap_fields, check_mode, mode_field
 from judges.prompt_versions import finding, listing
 from judges.protocols import PROTOCOLS
-from judges.protocols.rubric import EXPECTED_SCHEME
 from judges.rating.availability import Availability, availability
-from judges.rating.bound_schemes import ref
 from judges.rating.lookup import split_for
-from judges.rating.needs import machines
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
 from judges.rating.selection import Selection
-
-DERIVED = ("metric:", EXPECTED_SCHEME)
-"""How schemes begin that hold what machines compute, not what can be asked."""
 
 
 def judge_choices() -> list[tuple[str, Any]]:
@@ -43,18 +36,6 @@ def judge_choices() -> list[tuple[str, Any]]:
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
     own = [(version.ref, f"{version.ref} ({version.protocol})") for version in listing.runnable()]
     return [*choices, ("Your prompts", own)] if own else choices
-
-
-def scheme_choices() -> list[tuple[str, str]]:
-    """Return the schemes whose questions a judge may ask: the built-in ones, and what is stored beside."""
-    built_in = [(key, f"{scheme.title} ({key})") for key, scheme in SCHEMES.items()]
-    stored = SchemeVersion.objects.select_related("scheme").order_by("scheme__title", "-version")
-    own = [
-        (ref(version), f"{version.title or version.scheme.title} ({ref(version)})")
-        for version in stored
-        if version.scheme.key not in SCHEMES and not version.scheme.key.startswith(DERIVED)
-    ]
-    return [("", "none"), *built_in, *own]
 
 
 def metric_choices() -> list[tuple[str, str]]:
@@ -101,7 +82,7 @@ class SelectionForm(forms.Form):
         return Selection(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
 
 
-class JudgeForm(SelectionForm):
+class JudgeForm(WithParameters, SelectionForm):
     """A judge's run."""
 
     judge = forms.ChoiceField(choices=judge_choices, label="Judge")
@@ -162,11 +143,6 @@ class JudgeForm(SelectionForm):
         if self.campaign:
             self._name_the_campaigns_scheme()
         self._add_needs()
-        self.fields.update(parameter_fields())
-
-    def parameters(self) -> list[forms.BoundField]:
-        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
-        return [self[name] for name in (*PARAMETERS, "budget")]
 
     def caps(self) -> list[forms.BoundField]:
         """Return the fields of what the run may take."""
@@ -175,16 +151,6 @@ class JudgeForm(SelectionForm):
     def caps_told(self) -> bool:
         """Whether a cap is given or wrong."""
         return any(field.errors or field.value() for field in self.caps())
-
-    def parameters_told(self) -> bool:
-        """Whether one of these fields holds something or is wrong."""
-        return any(field.errors or field.value() for field in self.parameters())
-
-    def clean(self) -> dict[str, Any]:
-        """Check the parameters against each other."""
-        data = super().clean() or {}
-        check_together(self, data)
-        return data
 
     def clean_mode(self) -> str:
         """Require an endpoint that takes batches, where it is asked in batches."""
@@ -210,19 +176,12 @@ class JudgeForm(SelectionForm):
 
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that a protocol of the table needs."""
-        roles = {need.role: need for protocol in PROTOCOLS.values() for need in protocol.needs}
-        read = [(rater.fingerprint, rater.name) for rater in machines()] if roles else []
-        for role, need in roles.items():
-            self.fields[f"need_{role}"] = forms.ChoiceField(
-                required=False,
-                label=f"Whose {role.replace('_', ' ')}",
-                choices=[("", "nobody's"), *read],
-                help_text=f"For a judge that reads another rater's answers to {need.question}.",
-            )
+        for protocol in PROTOCOLS.values():
+            self.fields.update(need_fields(protocol))
 
     def needs(self) -> list[forms.BoundField]:
         """Return the fields of the needs."""
-        return [self[name] for name in self.fields if name.startswith("need_")]
+        return [self[name] for name in self.fields if name.startswith(NEED)]
 
     def chosen(self) -> Judge:
         """Return the judge that was set up."""
@@ -232,7 +191,7 @@ class JudgeForm(SelectionForm):
         shows = tuple(data.get("shows", ()))
         asked = finding.find(prompt).protocol if prompt else protocol
         roles = [need.role for need in PROTOCOLS[asked].needs] if asked in PROTOCOLS else []
-        needs = {role: data[f"need_{role}"] for role in roles}
+        needs = {role: data[f"{NEED}{role}"] for role in roles}
         return Judge(
             protocol,
             variant,

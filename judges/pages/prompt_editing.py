@@ -109,7 +109,7 @@ def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
     base = access.version(name, number)
     if base.row is None:
         return redirect(f"{reverse('new-prompt')}?from={base.ref}")
-    form = ExamplesForm(request.POST or None)
+    form = ExamplesForm(request.POST or None, version=base)
     if request.method == "POST" and form.is_valid():
         try:
             made = actions.add_examples(

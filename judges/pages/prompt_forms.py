@@ -7,15 +7,15 @@ from typing import Any
 from django import forms
 
 from annotation.models import Corpus
-from jobs.endpoints.parameters import PARAMETERS
 from jobs.models import Endpoint
-from jobs.pages.parameter_fields import check_together, parameter_fields
+from jobs.pages.parameter_fields import WithParameters, given_parameters
+from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_field
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
 from judges.prompt_versions.tree import MOST_BYTES
 from judges.protocols import PROTOCOLS, Asking, Variable, Wording
 from judges.rating.needs import machines
-from judges.rating.plans import LEAST_BUDGET
+from judges.rating.plans import LEAST_BUDGET, Judge
 
 _CODE = {"class": "code", "spellcheck": "false"}
 
@@ -46,10 +46,10 @@ class EditorForm(forms.Form):
         protocol = PROTOCOLS[base.protocol]
         assert isinstance(protocol, Asking)
         self.protocol = protocol
-        if len(protocol.forms) > 1:
+        if len(known := protocol.forms_of(base.variant)) > 1:
             field = self.fields["form"]
             assert isinstance(field, forms.ChoiceField)
-            field.choices = [(form, form or protocol.forms[0] or "usual") for form in protocol.forms]
+            field.choices = [(form, form or known[0] or "usual") for form in known]
         else:
             del self.fields["form"]
         if not base.wording.examples:
@@ -107,7 +107,7 @@ def _plain(text: str) -> str:
 
 
 class ExamplesForm(forms.Form):
-    """How worked examples are picked."""
+    """How worked examples for a version are picked."""
 
     corpus = forms.ModelChoiceField(
         Corpus.objects.order_by("name"),
@@ -145,8 +145,11 @@ class ExamplesForm(forms.Form):
     )
     note = forms.CharField(required=False, max_length=2000, help_text="Why these examples.")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if PROTOCOLS[version.protocol].takes_scheme:
+            self.fields["scheme"] = scheme_field(version)
+            self.order_fields(["corpus", "scheme"])
         field = self.fields["judge"]
         assert isinstance(field, forms.ChoiceField)
         judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
@@ -163,11 +166,12 @@ class ExamplesForm(forms.Form):
             data["judge"],
             data["seed"] or 0,
             data["whole"],
+            data.get("scheme", ""),
         )
 
 
-class RequestForm(forms.Form):
-    """About which item, and by whom, a request is to be shown."""
+class RequestForm(WithParameters):
+    """About which item, and by whom, a request of a version is to be shown."""
 
     corpus = forms.ModelChoiceField(Corpus.objects.order_by("name"))
     item = forms.CharField(
@@ -183,23 +187,29 @@ class RequestForm(forms.Form):
         required=False, min_value=LEAST_BUDGET, max_value=2**31 - 1, label="Most characters of a prompt"
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields.update(parameter_fields())
+        self.protocol = PROTOCOLS[version.protocol]
+        if self.protocol.takes_scheme:
+            self.fields["scheme"] = scheme_field(version)
+        self.fields.update(need_fields(self.protocol))
+        self.order_fields(["corpus", "scheme", "item"])
 
-    def clean(self) -> dict[str, Any]:
-        """Check the parameters against each other."""
-        data = super().clean() or {}
-        check_together(self, data)
-        return data
+    def bound(self) -> list[forms.BoundField]:
+        """Return the fields of what the protocol is bound to: a scheme, other raters."""
+        return [self[name] for name in self.fields if name == "scheme" or name.startswith(NEED)]
 
-    def parameters(self) -> list[forms.BoundField]:
-        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
-        return [self[name] for name in (*PARAMETERS, "budget")]
-
-    def parameters_told(self) -> bool:
-        """Whether any of them is filled in or wrong."""
-        return any(field.errors or field.value() for field in self.parameters())
+    def judge(self, version: Version) -> Judge:
+        """Return the judge whose request is shown."""
+        data = self.cleaned_data
+        return Judge(
+            prompt=version.ref,
+            endpoint=data["endpoint"],
+            parameters=given_parameters(self),
+            budget=data["budget"],
+            scheme=data.get("scheme", ""),
+            needs=needs_of(data),
+        )
 
 
 class ImportForm(forms.Form):

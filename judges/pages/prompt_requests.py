@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,11 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.models import Campaign, Corpus
 from config.permissions import researcher_only
 from jobs.errors import JobError
-from jobs.pages.parameter_fields import given_parameters
 from judges.errors import JudgeError
 from judges.pages.forms import JudgeForm
 from judges.pages.prompt_forms import EditorForm, NewPromptForm, RequestForm
 from judges.pages.prompts import ROOM
+from judges.pages.runs import user_of
 from judges.pages.starting import target_of
 from judges.prompt_versions import finding, requests
 from judges.prompt_versions.finding import Version
@@ -57,18 +58,13 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
         draft = _draft(request, editor)
     asked = "corpus" in told
     initial = {"corpus": Corpus.objects.order_by("name").first()}
-    form = RequestForm(told if asked else None, initial=initial)
+    form = RequestForm(told if asked else None, initial=initial, version=version)
     found: list[Request] = []
     if asked and form.is_valid():
         data = form.cleaned_data
-        judge = Judge(
-            prompt=version.ref,
-            endpoint=data["endpoint"],
-            parameters=given_parameters(form),
-            budget=data["budget"],
-        )
         try:
-            found = _found(judge, data["corpus"], data["item"], draft.wording if draft else None)
+            about = (data["corpus"], data["item"], draft.wording if draft else None)
+            found = _found(user_of(request), form.judge(version), *about)
         except JobError as error:
             form.add_error("item", str(error))
     context = {"form": form, "version": version, "draft": draft, "requests": found, **ROOM}
@@ -89,6 +85,7 @@ def _editor_of(version: Version, named: type[EditorForm]) -> str:
 
 
 def _found(
+    by: User,
     judge: Judge,
     corpus: Corpus,
     key: str,
@@ -97,7 +94,7 @@ def _found(
 ) -> list[Request]:
     covers = judge.asks(campaign).covers
     item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
-    return requests.requests(judge, item, campaign, draft)
+    return requests.requests(judge, item, campaign, draft, later=by)
 
 
 @require_POST
@@ -115,7 +112,8 @@ def run_request(request: HttpRequest) -> HttpResponse:
     found: list[Request] = []
     trouble = ""
     try:
-        found = _found(form.chosen(), corpus, request.POST.get("item", ""), campaign=campaign)
+        key = request.POST.get("item", "")
+        found = _found(user_of(request), form.chosen(), corpus, key, campaign=campaign)
     except JobError as error:
         trouble = str(error)
     told = [(name, value) for name, values in request.POST.lists() for value in values]

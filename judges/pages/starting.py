@@ -31,7 +31,7 @@ Target = tuple[Corpus, Campaign | None]
 @researcher_only
 def new_run(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus or campaign, then a judge or metrics."""
-    _sync(request)
+    sync_endpoints(request)
     target = target_of(request)
     if target is None:
         return choose(
@@ -126,7 +126,8 @@ def target_of(request: HttpRequest) -> Target | None:
     return (chosen, None) if chosen else None
 
 
-def _sync(request: HttpRequest) -> None:
+def sync_endpoints(request: HttpRequest) -> None:
+    """Take up the endpoints that the environment declares; say what is wrong with one."""
     try:
         sync_environment()
     except JobError as error:

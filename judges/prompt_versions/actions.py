@@ -20,6 +20,7 @@ from judges.prompt_versions import files, texts
 from judges.prompt_versions.finding import Version, built_in_names
 from judges.prompt_versions.picking import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
+from judges.rating import bound_schemes
 
 _NAME = re.compile(r"[^\W_][\w .+-]{0,98}")
 Origin = PromptVersion.Origin
@@ -191,12 +192,20 @@ def add_examples(*, by: User | None, version: Version, told: Pick, note: str = "
     fixed by it. Raises JudgeError where there are none to be had."""
     if version.row is None:
         raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
-    protocol = PROTOCOLS[version.protocol]
-    assert isinstance(protocol, Asking)
+    protocol = bound_to(version, told.scheme)
     wording = pick(protocol, version.variant, version.wording, told)
     if (lock := splits.lock_of(told.corpus)) is not None:
         splits.fix(split=lock, by=by)
     return add_version(by=by, prompt=version.row.prompt, wording=wording, parent=version.ref, note=note)
+
+
+def bound_to(version: Version, scheme: str) -> Asking:
+    """Return a version's protocol, over its own scheme or the one that is named. Raises JudgeError."""
+    template = PROTOCOLS[version.protocol]
+    over = bound_schemes.version_for(template, scheme, version, None)
+    protocol = bound_schemes.bound(template, over, version.variant)
+    assert isinstance(protocol, Asking)
+    return protocol
 
 
 @transaction.atomic

@@ -13,6 +13,7 @@ from django.db.models import Q
 from annotation.models import Corpus, Item, Label, Occasion, Question, Rater
 from annotation.models.labels import live_labels
 from judges.protocols import Protocol
+from judges.protocols.rubric import EXPECTED_SCHEME
 
 Value = float | str
 _NUMERIC = ("ordinal", "interval", "ratio")
@@ -31,8 +32,14 @@ class Agreed:
 
 
 def questions_of(protocol: Protocol) -> dict[int, tuple[str, Question]]:
-    """Return, by id, the questions that a protocol answers in any version, each with the protocol's name."""
-    wanted = {(scheme.key, key): name for name, (scheme, key) in protocol.answers.items()}
+    """Return, by id, the questions that a protocol answers in any version, each with the protocol's name.
+
+    An expected score answers what people were asked, too.
+    """
+    wanted = {
+        (scheme.key.removeprefix(EXPECTED_SCHEME), key): name
+        for name, (scheme, key) in protocol.answers.items()
+    }
     rows = Question.objects.select_related("version__scheme").filter(
         version__scheme__key__in={scheme for scheme, _ in wanted}
     )

@@ -14,6 +14,7 @@ from judges.errors import JudgeError
 from judges.material.embedding_store import DatabaseStore
 from judges.material.metric_tools import tools
 from judges.metrics import DEFAULT_MODEL, Embedder
+from judges.metrics.kit.embedding import text_hash
 from judges.metrics.kit.errors import ModelMissing
 from judges.protocols import Case, Wording
 from judges.protocols.examples import about
@@ -44,6 +45,31 @@ def ranked(wording: Wording, case: Case) -> Wording:
         raise JudgeError(f"The nearest examples cannot be found: {error}.") from error
     order = np.argsort(-np.round(cosines, 6), kind="stable")
     return replace(wording, examples=tuple(wording.examples[index] for index in order))
+
+
+def _texts(wording: Wording, case: Case) -> list[str]:
+    """Return the texts whose embeddings say which examples are nearest to a case."""
+    pool = [text for example in wording.examples for text in example.get("about") or [""]]
+    return list(dict.fromkeys([*pool, *(about(case) or [""])]))
+
+
+def is_known(wording: Wording, case: Case) -> bool:
+    """Whether the nearest examples can be told without loading a model: every text was embedded before."""
+    if wording.picking.get("rule") != RULE or not wording.examples:
+        return True
+    wanted = {text_hash(text) for text in _texts(wording, case)}
+    return wanted == DatabaseStore().load(str(wording.picking.get("model", "")), list(wanted)).keys()
+
+
+def embed(wording: Wording, case: Case) -> int:
+    """Embed what the nearest examples are found by; return how many texts that is. Raises JudgeError where
+    the embedding model is not on this machine."""
+    wanted = _texts(wording, case)
+    try:
+        _embedder(str(wording.picking.get("model", ""))).prepare(wanted)
+    except ModelMissing as error:
+        raise JudgeError(f"The nearest examples cannot be found: {error}.") from error
+    return len(wanted)
 
 
 @lru_cache(maxsize=32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -17,7 +17,7 @@ from judges.errors import JudgeError
 from judges.material.loading import load
 from judges.prompt_versions import nearest
 from judges.prompt_versions.agreed import Agreed, against, agreed, targets
-from judges.protocols import Asking, Reading, Verdict, Wording
+from judges.protocols import Asking, Case, Reading, Verdict, Wording
 from judges.protocols.examples import MOST, about, shown
 from judges.protocols.written import EXPLAINED, CannotBeWritten, write
 from judges.rating.cases import case_of
@@ -35,7 +35,8 @@ Said = Mapping[int, Mapping[str, Agreed]]
 class Pick:
     """How examples are to be picked: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
     `judge` names the judge whose distance from people counts for `most_disagreed` ('': people from each
-    other). `whole` takes a corpus that has no split, on purpose."""
+    other). `whole` takes a corpus that has no split, on purpose. `scheme` names whose questions are asked,
+    where the protocol takes any and the prompt is for none."""
 
     corpus: Corpus
     rule: str
@@ -44,6 +45,7 @@ class Pick:
     judge: str = ""
     seed: int = 0
     whole: bool = False
+    scheme: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,21 +275,35 @@ def _example(
     case = case_of(material, target[1], {})
     if refusal := protocol.why_not(case, variant):
         raise CannotBeWritten(refusal)
-    replies = {
-        part: write(protocol, _reading(candidates, target, material, part), case, variant)
-        for part in protocol.parts(variant)
-    }
+    replies, trouble = _replies(candidates, variant, target, material, case)
+    if not replies:
+        raise trouble
     hows = sorted({one.how for item in candidates.items[target] for one in candidates.said[item].values()})
     made = {
         "key": candidates.keys[target],
         "corpus": told.corpus.name,
         "cluster": case.dialogue.cluster or case.dialogue.id,
-        "shown": shown(protocol, case, variant, wording),
+        "shown": shown(protocol, replace(case, part=next(iter(replies))), variant, wording),
         "reply": next(iter(replies.values())),
         "about": about(case),
         "how": f"{told.rule.replace('_', ' ')}; {', '.join(hows)}",
     }
-    return made | ({"replies": replies} if len(replies) > 1 else {})
+    return made | ({"replies": replies} if len(protocol.parts(variant)) > 1 else {})
+
+
+def _replies(
+    candidates: Candidates, variant: str, target: Target, material: Any, case: Case
+) -> tuple[dict[str, str], CannotBeWritten]:
+    """Return the reply to each part that people answered, and why there is none to the last that they did
+    not."""
+    replies, trouble = {}, CannotBeWritten("people gave no answer")
+    for part in candidates.protocol.parts(variant):
+        said = _reading(candidates, target, material, part)
+        try:
+            replies[part] = write(candidates.protocol, said, replace(case, part=part), variant)
+        except CannotBeWritten as error:
+            trouble = error
+    return replies, trouble
 
 
 def _reading(candidates: Candidates, target: Target, material: Any, part: str) -> Reading:

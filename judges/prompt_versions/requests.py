@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
@@ -22,6 +23,7 @@ from jobs.models import Endpoint
 from jobs.prompt import about_tokens
 from judges.errors import JudgeError
 from judges.material.loading import load
+from judges.prompt_versions import nearest, nearest_job
 from judges.protocols import Asking, Wording
 from judges.protocols.budget import TooLong
 from judges.rating import needs
@@ -33,12 +35,15 @@ from judges.rating.selection import Selection, continuations
 COUNTED = "four characters of ASCII to a token, one token for any other character"
 """How tokens are counted."""
 NO_MODEL = "(no endpoint chosen)"
+LOOKED_FOR = "the examples nearest to it are being looked for: look again in a few seconds"
+"""Why there is no request yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request about an item as it would be sent, or why none is (`unasked`, and `body` None).
 
+    Where the examples nearest to the item are looked for first, `job` does that.
     `part` is the protocol's part where it asks in several. Tokens of the prompt are counted as COUNTED says;
     those of the reply are the protocol's usual length. `cost` is None where the endpoint has no prices.
     """
@@ -52,6 +57,7 @@ class Request:
     tokens_out: int = 0
     cost: Decimal | None = None
     currency: str = ""
+    job: int | None = None
 
     @property
     def exact(self) -> str:
@@ -71,21 +77,32 @@ class Request:
 
 
 def requests(
-    judge: Judge, item: Item, campaign: Campaign | None = None, draft: Wording | None = None
+    judge: Judge,
+    item: Item,
+    campaign: Campaign | None = None,
+    draft: Wording | None = None,
+    *,
+    later: User | None = None,
 ) -> list[Request]:
     """Return what a judge would send about an item, one for each part of its protocol; nothing is kept.
 
     `draft` takes the place of the judge's text. A judge without an endpoint is shown with no model's name.
-    Raises JudgeError for what does not fit together.
+    With `later`, who asks, no embedding model is loaded: where the nearest examples are not known yet, a job
+    looks for them and there is no request before that has ended. Raises JudgeError for what does not fit
+    together.
     """
     with transaction.atomic():
         plan = replace(judge, endpoint=judge.endpoint or _nowhere()).plan(campaign)
-        found = list(_requests(plan, item, draft))
+        found = list(_requests(plan, item, draft, load_model=later is None))
         transaction.set_rollback(True)
-    return found
+    if not any(one.unasked == LOOKED_FOR for one in found):
+        return found
+    job = nearest_job.start(by=later, item=item, whole=plan.covers == WHOLE, spec=plan.rater.spec)
+    why = f"the nearest examples were not found: {job.error}" if job.error else LOOKED_FOR
+    return [replace(one, job=job.pk, unasked=why) if one.unasked == LOOKED_FOR else one for one in found]
 
 
-def _requests(plan: RaterPlan, item: Item, draft: Wording | None) -> Iterator[Request]:
+def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model: bool) -> Iterator[Request]:
     spec = plan.rater.spec
     asker = asker_of(spec)
     if draft is not None:
@@ -102,6 +119,9 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None) -> Iterator[Re
         made = Request(item.key, part, currency=plan.endpoint.currency if plan.endpoint else "")
         if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
             yield replace(made, unasked=unasked)
+            continue
+        if not load_model and asker.wording and not nearest.is_known(asker.wording, case):
+            yield replace(made, unasked=LOOKED_FOR)
             continue
         try:
             prompt, flags = asker.prompt(case)

@@ -6,7 +6,8 @@ An example is plain data, kept with a version of a prompt:
     corpus   the name of its corpus
     cluster  what is left out together: an example is never shown where an item of its cluster is judged
     shown    its material in quoted blocks, as a judge sees it
-    reply    the reply that it calls for; `replies` has one for each part where a protocol asks in parts
+    reply    the reply that it calls for; `replies` has one for each part where a protocol asks in parts, and
+             a call about a part that people did not answer does not show it
     about    the texts that it is about, by which the nearest examples are found
     how      why it is there
 
@@ -41,9 +42,13 @@ _MARK = re.compile(r"<<<(BEGIN|END)\b")
 
 def chosen(text: Wording, case: Case) -> tuple[Example, ...]:
     """Return the examples that a call about a case shows: as many as the version says, in its order, none of
-    them from the case's own cluster."""
+    them from the case's own cluster, or without a reply to the case's part."""
     own = case.dialogue.cluster or case.dialogue.id
-    others = [example for example in text.examples if example["cluster"] != own]
+    others = [
+        example
+        for example in text.examples
+        if example["cluster"] != own and case.part in example.get("replies", {case.part})
+    ]
     return tuple(others[: shown_at_once(text)])
 
 
@@ -62,7 +67,7 @@ def told(text: Wording, case: Case) -> str:
 
 
 def _told(number: int, example: Example, part: str) -> str:
-    reply = example.get("replies", {}).get(part) or example["reply"]
+    reply = example.get("replies", {}).get(part, example["reply"])
     return f"Example {number}:\n\n{example['shown']}\n\nThe reply to example {number}:\n\n{reply}"
 
 

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.kinds import KINDS
-from annotation.models import Label, Question, Rater
+from annotation.models import Corpus, Label, Question, Rater
 from annotation.models.labels import live_labels
 from judges.errors import JudgeError
 from judges.material.loading import Material
+from judges.models import Bench, Draft, DraftAnswer
 from judges.protocols import Known, Need, Protocol
 from judges.protocols.needs import Given, Value
 
@@ -25,8 +26,11 @@ Bound = dict[str, dict[str, str]]
 """Per role the `rater` (its fingerprint) and the `question` (scheme@version/key), as in a judge's spec."""
 
 
-def bind(protocol: Protocol, chosen: Mapping[str, str]) -> tuple[Bound, list[Rater]]:
-    """Bind each need to the judge or metric of a name (or fingerprint), for the spec; raise JudgeError."""
+def bind(protocol: Protocol, chosen: Mapping[str, str], *, drafts: bool = False) -> tuple[Bound, list[Rater]]:
+    """Bind each need to the judge or metric of a name (or fingerprint), for the spec; raise JudgeError.
+
+    With `drafts` a draft may be read as well, by its fingerprint or as `BENCH/draft-3`: for drafts alone.
+    """
     roles = {need.role: need for need in protocol.needs}
     if unknown := sorted(set(chosen) - roles.keys()):
         raise JudgeError(
@@ -39,7 +43,7 @@ def bind(protocol: Protocol, chosen: Mapping[str, str]) -> tuple[Bound, list[Rat
                 f"{protocol.key} reads the answers of another rater to {need.question}: "
                 f"say whose, a judge's or a metric's, as the need {role}."
             )
-        rater = _rater(chosen[role])
+        rater = (drafted(chosen[role]) if drafts else None) or _rater(chosen[role])
         question = _question(need, rater)
         version = question.version
         bound[role] = {
@@ -55,6 +59,49 @@ def machines() -> list[Rater]:
     found = Rater.objects.filter(corpus=None, draft=None).exclude(fingerprint="")
     found = found.exclude(spec__has_key="draft")
     return list(found.order_by("kind", "name"))
+
+
+def drafted(name: str) -> Rater | None:
+    """Return the rater of a draft, None where it is of no draft."""
+    rows = Rater.objects.filter(draft__isnull=False).select_related("draft__bench", "draft__kept_rater")
+    bench, _, number = name.rpartition("/draft-")
+    if number.isascii() and number.isdecimal() and len(number) < 10 and bench:
+        return rows.filter(draft__bench__name=bench, draft__number=int(number)).first()
+    return rows.filter(fingerprint=name).first()
+
+
+def kept(name: str) -> str:
+    """Return whom a judge reads where its draft read a draft: what that was kept as. Raises JudgeError where
+    it was not kept."""
+    rater = drafted(name)
+    if rater is None:
+        return name
+    draft = rater.draft
+    if draft.kept_rater is None:
+        raise JudgeError(
+            f"It reads draft {draft.number} of the bench {draft.bench.name}: keep that one first."
+        )
+    return draft.kept_rater.fingerprint
+
+
+def drafts_of(corpus: Corpus, protocol: Protocol) -> list[tuple[str, str]]:
+    """Return the drafts on a corpus's benches that answer what a protocol reads: fingerprint and name."""
+    rows = Draft.objects.filter(
+        bench__corpus=corpus, of=None, search_text=None, discarded_at=None, kept="", targets__gt=0
+    )
+    found = rows.select_related("bench", "rater").order_by("bench", "number")
+    wanted = {need.question for need in protocol.needs}
+    return [
+        (draft.rater.fingerprint, f"draft {draft.number} of {draft.bench.name}")
+        for draft in found
+        if wanted & asked_on(draft.bench)
+    ]
+
+
+def asked_on(bench: Bench) -> set[str]:
+    """Return the questions that a bench's drafts answer, as needs name them."""
+    rows = Question.objects.filter(pk__in=bench.questions.values())
+    return {f"{scheme}/{key}" for scheme, key in rows.values_list("version__scheme__key", "key")}
 
 
 def given(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) -> dict[int, Given]:
@@ -85,10 +132,23 @@ def _answers(rater: Rater, question: Question, items: Sequence[int]) -> dict[int
         .order_by("sample", "pk")
         .values_list("item_id", "number", "text")
     )
+    if (own := drafted(rater.fingerprint)) is not None:
+        rows = _drafted_answers(own.draft, question, items)
     answers: dict[int, list[Value | None]] = defaultdict(list)
     for item, number, text in rows:
         answers[item].append(number if text is None else text)
     return answers
+
+
+def _drafted_answers(draft: Draft, question: Question, items: Sequence[int]) -> Any:
+    """Return what a draft answered, or the judge that it was kept as: item, number, text."""
+    if draft.kept_rater is None:
+        rows = DraftAnswer.objects.filter(draft=draft, question=question, item__in=items)
+    else:
+        rows = live_labels().filter(  # type: ignore[assignment]
+            rater=draft.kept_rater, question=question, item__in=items, campaign=None
+        )
+    return rows.order_by("sample", "pk").values_list("item_id", "number", "text")
 
 
 def _rater(name: str) -> Rater:
@@ -109,6 +169,8 @@ def _question(need: Need, rater: Rater) -> Question:
     scheme, _, key = need.question.partition("/")
     asked = Question.objects.select_related("version__scheme").filter(version__scheme__key=scheme, key=key)
     answered = Label.objects.filter(rater=rater, question__in=asked).values("question")
+    if (own := drafted(rater.fingerprint)) is not None:
+        answered = list(own.draft.bench.questions.values())  # type: ignore[assignment]
     found = asked.filter(pk__in=answered).order_by("-version__version").first()
     if found is None:
         raise JudgeError(f"{rater.name} has not answered {need.question}: run it first.")

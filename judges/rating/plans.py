@@ -84,7 +84,7 @@ class Judge:
             needed = protocol.parameters(variant) if isinstance(protocol, Asking) else {}
             sent = parameters.checked({**needed, **self.parameters})
             spec |= {"model": endpoint.model, "parameters": sent}
-        bound, read = needs.bind(protocol, self.needs)
+        bound, read = needs.bind(protocol, self.needs, drafts=self.draft is not None)
         if bound:
             spec |= {"needs": bound}
         title = f"draft of {protocol.key}"

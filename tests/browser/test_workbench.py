@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-
 import pytest
-from django.db import connection
 from playwright.sync_api import expect
 
 from annotation.models import Label
@@ -14,6 +10,7 @@ from calibration.models import ForAdjudication
 from judges.models import DraftAnswer
 from tests import factories
 from tests.browser.conftest import PHONE
+from tests.browser.working import aside
 from tests.calibration.workbench_world import OWN, rated_bench, tried
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish
@@ -32,18 +29,6 @@ def fake():
         yield server
 
 
-def aside(work: Callable[[], object]) -> threading.Thread:
-    """Do something in a thread of its own: the browser's has a loop in which no other can run."""
-
-    def run() -> None:
-        work()
-        connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread
-
-
 def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: FakeLLM) -> None:
     fake.model.noise, fake.delay = 0.9, 0.2
     bench = rated_bench(24)
@@ -54,11 +39,11 @@ def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: Fak
     page.goto("/workbench/")
     page.get_by_role("link", name="bench", exact=True).click()
     expect(page.get_by_text("20 of 20")).to_be_visible()
-    page.get_by_label("User", exact=True).fill(f"{OWN.user}\n\nBe $kind.")
+    page.get_by_label("User part").fill(f"{OWN.user}\n\nBe $kind.")
     page.get_by_role("combobox", name="Endpoint").select_option("other")
     page.get_by_role("button", name="Try on five").click()
     expect(page.get_by_text("there is no variable $kind")).to_be_visible()
-    page.get_by_label("User", exact=True).fill(f"{OWN.user}\n\nBe kind.")
+    page.get_by_label("User part").fill(f"{OWN.user}\n\nBe kind.")
     page.get_by_role("button", name="Try on five").click()
     expect(page.get_by_text("goes to 127.0.0.1")).to_be_visible()
     page.get_by_role("button", name="Send and try").click()

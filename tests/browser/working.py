@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from django.db import connection
 
@@ -11,14 +12,23 @@ from jobs.queue.heartbeat import Heart
 from jobs.queue.progress import never
 
 
-def work_off(queue: str) -> None:
-    """Do what waits in a queue as its worker does, beside the browser."""
+def aside(work: Callable[[], object]) -> threading.Thread:
+    """Do something in a thread of its own: the browser's has a loop in which no other can run."""
 
     def run() -> None:
-        with Heart(queue) as heart:
-            queue_of(queue).work(queue, seconds=20, heart=heart, stopping=never)
+        work()
         connection.close()
 
     thread = threading.Thread(target=run)
     thread.start()
-    thread.join()
+    return thread
+
+
+def work_off(queue: str) -> None:
+    """Do what waits in a queue as its worker does, beside the browser."""
+
+    def work() -> None:
+        with Heart(queue) as heart:
+            queue_of(queue).work(queue, seconds=20, heart=heart, stopping=never)
+
+    aside(work).join()

@@ -250,3 +250,32 @@ def test_a_file_without_people_or_with_a_mixed_question_is_refused(
     alone = frame[(frame.kind == "human") & (frame.question == TURN)]
     with pytest.raises(CommandError, match=r"nothing to compare with mean\(kind:human\)"):
         _agree(_written(alone, tmp_path), *LEVELS)
+
+
+def test_a_panel_of_judges_has_a_row_in_every_form(frame: pd.DataFrame, tmp_path: Path) -> None:
+    turns = frame[frame.question == TURN]
+    second = turns[turns.rater == "gpt"].assign(rater="second")
+    second["value"] = second["value"] + np.arange(len(second)) % 2
+    path = tmp_path / "two.csv"
+    pd.concat([turns, second]).to_csv(path, index=False)
+    options = [str(path), "--scale", "interval", *LEVELS, "--resamples", "20", "--panel", "mean"]
+    for form in ([], ["--json"], ["--csv"], ["--latex"], ["--html"]):
+        out = io.StringIO()
+        call_command("agree", *options, *form, stdout=out)
+        assert "panel: mean of all judges" in out.getvalue(), form
+    out = io.StringIO()
+    call_command("agree", *options, "--json", stdout=out)
+    rows = json.loads(out.getvalue())["statistics"]
+    found = next(e for e in rows if e["name"] == "pearson" and e["level"] == "turn" and "panel" in e["row"])
+    people = turns[turns.kind == "human"].groupby("item")["value"].mean()
+    mean = pd.concat([turns[turns.rater == "gpt"], second]).groupby("item")["value"].mean()
+    both = pd.concat([people, mean], axis=1).dropna()
+    assert found["value"] == pytest.approx(both.corr().iloc[0, 1], abs=1e-12)
+    with pytest.raises(CommandError, match="panel: mean of all judges: 1 of its members answered"):
+        call_command("agree", *_one_judge(turns, tmp_path), stdout=io.StringIO())
+
+
+def _one_judge(turns: pd.DataFrame, tmp_path: Path) -> list[str]:
+    path = tmp_path / "one.csv"
+    turns.to_csv(path, index=False)
+    return [str(path), "--scale", "interval", *LEVELS, "--resamples", "0", "--panel", "mean"]

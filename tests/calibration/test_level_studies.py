@@ -337,3 +337,40 @@ def test_the_same_labels_give_the_same_hash_and_a_moved_system_another(rated: Ra
     other = Continuation.objects.get(key="b", dialogue__key="d0").system
     Continuation.objects.filter(key="a", dialogue__key="d0").update(system=other)
     assert studies.compute(study=made.study, part="all", by=None) != made
+
+
+def test_a_panel_of_judges_has_a_row_at_every_level(rated: Rated, researcher: Client) -> None:
+    rated.say("second", rated.turn, lambda d, s, t: rated._near(SYSTEMS.index(s) / 3, 1.0), "judge")
+    names = {"mean": "both", "median": "middle", "majority": "most"}
+    panels = [{"name": name, "rule": rule} for rule, name in names.items()]
+    found = report(rated, questions=[TURN], level=["turn", "dialogue", "system"], panels=panels)
+    (table,) = snapshot_of(found).levels
+    rows = [row for row in table.rows if row.kind == "panel"]
+    assert [(row.name, row.heading) for row in rows] == [
+        (name, "From turn scores") for name in names.values()
+    ]
+    judges = rated.frame(("judge", "second"), turns=True)
+    answered = pd.DataFrame(rated.said).query("rater in ('judge', 'second') and turn >= 0")
+    judge = answered[answered.rater == "judge"].groupby(["dialogue", "system", "turn"])["value"].mean()
+    second = answered[answered.rater == "second"].set_index(["dialogue", "system", "turn"])["value"]
+    mean = ((judge + second) / 2).dropna()
+    people = rated.frame(PEOPLE, turns=True)
+    both = pd.concat([mean, people], axis=1, join="inner")
+    assert len(mean) < len(judges), "where one judge has no answer the panel has none"
+    assert value(rows[0], "turn") == pytest.approx(both.corr().iloc[0, 1], abs=1e-12)
+    means = both.groupby(level="system").mean()
+    assert value(rows[0], "system") is not None
+    assert len(means) == len(SYSTEMS)
+    page = researcher.get(reverse("report", args=[found.study_id])).content.decode()
+    for form in (page, *(str(rendering.write(found)) for rendering in RENDERINGS.values())):
+        assert all(name in form for name in names.values())
+    told = [told.name for told in snapshot_of(found).panels]
+    assert told == list(names.values())
+
+
+def test_panels_of_judges_of_turns_and_of_wholes_stand_apart(rated: Rated) -> None:
+    rated.say("second", rated.turn, lambda d, s, t: rated._near(SYSTEMS.index(s) / 3, 1.0), "judge")
+    (table,) = tables(rated, **across(panels=[{"name": "both", "rule": "mean"}]))
+    assert [(row.heading, row.name) for row in table.rows if row.kind == "panel"] == [
+        ("From turn scores", "both")
+    ], "of whole dialogues there is one judge, which is no panel"

@@ -305,6 +305,6 @@ def test_every_page_of_a_bench_answers_before_and_after_a_draft(fake: FakeLLM, c
     assert b"5 of 5" in client.get(f"/workbench/{bench.pk}/").content
     assert client.get(f"/workbench/{bench.pk}/?from=nothing@9").status_code == 200
     assert client.get(f"/workbench/{bench.pk}/versions/?with=draft-9").status_code == 422
-    bad = {"system": "$notice", "user": "no response", "items": "5", "base": "", "samples": "1"}
+    bad = {"system": "$notice", "user": "no response", "items": "5", "begin": "", "samples": "1"}
     refused = client.post(f"/workbench/{bench.pk}/", bad | {"endpoint": str(draft.endpoint_id), "form": ""})
     assert refused.status_code == 422

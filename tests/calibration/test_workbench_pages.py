@@ -41,7 +41,7 @@ def post(rea: Client, address: str, **form: Any) -> str:
 def text_of(endpoint: int, **form: Any) -> dict[str, Any]:
     user = f"{OWN.user}\r\n\r\nBe kind."
     return {
-        "base": "",
+        "begin": "",
         "system": OWN.system,
         "user": user,
         "form": "",

@@ -6,48 +6,25 @@ import json
 import math
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from demo.fake_model import error_files, truth
+from demo.fake_model import truth
 from demo.fake_model.completions import logprobs
 from demo.fake_model.draws import pick, u
 from demo.fake_model.embeddings import embed
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from demo.fake_model.mind import Mind
-from demo.fake_model.problems import ErrorFileProblem
 from demo.fake_model.reading import Request, request
 from demo.fake_model.roles import ROLES, recognise
-from demo.fake_model.roles.dialogue_judge import ruled
 from demo.fake_model.serving import FakeModel
 from jobs.endpoints.probing import QUESTION
 from jobs.prompt import Prompt
-from judges.prompt_search import reflection
-from judges.protocols import PROTOCOLS, Asking
-from judges.protocols.quoting import quote
+from judges.protocols import Asking
+from tests.demo.asking import asked, rating, said
 from tests.judges.test_injection import CASES, NAMED, plain, sent
 
 FIVE = (1, 2, 3, 4, 5)
-
-
-def asked(prompt: Prompt, *, schema: bool = True, **more: Any) -> dict[str, Any]:
-    """The body of a request, as the client sends it."""
-    form = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": prompt.schema}}
-    wanted = {"response_format": form} if schema and prompt.schema else {}
-    return {"model": "fake-1", "messages": prompt.messages(), **wanted, **more}
-
-
-def rating(text: str, instruction: str = "Rate it.") -> Prompt:
-    """A prompt for the turn judge."""
-    return Prompt(instruction, f"<<<BEGIN RESPONSE>>>\n| Ana: {text}\n<<<END RESPONSE>>>\n\noverall - x")
-
-
-def said(model: FakeModel, body: dict[str, Any]) -> str:
-    """The text of the answer."""
-    response = model.respond("POST", "/v1/chat/completions", body)
-    assert response.status == 200, response.body
-    return str(json.loads(response.body)["choices"][0]["message"]["content"])
 
 
 def test_a_draw_is_the_one_that_the_specification_gives() -> None:
@@ -177,175 +154,6 @@ def test_an_amount_never_leaves_the_range_of_a_chance() -> None:
     assert (found.of("sensitivity", "x"), found.of("noise", "x")) == (1.0, 0.0)
 
 
-def improving(number: int = 0, trouble: str = "") -> Prompt:
-    """What a search asks the improving model about the judge of single replies, with a case of it."""
-    protocol = PROTOCOLS["cpdscore_simple"]
-    assert isinstance(protocol, Asking)
-    shown = (quote("CONTEXT", ["Ana: Hm?"]), quote("RESPONSE", [f"Ben: {number}. {{quality 2}}"]))
-    case = reflection.Disagreement("d", shown, ("overall: 5",), ("overall: 2",))
-    variant = protocol.variants[0]
-    return reflection.request(protocol.wording(variant), protocol.known_variables(variant), [case], trouble)
-
-
-@pytest.mark.parametrize("schema", [True, False], ids=["by schema", "by the text alone"])
-def test_the_improver_proposes_each_of_its_sentences_sooner_or_later(schema: bool) -> None:
-    protocol = PROTOCOLS["cpdscore_simple"]
-    assert isinstance(protocol, Asking)
-    variant = protocol.variants[0]
-    before, known = protocol.wording(variant), protocol.known_variables(variant)
-    model = FakeModel(ErrorModel(proposals=("Be kind.", "Mind the context.", "Be short.")))
-    found: Counter[str] = Counter()
-    for number in range(24):
-        body = asked(improving(number, "it was empty." if number % 2 else ""), schema=schema)
-        assert [role.key for role in recognise(request(body))] == ["improver"]
-        after = reflection.read(said(model, body), before, known).wording
-        assert after.user == before.user
-        assert after.system.endswith(f"\n\n{before.system}")
-        found[after.system.partition("\n\n")[0]] += 1
-    assert set(found) == {"Be kind.", "Mind the context.", "Be short."}
-
-
-def test_the_improver_reads_an_instruction_between_fences_and_repeats_no_sentence() -> None:
-    model = FakeModel(ErrorModel(proposals=("Be kind.",)))
-    text = "They followed this:\n```\n{}Rate it.\n```\nWrite a better one within ``` blocks."
-    for before in ("", "Be kind.\n\n"):
-        assert said(model, asked(Prompt("", text.format(before)))) == "```\nBe kind.\n\nRate it.\n```"
-
-
-def rubric(**properties: Any) -> Prompt:
-    schema = {"type": "object", "properties": properties, "required": list(properties)}
-    user = "<<<BEGIN RESPONSE>>>\n| Ana: well {clear 3} {stage speak} {polite}\n<<<END RESPONSE>>>"
-    return Prompt("Judge it.", user, schema)
-
-
-def test_a_rubric_s_questions_are_answered_from_the_text() -> None:
-    prompt = rubric(
-        clear={"type": "integer", "enum": [1, 2, 3]},
-        stage={"type": "string", "enum": ["attend", "speak"]},
-        polite={"type": "integer", "enum": [0, 1]},
-        rude={"type": "boolean"},
-        why={"type": "string"},
-        warmth={"type": "number", "minimum": 1, "maximum": 5},
-    )
-    assert [role.key for role in recognise(request(asked(prompt)))] == ["rubric_judge"]
-    assert json.loads(said(FakeModel(), asked(prompt))) == {
-        "clear": 3,
-        "stage": "speak",
-        "polite": 1,
-        "rude": False,
-        "why": "as it says",
-        "warmth": 3.0,
-    }
-
-
-LISTED = """The questions, each under its key:
-
-clear: Is it clear?
-Definition: One sees at once: what is meant.
-- 1: not at all
-- 2
-- 3 to 5: yes
-
-stage: Where does it stand?
-One of: attend, speak
-
-polite: Is it polite?
-- 0: no
-- 1: yes
-Asked only where clear is at least 4; else null.
-
-note: What else?
-Answer in words.
-Asked only where clear is at most 3; else null.
-
-length: How long did it take?
-Answer with a number, decimals allowed, at least 0.
-"""
-
-
-def test_a_rubric_s_questions_are_read_from_the_text_where_no_schema_is_sent() -> None:
-    shown = quote("RESPONSE", ["Ana: well {clear 3} {stage speak} {polite} {length 2.5}"])
-    form = ", ".join(f'"{name}": ...' for name in ("clear", "stage", "polite", "note", "length"))
-    prompt = Prompt("Judge it.", f"{LISTED}\n{shown}\n\n{{{form}}}")
-    assert [role.key for role in recognise(request(asked(prompt)))] == ["rubric_judge"]
-    assert json.loads(said(FakeModel(), asked(prompt))) == {
-        "clear": 3,
-        "stage": "speak",
-        "polite": None,
-        "note": "as it says",
-        "length": 2.5,
-    }
-    alone = Prompt("Judge it.", f"{LISTED.partition('stage:')[0]}\n{shown}\n\nAnswer with the number alone.")
-    assert said(FakeModel(), asked(alone)) == "3"
-
-
-def test_a_rubric_has_an_entry_for_every_turn() -> None:
-    shown = quote("TURNS", ["[1] Ana: so {rude} {clear 5}", "[not judged] Ben: hm", "[2] Ana: no {clear 1}"])
-    entry = '{"turn": 1, "clear": ..., "note": "..."}'
-    form = f'{{"rude_explanation": "...", "rude_turns": [...], "answers": [{entry}, ...]}}'
-    prompt = Prompt("Judge it.", f"{LISTED}\n{shown}\n\n{form}")
-    assert json.loads(said(FakeModel(), asked(prompt))) == {
-        "rude_explanation": "as it says",
-        "rude_turns": [1],
-        "answers": [{"turn": 1, "clear": 5, "note": None}, {"turn": 2, "clear": 1, "note": "as it says"}],
-    }
-
-
-def test_a_rubric_errs_as_told() -> None:
-    errors = RoleErrors(sensitivity={"*": 0.0}, noise={"stage": 1.0})
-    reply = json.loads(
-        said(
-            FakeModel(ErrorModel({"rubric_judge": errors})),
-            asked(rubric(stage={"enum": ["attend", "speak"]}, polite={"enum": [0, 1]})),
-        )
-    )
-    assert reply == {"stage": "attend", "polite": 0}
-
-
-@pytest.mark.parametrize(
-    ("turn", "interaction", "at_four", "long", "follows", "final"),
-    [
-        (3.4, 2.6, False, False, True, 3.0),
-        (4.5, 2.0, True, False, True, 4.5),
-        (4.0, 2.0, False, False, True, 4.0),
-        (4.0, 2.0, True, False, True, 3.0),
-        (4.5, 2.0, False, True, True, 3.25),
-        (4.5, 2.0, False, False, False, 3.25),
-        (3.4, 2.6, False, False, False, 3.4),
-    ],
-)
-def test_the_dialogue_judge_s_rule(
-    turn: float, interaction: float, at_four: bool, long: bool, follows: bool, final: float
-) -> None:
-    assert ruled(turn, interaction, at_four=at_four, long=long, follows=follows) == final
-
-
-def whole(scores: str, *responses: str, rule: str = "less than 4") -> Prompt:
-    lines = "Overall Dialogue Turn Score - x\nDialogue Interaction Score - x\nFinal Score - x"
-    blocks = quote("TURN SCORES", scores.split(";")), quote("RESPONSES", responses)
-    return Prompt(
-        "Score it.", "\n".join([*blocks, f"If the turn score is {rule}, both scores count.", lines])
-    )
-
-
-@pytest.mark.parametrize(
-    ("prompt", "reply"),
-    [
-        (whole("Turn 1 - 3.00;Turn 2 - 3.80", "[1] Yes: {interaction 2.6}", "[2] No."), (3.4, 2.6, 3.0)),
-        (whole("Turn 1 - 4.00", "[before 1] Ana: {interaction 5}", "[1] Hm. {interaction 2}"), (4, 2, 4)),
-        (whole("Turn 1 - 4.00", "[1] Hm. {interaction 2}", rule="4 or less"), (4, 2, 3)),
-        (
-            whole("Turn 1 - 4.50", f"[1] {'so ' * 12}{{interaction 2}}", f"      {'it is ' * 6}"),
-            (4.5, 2, 3.25),
-        ),
-    ],
-)
-def test_the_dialogue_judge_reads_turn_scores_and_responses(prompt: Prompt, reply: tuple[float, ...]) -> None:
-    assert [role.key for role in recognise(request(asked(prompt)))] == ["dialogue_judge"]
-    numbers = [float(line.rpartition(" - ")[2]) for line in said(FakeModel(), asked(prompt)).split("\n")]
-    assert tuple(numbers) == reply
-
-
 def test_token_probabilities_are_the_configured_chances() -> None:
     model = FakeModel(ErrorModel({"turn_judge": RoleErrors(noise={"*": 0.5})}))
     body = asked(rating("x {quality 4}"), logprobs=True, top_logprobs=3)
@@ -375,43 +183,6 @@ def test_embeddings_are_unit_vectors_of_64_numbers_and_near_for_like_texts() -> 
     assert vectors[0] == vectors[1]
     near, far = (sum(a * b for a, b in zip(vectors[0], v, strict=True)) for v in (vectors[4], vectors[2]))
     assert near > far
-
-
-def test_the_built_in_error_models_are_read_and_say_what_they_are() -> None:
-    for name in error_files.built_in():
-        assert isinstance(error_files.load(name), ErrorModel)
-        assert json.loads((error_files.FOLDER / f"{name}.json").read_text())["about"]
-    assert error_files.load("perfect") == ErrorModel()
-
-
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        ([], "the file: a JSON object is needed"),
-        ({"role": {}}, "role: no such key; there are about, roles, phrases, proposals, misbehaviours"),
-        ({"roles": {"writer": {}}}, "roles.writer: no such key"),
-        ({"roles": {"turn_judge": {"noise": 1.5}}}, "roles.turn_judge.noise: 1.5 is not between 0 and 1"),
-        ({"roles": {"*": {"noise": {"overall": "x"}}}}, "roles.*.noise.overall: 'x' is not a number"),
-        ({"roles": {"*": {"wording": True}}}, "roles.*.wording: 'True' is not a number"),
-        ({"roles": {"*": {"severity": math.nan}}}, "roles.*.severity: 'nan' is not a number"),
-        ({"phrases": [{"noise": 1}]}, "phrases[0].text: the sentence is needed"),
-        ({"phrases": [{"text": "a", "roles": ["x"]}]}, "phrases[0].roles: there is no 'x'; there are"),
-        ({"proposals": "a"}, "proposals: a list of texts is needed"),
-        ({"misbehaviours": {}}, "misbehaviours: a list is needed"),
-        ({"misbehaviours": [{"kind": "404"}]}, "misbehaviours[0].kind: '404' is none of 429, 500"),
-        ({"misbehaviours": [{"kind": "429"}]}, "misbehaviours[0]: either first (requests) or rate (0 to 1)"),
-        (
-            {"misbehaviours": [{"kind": "500", "rate": 1, "retry_after": 1}]},
-            "only 429 and batch_429 have one",
-        ),
-        ({"misbehaviours": [{"kind": "hang", "first": 0}]}, "misbehaviours[0].first: '0' is not a number of"),
-    ],
-)
-def test_a_wrong_error_model_is_refused_with_the_key(data: Any, problem: str) -> None:
-    with pytest.raises(ErrorFileProblem) as refusal:
-        error_files.parse(data)
-    assert problem in str(refusal.value)
-    assert "\n" not in str(refusal.value)
 
 
 def test_roles_have_keys_and_titles_of_their_own() -> None:

@@ -12,7 +12,7 @@ from demo.fake_model.reading import request
 from demo.fake_model.roles import recognise
 from demo.fake_model.serving import FakeModel
 from judges.protocols import Case
-from tests.demo.test_fake_model import asked, said
+from tests.demo.asking import asked, said
 from tests.judges.test_injection import hostile
 
 rubric = pytest.importorskip("judges.protocols.rubric", reason="there is no protocol that takes any scheme")

@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from demo.fake_model import error_files
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
-from tests.demo.test_fake_model import asked, rating
+from tests.demo.asking import asked, rating
 
 ROOT = Path(__file__).resolve().parents[2]
 BODY = asked(rating("It is so. {quality 4}"))

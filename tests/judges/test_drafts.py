@@ -79,11 +79,6 @@ def test_a_corpus_without_a_split_has_no_bench() -> None:
         benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=small_corpus())
 
 
-def test_a_judge_that_reads_other_raters_has_no_bench() -> None:
-    with pytest.raises(JudgeError, match="reads another rater's answers"):
-        benches.open_bench(by=None, name="b", protocol="cpdscore_dialogue", corpus=small_corpus())
-
-
 def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
@@ -114,7 +109,7 @@ def test_more_items_ask_only_for_what_is_new_and_the_same_text_is_the_same_draft
     actions.run(by=None, draft=other, targets=5)
     five = set(bench.targets.filter(position__lt=5).values_list("item", flat=True))
     assert set(Call.objects.filter(rater=other.rater).values_list("item", flat=True)) == five
-    assert trials.count(bench.split, PROTOCOL) == 2
+    assert trials.count(bench) == 2
 
 
 def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: FakeLLM) -> None:
@@ -137,7 +132,7 @@ def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: 
     finish()
     assert Label.objects.filter(rater=kept.kept_rater).count() == 8 * 6
     assert sum(fake.requests.values()) == 8
-    assert trials.count(bench.split, PROTOCOL) == 1
+    assert trials.count(bench) == 1
 
 
 def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> None:

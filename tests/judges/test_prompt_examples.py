@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from annotation.corpora import splits
 from annotation.labels import raters, recording
 from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item, Label, Rater
+from jobs.models import Job
 from judges.errors import JudgeError
-from judges.prompt_versions import actions, finding, nearest, picking, requests
+from judges.material.embedding_store import DatabaseStore
+from judges.metrics.kit.embedding import text_hash
+from judges.prompt_versions import actions, finding, nearest, nearest_job, picking, requests
 from judges.prompt_versions.picking import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.cocoeval_behaviours import KEYS
@@ -255,8 +260,6 @@ def test_behaviours_that_most_people_saw_become_the_reply_of_a_whole_continuatio
 
 
 def test_the_nearest_examples_are_found_for_each_item(monkeypatch: pytest.MonkeyPatch) -> None:
-    import numpy as np
-
     corpus = rated(3)
     monkeypatch.setattr(nearest, "_vector", lambda _, texts: np.array([float(texts[0][7] == "3"), 1.0]))
     wording = simple(corpus, "nearest", n=2, seed=1)
@@ -273,6 +276,39 @@ def test_the_nearest_examples_are_found_for_each_item(monkeypatch: pytest.Monkey
         assert own not in system
         assert "Example 2:" in system
         assert "Example 3:" not in system
+
+
+class Remembering:
+    """Embeds every text alike, and keeps what it was given as the embedder of a worker does."""
+
+    def prepare(self, wanted: Sequence[str]) -> None:
+        vectors = {text_hash(text): np.ones(2, np.float32).tobytes() for text in wanted}
+        DatabaseStore().save(nearest.model(), vectors)
+
+    def __call__(self, wanted: Sequence[str]) -> NDArray[np.float32]:
+        assert DatabaseStore().load(nearest.model(), [text_hash(text) for text in wanted])
+        return np.ones((len(wanted), 2), np.float32)
+
+
+def test_a_page_waits_for_a_job_that_embeds_what_the_nearest_are_found_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    corpus = rated(2)
+    base = finding.find("cpdscore_simple_without_reference@1")
+    actions.copy(by=None, version=base, name="near")
+    told = Pick(corpus, "nearest", n=1, whole=True)
+    actions.add_examples(by=None, version=finding.find("near@1"), told=told)
+    monkeypatch.setattr(nearest, "_embedder", lambda _: Remembering())
+    asked = requests.item_of(corpus, "d0/c/2", "turn")
+    rea = factories.user("rea", researcher=True)
+    [waits] = requests.requests(Judge(prompt="near@2"), asked, later=rea)
+    job = Job.objects.get()
+    assert (waits.body, waits.job, "being looked for" in waits.unasked) == (None, job.pk, True)
+    assert requests.requests(Judge(prompt="near@2"), asked, later=rea)[0].job == job.pk
+    assert nearest_job.run(job, lambda *_: None)["texts"] > 1
+    [shown] = requests.requests(Judge(prompt="near@2"), asked, later=rea)
+    assert shown.body is not None
+    assert "Example 1:" in shown.body["messages"][0]["content"]
 
 
 @pytest.mark.embedding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.setup import formatter, lock, packages, system
-from config.setup.common import SetupError
+from config.setup.common import ELSEWHERE, FORBIDDEN, VENV, SetupError, keep_bytecode
 from config.setup.progress import Progress
 from tests.platform.running import PROJECT
 
@@ -204,3 +205,23 @@ def test_the_formatters_lock_has_a_hash_for_everything_and_names_no_registry():
     packages = json.loads((PROJECT / "package-lock.json").read_text())["packages"]
     assert [name for name, entry in packages.items() if name and "integrity" not in entry] == []
     assert [name for name, entry in packages.items() if "resolved" in entry] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({}, {}),
+        ({FORBIDDEN: "1"}, {ELSEWHERE: str(VENV / "bytecode")}),
+        ({FORBIDDEN: "1", ELSEWHERE: "/somewhere"}, {FORBIDDEN: "1", ELSEWHERE: "/somewhere"}),
+        ({ELSEWHERE: "/somewhere"}, {ELSEWHERE: "/somewhere"}),
+    ],
+    ids=["as usual", "forbidden", "forbidden everywhere", "elsewhere"],
+)
+def test_bytecode_that_may_not_lie_beside_the_sources_is_kept_in_the_environment(monkeypatch, given, kept):
+    monkeypatch.setattr(os, "environ", dict(given))
+    monkeypatch.setattr(sys, "dont_write_bytecode", FORBIDDEN in given)
+    monkeypatch.setattr(sys, "pycache_prefix", given.get(ELSEWHERE))
+    keep_bytecode()
+    assert os.environ == kept
+    assert sys.pycache_prefix == kept.get(ELSEWHERE)
+    assert sys.dont_write_bytecode == (FORBIDDEN in kept)

@@ -115,6 +115,29 @@ def test_where_one_judge_is_far_better_hardly_anything_is_taken_away() -> None:
     assert found.overstates == pytest.approx(0, abs=0.02)
 
 
+def test_the_best_on_an_ordered_scale_has_the_same_value_as_in_the_table() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 60)
+    near = [np.clip(truth + rng.integers(-1, 2, truth.size), 0, 2).astype(np.float64) for _ in range(5)]
+    ratings = Ratings.from_matrix(
+        np.column_stack(near),
+        level="ordinal",
+        scale=(0, 1, 2),
+        clusters=np.arange(truth.size) // 2,
+        raters=["p0", "p1", "p2", "j0", "j1"],
+        kinds=["human"] * 3 + ["judge"] * 2,
+    )
+    every = contenders_of(ratings, None, {})
+    (reference,) = references_of(ratings, "spearman")
+    found = best_of(ratings, every, "spearman", reference, PLAN)
+    table = each_alone(ratings, every, statistics=["spearman"], plan=PLAN)
+    values = {one.name: result.value for one, _, result in table if result.value is not None}
+    assert found is not None
+    assert found.value.value == pytest.approx(values[found.best], abs=1e-12)
+    assert values[found.best] == max(values.values())
+    assert found.corrected.value is not None
+
+
 def test_few_clusters_say_why_there_is_no_correction() -> None:
     ratings = tags(2, clusters=5)
     (reference,) = references_of(ratings, "cohen_kappa")

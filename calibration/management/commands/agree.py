@@ -84,14 +84,15 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
     if reading.questions and asked.reference_question:
         reading = replace(reading, questions=[*reading.questions, asked.reference_question])
     file = read_ratings(options["ratings"], reading, _progress)
-    shown = by_level.tables(
-        file,
-        asked,
-        plan,
-        lambda part: file.ratings(part, **_how(file, part, options)),
-        _progress,
-        options["by"],
-    )
+    made, missed = _made_of_others(options), dict[str, str]()
+
+    def ratings_of(part: Part) -> Ratings:
+        ratings = file.ratings(part, **_how(file, part, options))
+        return panels.at_levels(ratings, part.question, made, missed)
+
+    shown = by_level.tables(file, asked, plan, ratings_of, _progress, options["by"])
+    if without := [why for why in missed.values() if why]:
+        raise ValueError(without[0].rstrip("."))
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
     return by_level.written(file, shown, form)
 

@@ -22,6 +22,7 @@ from jobs.errors import JobError
 from jobs.models import Run
 from judges.drafts import actions, benches, estimating, keeping
 from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
+from judges.management.need_options import needs_told
 from judges.models import Bench, Draft
 from judges.rating.driving import Drive
 from judges.rating.lookup import endpoint_named, selection_of
@@ -64,6 +65,8 @@ class Command(DatabaseCommand):
             corpus=place.corpus,
             campaign=place.campaign,
             seed=options["seed"],
+            scheme=options["scheme"],
+            variant=options["variant"],
         )
         self._say(as_json.bench(made))
 
@@ -76,7 +79,7 @@ class Command(DatabaseCommand):
             wording=wording_from(bench, begin, named.texts_of(options)),
             variant=start["variant"] if options["variant"] is None else options["variant"],
             endpoint=endpoint_named(options["endpoint"]),
-            options=options_of(options),
+            options=options_of(options | {"needs": needs_told(options)}),
             parent=parent_of(bench, begin),
         )
         targets = None if options["items"] == "all" else int(options["items"])

@@ -13,6 +13,7 @@ from calibration.reports.sections import (
     raters,
     scores,
     table_seven,
+    unanswered,
 )
 from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
@@ -22,6 +23,7 @@ SECTIONS: tuple[Section, ...] = (
     judges_compared.SECTION,
     against_key.SECTION,
     table_seven.SECTION,
+    unanswered.SECTION,
     coverage.SECTION,
     prevalence.SECTION,
     scores.SECTION,

@@ -17,6 +17,7 @@ from jobs.endpoints.parameter_options import add_parameters
 from jobs.endpoints.parameter_options import told as parameters_told
 from jobs.errors import JobError
 from judges.errors import JudgeError
+from judges.management.need_options import add_needs, needs_told
 from judges.models import Prompt, PromptVersion
 from judges.prompt_versions import actions, difference, files, finding, listing, requests
 from judges.prompt_versions.finding import Version
@@ -24,6 +25,8 @@ from judges.prompt_versions.picking import RULES, Pick
 from judges.prompt_versions.tree import MOST_BYTES
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.plans import Judge
+
+SCHEME = "whose questions a rubric asks, where its prompt is for no scheme: key or key@version"
 
 
 class Command(DatabaseCommand):
@@ -143,6 +146,7 @@ class Command(DatabaseCommand):
             options["judge"],
             options["seed"],
             options["whole_corpus"],
+            options["scheme"],
         )
         version = finding.find(options["version"])
         made = actions.add_examples(by=None, version=version, told=told, note=options["note"])
@@ -196,6 +200,8 @@ class Command(DatabaseCommand):
             shows=tuple(options["show"]),
             parameters=parameters_told(options),
             budget=options["budget"],
+            scheme=options["scheme"],
+            needs=needs_told(options),
         )
         corpus, covers = corpus_named(options["corpus"]), judge.asks().covers
         key = options["item"]
@@ -218,6 +224,7 @@ def _add_picking(parser: CommandParser) -> None:
     parser.add_argument("--rule", choices=list(RULES), required=True, help=rules)
     parser.add_argument("--n", type=int, default=4, help="examples in a call (4)")
     parser.add_argument("--item", action="append", default=[], metavar="KEY", help="by hand; may be repeated")
+    parser.add_argument("--scheme", default="", help=SCHEME)
     parser.add_argument("--judge", default="", help="most_disagreed: between this judge and the people")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -229,6 +236,8 @@ def _add_picking(parser: CommandParser) -> None:
 def _add_request(parser: CommandParser) -> None:
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--item", default="", metavar="KEY", help="its key; any item of dev without one")
+    parser.add_argument("--scheme", default="", help=SCHEME)
+    add_needs(parser)
     parser.add_argument("--endpoint", default="", help="whose model and prices")
     add_parameters(parser)
     parser.add_argument("--budget", type=int, help="most characters of a prompt")

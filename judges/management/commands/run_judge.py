@@ -12,8 +12,8 @@ from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters, told
 from jobs.errors import JobError
 from jobs.models import Run
-from judges.errors import JudgeError
 from judges.management.commands._running import RunCommand
+from judges.management.need_options import add_needs, needs_told
 from judges.protocols import PROTOCOLS
 from judges.rating import actions as rating
 from judges.rating.estimates import estimate
@@ -74,14 +74,7 @@ class Command(RunCommand):
         parser.add_argument(
             "--budget", type=int, help="most characters of a prompt; the longest texts lose their middle"
         )
-        parser.add_argument(
-            "--need",
-            action="append",
-            default=[],
-            metavar="ROLE=RATER",
-            help="the judge or metric, by name or fingerprint, whose answers the protocol reads; for a "
-            "protocol with needs, once for each",
-        )
+        add_needs(parser)
         add_parameters(parser)
         add_settings(parser)
         self.add_scope(parser)
@@ -123,7 +116,7 @@ class Command(RunCommand):
             told(options),
             tuple(options["show"]),
             options["budget"],
-            needs=_needs(options["need"]),
+            needs=needs_told(options),
             prompt=options["prompt"],
             scheme=options["scheme"],
         )
@@ -149,11 +142,3 @@ def add_settings(parser: CommandParser) -> None:
         default=None,
         help="ask even where an equal request of another run was answered",
     )
-
-
-def _needs(told: list[str]) -> dict[str, str]:
-    """Return the rater named for each role; raise JudgeError where the form is another."""
-    pairs = [text.partition("=") for text in told]
-    if bad := [role for role, sign, rater in pairs if not (role and sign and rater)]:
-        raise JudgeError(f"--need {bad[0]}: say ROLE=RATER.")
-    return {role: rater for role, _, rater in pairs}

@@ -1,0 +1,75 @@
+"""How far unanswered items could move what a report says of judges and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from calibration.reports.bound_words import WHAT, counted_row, heading, leading, left_out, sentence
+from calibration.reports.figures import QuestionFigures, crowd, figures
+from calibration.reports.sections.base import Asked, Line, Section, View
+from calibration.reports.sections.cells import count
+from calibration.reports.sections.choosing import chosen, headed
+from calibration.reports.snapshot import Snapshot
+from calibration.reports.tables import Row, Table
+from calibration.reports.unanswered import BoundsRow
+from calibration.statistics.unanswered.figures import MEAN, NAME, SHARE, WITH_MEAN
+
+KEY = "bounds"
+UNANSWERED = f"{NAME}n_unanswered"
+
+
+def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+    """Return a table a question: who left something unanswered, and between what its figures could lie.
+
+    What bounds are is said once, under the first.
+    """
+    questions = {question.data.ref: question for question in figures(result)}
+    who = crowd(questions.values())
+    shown, switches = chosen(headed(result, result.bounds), KEY, asked)
+    found: list[View] = []
+    for ref in dict.fromkeys(row.ref for _, row in shown):
+        rows = [row for _, row in shown if row.ref == ref]
+        title = next(title for title, row in shown if row.ref == ref)
+        what = (*_said(rows, questions.get(ref)), *(() if found else WHAT), *left_out(rows))
+        found.append(View(_table(title, rows, f"{who.own} mean"), what, switches))
+    return found
+
+
+def _table(title: str, rows: Sequence[BoundsRow], mean: str) -> Table:
+    names = _ordered({figure.name for row in rows for figure in row.figures}, rows)
+    lines = []
+    for row in rows:
+        cells = [count(UNANSWERED, row.n_unanswered), *(row.figure(name) for name in names)]
+        lines.append(Row(row.rater, row.kind, row.n_asked, _clusters(row), cells, first=True))
+    columns = [(UNANSWERED, "Unanswered"), *((name, heading(name, mean)) for name in names)]
+    return Table(f"Had every item been answered: {title}", columns, lines, first="Rater")
+
+
+def _clusters(row: BoundsRow) -> int:
+    return max(figure.n_clusters for figure in row.figures)
+
+
+def _ordered(names: set[str], rows: Sequence[BoundsRow]) -> list[str]:
+    """Return the figures of all rows in one order: alone, with people, with the people's mean."""
+    seen = list(dict.fromkeys(figure.name for row in rows for figure in row.figures))
+    return sorted(names, key=lambda name: (name not in (SHARE, MEAN), WITH_MEAN in name, seen.index(name)))
+
+
+def _said(rows: Sequence[BoundsRow], question: QuestionFigures | None) -> Iterator[str]:
+    for row in rows:
+        figure = leading(row, question)
+        more = f". Had they all been answered, {sentence(figure, row.title)}" if figure else ""
+        yield f"{counted_row(row)}{more}."
+
+
+def lines(result: Snapshot) -> Iterator[Line]:
+    """Yield the bounds, named `bounds_...`, and how many items were left unanswered."""
+    for row in result.bounds:
+        unanswered = replace(count(UNANSWERED, row.n_unanswered), raters=(row.rater,), n_items=row.n_asked)
+        yield row.ref, row.title, UNANSWERED, unanswered
+        for entry in row.figures:
+            yield row.ref, row.title, entry.name, entry
+
+
+SECTION = Section(KEY, views, lines)

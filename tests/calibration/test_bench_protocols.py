@@ -1,0 +1,260 @@
+"""Benches of protocols that take any scheme, and of protocols in steps that read other raters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.corpora import splits
+from annotation.labels.recording import Answer, record
+from annotation.models import Corpus, Item, Label, Occasion, Rater
+from annotation.scheme_versions import store
+from calibration.workbench.agreement import agreement
+from calibration.workbench.sheets import Judged, sheets
+from calibration.workbench.versions import side_by_side
+from judges.drafts import actions, benches, keeping, trials
+from judges.drafts.beginning import begun_from, text_of, versions_for
+from judges.errors import JudgeError
+from judges.models import Bench, Draft, DraftAnswer
+from judges.prompt_versions import actions as prompts
+from judges.prompt_versions import finding
+from tests import factories
+from tests.fake_llm import FakeLLM
+from tests.judges.helpers import endpoint_of, finish, small_corpus
+from tests.judges.test_rubric_runs import CLARITY
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeLLM]:
+    with FakeLLM() as server:
+        server.model.noise = 0.5
+        yield server
+
+
+@pytest.fixture
+def rea(client: Client) -> Client:
+    client.force_login(factories.user("rea", researcher=True))
+    return client
+
+
+def clear_corpus(dialogues: int = 12) -> Corpus:
+    """Dialogues whose turns ann and ben rated on a scheme of the researcher's own."""
+    corpus = small_corpus(dialogues)
+    splits.draw(corpus=corpus, by=None)
+    questions = {row.key: row for row in store.store(definition=CLARITY).questions.all()}
+    turns = Item.objects.filter(corpus=corpus, kind="turn", continuation__key="c").select_related("turn")
+    for name, lower in (("ann", 0), ("ben", 1)):
+        rater = Rater.objects.create(corpus=corpus, kind="human", name=name)
+        given = [
+            Answer(item, questions["quality"], float(4 - item.turn.position % 2 - lower * (number % 3 == 0)))
+            for number, item in enumerate(turns.order_by("pk"))
+            if item.turn is not None
+        ]
+        tones = [Answer(item, questions["tone"], "friendly") for item in turns]
+        record(rater=rater, answers=[*given, *tones], occasion=Occasion.IMPORTED)
+    return corpus
+
+
+def rubric_bench(corpus: Corpus, variant: str = "json", name: str = "clear") -> Bench:
+    return benches.open_bench(
+        by=None, name=name, protocol="rubric", corpus=corpus, scheme=CLARITY.key, variant=variant
+    )
+
+
+def tried(bench: Bench, fake: FakeLLM, targets: int | None = 20, **how: Any) -> Draft:
+    begin = text_of(bench, "")
+    endpoint = how.pop("endpoint", None) or endpoint_of(fake, name=f"fake {Draft.objects.count()}")
+    fields = {"wording": begin.wording, "variant": begin.variant} | how
+    draft = actions.write(by=None, bench=bench, endpoint=endpoint, **fields)
+    actions.run(by=None, draft=draft, targets=targets)
+    finish()
+    draft.refresh_from_db()
+    return draft
+
+
+def test_a_researchers_own_scheme_is_calibrated_page_by_page(rea: Client, fake: FakeLLM) -> None:
+    corpus, endpoint = clear_corpus(), endpoint_of(fake)
+    opening = {"act": "open", "name": "clear", "protocol": "rubric", "scheme": f"{CLARITY.key}@1", "seed": 0}
+    page = rea.post(f"/workbench/new/?corpus={corpus.pk}", opening | {"variant": "json"}, follow=True)
+    assert f"over Clarity ({CLARITY.key}@1)" in page.content.decode()
+    bench = Bench.objects.get()
+    address = f"/workbench/{bench.pk}/"
+    begin = begun_from(bench, "")
+    form = begin | {
+        "user": f"{begin['user']}\r\nBe kind.",
+        "endpoint": endpoint.pk,
+        "samples": 1,
+        "top_p": 0.5,
+    }
+    shown = rea.post(address, form | {"show": "request"}).content.decode()
+    assert "How clear?" in shown
+    assert "Tokens to read, about" in shown
+    assert not fake.requests
+    rea.post(address, form | {"items": "20", "confirmed": "yes"})
+    finish()
+    told = rea.get(address).content.decode()
+    assert "20 of 20" in told
+    assert ">20<" in told.split("Agreement so far")[1]
+    assert {body["top_p"] for body in fake.bodies} == {0.5}
+    assert "differs" in told
+    draft = Draft.objects.get()
+    assert f"draft-{draft.number}" in rea.get(f"{address}disagreements/").content.decode()
+    rea.post(f"{address}drafts/{draft.number}/keep/", {"name": "my clarity"})
+    kept = finding.find("my clarity@1")
+    assert (kept.scheme_version, Label.objects.filter(rater__kind="judge").count()) == (
+        bench.scheme_version,
+        40,
+    )
+
+
+def test_a_program_and_a_command_calibrate_a_rubric(rea: Client, fake: FakeLLM) -> None:
+    corpus = clear_corpus()
+    endpoint_of(fake)
+    body = {
+        "name": "clear",
+        "protocol": "rubric",
+        "corpus": corpus.name,
+        "scheme": CLARITY.key,
+        "variant": "line",
+    }
+    sent: dict[str, Any] = {"content_type": "application/json"}
+    made = rea.post("/api/v1/workbench/", json.dumps(body), **sent).json()
+    assert (made["scheme"], made["variant"]) == (f"{CLARITY.key}@1", "line")
+    out = StringIO()
+    words = ("workbench", "try", "clear", "--endpoint", "fake", "--seed", "7", "--quiet")
+    call_command(*words, stdout=out, stderr=StringIO())
+    draft = json.loads(out.getvalue())
+    assert (draft["variant"], draft["tried"]["done"]) == ("line", 5 * 2)
+    assert {body["seed"] for body in fake.bodies} == {7}
+    kappa = next(row for row in draft["agreement"] if row["question"].endswith("/quality"))
+    assert (kappa["statistic"], kappa["n_items"]) == ("cohen_kappa_quadratic", 5)
+    at = f"/api/v1/workbench/{made['id']}/drafts/"
+    bad = rea.post(at, json.dumps({"endpoint": "fake", "variant": "expected"}), **sent)
+    assert (bad.status_code, "asks as json or line" in bad.json()["detail"]) == (400, True)
+
+
+def test_variants_share_a_bench_where_they_answer_the_same_about_the_same(fake: FakeLLM) -> None:
+    corpus = clear_corpus(4)
+    alike = rubric_bench(corpus)
+    assert benches.variants(alike) == ["json", "line"]
+    expected = rubric_bench(corpus, "expected", "expected")
+    assert benches.variants(expected) == ["expected"]
+    with pytest.raises(JudgeError, match="asks as expected"):
+        tried(expected, fake, variant="line")
+
+
+def test_expected_scores_stand_beside_peoples_answers_of_the_scheme(fake: FakeLLM) -> None:
+    bench = rubric_bench(clear_corpus(), "expected")
+    draft = tried(bench, fake, 10)
+    judged = Judged(draft.name, draft.asker, draft)
+    (sheet,) = sheets(bench, [judged])
+    assert sheet.question.level == "interval"
+    found = {row.result.name: row.result.n_items for row in agreement([sheet], judged)}
+    assert found == {"spearman": 10, "pearson": 10}
+
+
+def test_rubrics_over_different_schemes_are_counted_apart(fake: FakeLLM) -> None:
+    corpus = clear_corpus(4)
+    mine = rubric_bench(corpus)
+    other = benches.open_bench(
+        by=None, name="fed", protocol="rubric", corpus=corpus, scheme="fed_turn", variant="json"
+    )
+    tried(mine, fake, 1)
+    tried(mine, fake, 1, wording=_worded(mine))
+    tried(other, fake, 1)
+    assert (trials.count(mine), trials.count(other)) == (2, 1)
+    assert side_by_side(mine).tried == 2
+
+
+def _worded(bench: Bench) -> Any:
+    wording = text_of(bench, "").wording
+    return type(wording)(wording.system, f"{wording.user}\n\nBe kind.", wording.form)
+
+
+def test_a_prompt_for_another_scheme_is_not_begun_from(fake: FakeLLM) -> None:
+    bench = rubric_bench(clear_corpus(2))
+    own = text_of(bench, "")
+    prompts.copy(by=None, version=own, name="any scheme")
+    fed = store.find("fed_turn")
+    prompts.create(
+        by=None, name="for fed", protocol="rubric", variant="json", wording=own.wording, scheme_version=fed
+    )
+    assert [one.ref for one in versions_for(bench)] == ["rubric@1", "rubric_line@1", "any scheme@1"]
+    with pytest.raises(JudgeError, match="for another scheme"):
+        text_of(bench, "for fed@1")
+
+
+def steps(dialogues: int = 4) -> tuple[Bench, Bench]:
+    """Return the benches of two steps over one corpus: turns, and dialogues on top of them."""
+    corpus = small_corpus(dialogues)
+    splits.draw(corpus=corpus, by=None)
+    return (
+        benches.open_bench(by=None, name="turns", protocol="cpdscore_detail", corpus=corpus),
+        benches.open_bench(by=None, name="whole", protocol="cpdscore_dialogue", corpus=corpus),
+    )
+
+
+def on_top(first: Draft, whole: Bench, fake: FakeLLM, **how: Any) -> Draft:
+    return tried(whole, fake, None, options={"needs": {"turn_scores": first.rater.fingerprint}}, **how)
+
+
+def test_the_second_step_reads_a_draft_of_the_first_and_waits_where_that_has_no_answer(fake: FakeLLM) -> None:
+    turns, whole = steps()
+    first = tried(turns, fake, 1)
+    endpoint = endpoint_of(fake, name="second")
+    second = on_top(first, whole, fake, endpoint=endpoint)
+    assert len(fake.requests) == 1
+    assert set(DraftAnswer.objects.filter(draft=second).values_list("number", flat=True)) == {None}
+    actions.run(by=None, draft=first, targets=None)
+    finish()
+    again = on_top(first, whole, fake, endpoint=endpoint)
+    assert again == second
+    answers = DraftAnswer.objects.filter(draft=second)
+    assert (answers.count(), answers.filter(number=None).count()) == (2 * 3, 0)
+    assert not Label.objects.exists()
+
+
+def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) -> None:
+    turns, whole = steps()
+    first = tried(turns, fake, None)
+    second = on_top(first, whole, fake)
+    with pytest.raises(JudgeError, match="keep that one first"):
+        keeping.keep(by=None, draft=second)
+    asked = fake.requests.total()
+    keeping.keep(by=None, draft=first)
+    kept = keeping.keep(by=None, draft=Draft.objects.get(pk=second.pk))
+    first.refresh_from_db()
+    assert first.kept_rater is not None
+    assert kept.asker.spec["needs"]["turn_scores"]["rater"] == first.kept_rater.fingerprint
+    assert Label.objects.filter(rater=kept.asker).count() == 2 * 3
+    side_by_side(whole)
+    assert (trials.count(whole), fake.requests.total()) == (1, asked)
+
+
+def test_the_page_of_a_judge_in_steps_offers_drafts_of_the_first(rea: Client, fake: FakeLLM) -> None:
+    turns, whole = steps()
+    first = tried(turns, fake, None)
+    address = f"/workbench/{whole.pk}/"
+    page = rea.get(address).content.decode()
+    assert "Step 1: what it reads" in page
+    assert f"draft {first.number} of turns" in page
+    begin = begun_from(whole, "")
+    form = begin | {"endpoint": first.endpoint_id, "samples": 1, "items": "5", "confirmed": "yes"}
+    lacking = rea.post(address, form)
+    assert (lacking.status_code, b"say whose" in lacking.content) == (422, True)
+    rea.post(address, form | {"need_turn_scores": first.rater.fingerprint})
+    finish()
+    assert DraftAnswer.objects.filter(draft__bench=whole, missing="").count() == 2 * 3
+    out = StringIO()
+    need = f"turn_scores=turns/draft-{first.number}"
+    words = ("workbench", "try", "whole", "--endpoint", first.endpoint.name, "--need", need, "--quiet")
+    call_command(*words, stdout=out, stderr=StringIO())
+    assert json.loads(out.getvalue())["number"] == 1
