@@ -12,6 +12,7 @@ from annotation.text.views import DEFAULT
 from jobs.endpoints.actions import key_variables
 from jobs.endpoints.forms import FORMS
 from jobs.models import Endpoint
+from jobs.models.endpoint import MOST_IN_A_BATCH
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
@@ -258,6 +259,12 @@ class EndpointForm(forms.ModelForm):
         label="Tokens a minute",
         help_text="Read and written, shared by all workers; empty: no limit.",
     )
+    batch_most = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Most requests of a batch",
+        help_text=f"Of its file; providers say how many they take. Empty: {MOST_IN_A_BATCH:,}.",
+    )
     reply_form = forms.ChoiceField(
         required=False,
         label="Structured output",
@@ -274,6 +281,10 @@ class EndpointForm(forms.ModelForm):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "none: the server needs no key"), *((name, name) for name in names)]
         field.help_text = self.Meta.help_texts["key_env"]
+
+    def clean_batch_most(self) -> int:
+        """Return the usual number where none is given."""
+        return self.cleaned_data["batch_most"] or MOST_IN_A_BATCH
 
     class Meta:
         model = Endpoint
@@ -303,7 +314,6 @@ class EndpointForm(forms.ModelForm):
             "concurrency": "Requests at once",
             "timeout_s": "Seconds to wait for a reply",
             "batch_share": "Share of the price in a batch",
-            "batch_most": "Most requests of a batch",
             "allow_private": "At this machine or in its private network",
         }
         help_texts = {
@@ -316,5 +326,4 @@ class EndpointForm(forms.ModelForm):
             "concurrency": "Shared by all workers.",
             "batch_share": "0 to 1: what a call in a batch costs of the prices above, such as 0.5. Empty: "
             "the endpoint takes no batches.",
-            "batch_most": "Of its file; providers say how many they take.",
         }

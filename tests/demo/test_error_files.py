@@ -36,7 +36,10 @@ def test_the_built_in_error_models_are_read_and_say_what_they_are() -> None:
         ({"misbehaviours": {}}, "misbehaviours: a list is needed"),
         ({"misbehaviours": [{"kind": "404"}]}, "misbehaviours[0].kind: '404' is none of 429, 500"),
         ({"misbehaviours": [{"kind": "429"}]}, "misbehaviours[0]: either first (requests) or rate (0 to 1)"),
-        ({"misbehaviours": [{"kind": "500", "rate": 1, "retry_after": 1}]}, "only 429 has one"),
+        (
+            {"misbehaviours": [{"kind": "500", "rate": 1, "retry_after": 1}]},
+            "only 429 and batch_429 have one",
+        ),
         ({"misbehaviours": [{"kind": "hang", "first": 0}]}, "misbehaviours[0].first: '0' is not a number of"),
     ],
 )

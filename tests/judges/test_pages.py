@@ -189,7 +189,7 @@ def test_an_administrator_adds_an_endpoint_and_the_key_is_never_shown(
         "active": "on",
     }
     page = administrator.post(reverse("endpoints"), fields, follow=True).content.decode()
-    assert "<td>SOME_API_KEY</td>" in page
+    assert "key in SOME_API_KEY" in page
     assert "sk-very-secret" not in page
 
 
