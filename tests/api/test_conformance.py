@@ -51,6 +51,7 @@ BY_NAME = {
     "POST /api/v1/campaigns/": "corpus, systems and annotators are named",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/corpora/": "the file is read, and corpora are named",
+    "PATCH /api/v1/corpora/{name}/systems/": "systems are named",
     "POST /api/v1/corpora/{name}/splits/": "a split that is used is fixed",
     "DELETE /api/v1/corpora/{name}/": "the confirmation is the corpus's name",
     "POST /api/v1/endpoints/": "a name is taken, an address refused",
