@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 
 from benchmarks._slow_llm import _wait
 
-MOST = 50
+MOST = 20
 """Requests of a batch: a run has many."""
 
 
