@@ -13,6 +13,7 @@ from annotation.models import Item, Turn
 from annotation.models.turn_numbers import numbers_of
 from calibration.errors import WorkbenchRefused
 from calibration.reports.figures import worded
+from calibration.reports.wording import signed
 from calibration.statistics import Plan, Result
 from calibration.statistics.analysis import analyse, mean_of
 from calibration.statistics.core.types import Floats
@@ -123,14 +124,14 @@ def sentence(key: str, figure: Figure) -> str:
         "consistency": f"asked again, it gives the same answer to {value:.0%} of pairs of calls",
         "rewordings": f"in other words{about}, it gives the same answer to {value:.0%} of the items",
         "examples": f"with the examples in another order{about}, {value:.0%} of the answers are the same",
-        "length": f"given people's mean, its score {_goes(value)} length: {value:+.2f}",
+        "length": f"given people's mean, its score {_goes(value)} length: {signed(value)}",
         "family": f"it puts its own family {abs(value):.2f} {'higher' if value > 0 else 'lower'} than others",
         "turns": f"beside people it goes {'up' if value > 0 else 'down'} by {abs(value):.2f} in ten turns",
     }[key]
     if result.low is None or result.high is None:
         return f"{figure.question}: {says} ({result.reason or 'no interval'})."
     percent = key in ("consistency", "rewordings", "examples")
-    low, high = (f"{end:.0%}" if percent else f"{end:+.2f}" for end in (result.low, result.high))
+    low, high = (f"{end:.0%}" if percent else signed(end) for end in (result.low, result.high))
     doubt = "" if percent or not result.low <= 0 <= result.high else " It may be none: the interval holds 0."
     return f"{figure.question}: {says} (95% interval {low} to {high}).{doubt}"
 
@@ -188,10 +189,12 @@ def _refuse(draft: Draft, key: str) -> None:
     if draft.discarded_at is not None:
         raise WorkbenchRefused(f"Draft {draft.number} was thrown away.")
     if key != "consistency" and not variants(draft, key):
-        what = (
-            "it has fewer than two worked examples" if key == "examples" else "the rules find nothing in it"
-        )
-        raise WorkbenchRefused(f"There is nothing to change in the text of draft {draft.number}: {what}.")
+        raise WorkbenchRefused(_nothing_to_change(draft, key))
+
+
+def _nothing_to_change(draft: Draft, key: str) -> str:
+    what = "it has fewer than two worked examples" if key == "examples" else "the rules find nothing in it"
+    return f"There is nothing to change in the text of draft {draft.number}: {what}."
 
 
 def _asking() -> list[str]:
@@ -273,6 +276,8 @@ def _against_variants(check: Check, draft: Draft, judged: Judged, plan: Plan) ->
         .filter(check_key__startswith=f"{check.key}:", targets__gt=0, discarded_at=None)
         .order_by("number")
     )
+    if not made and not variants(draft, check.key):
+        return Finding(replace(check, asks=""), reason=_nothing_to_change(draft, check.key))
     if not made:
         return Finding(check, reason="Its changed texts were not tried yet.")
     figures = [

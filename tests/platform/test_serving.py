@@ -20,8 +20,9 @@ KEY_NAME, KEY = "JUDGES_API_KEY", "key-of-the-provider"
 KEYS = {"CONCORD_KEY_VARIABLES": KEY_NAME, KEY_NAME: KEY}
 ASK_FOR_A_TEST = """
 INSERT INTO jobs_endpoint (name, base_url, model, key_env, currency, concurrency, timeout_s, active,
-                           allow_private, from_environment, test_asked, test_error, reply_form)
-VALUES ('fake', '{url}', 'fake-1', '{key}', 'USD', 1, 30, true, true, false, now(), '', '')
+                           allow_private, from_environment, test_asked, test_error, reply_form,
+                           family, batch_most)
+VALUES ('fake', '{url}', 'fake-1', '{key}', 'USD', 1, 30, true, true, false, now(), '', '', '', 50000)
 """
 AS_USUAL = {"CONCORD_WEB_PROCESSES": ""}
 
