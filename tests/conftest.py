@@ -53,6 +53,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # Accounts are made by the hundred, and none of them needs a hash that resists guessing.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     TransactionTestCase._fixture_teardown = lambda self: emptying.empty()
+    # Files of jobs are named by their rows, and each of several test processes has a database of its own.
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        settings.HOME = Path(settings.HOME) / f"files-{worker}"
+        settings.HOME.mkdir(exist_ok=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
