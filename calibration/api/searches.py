@@ -29,8 +29,8 @@ def _number(name: str, default: int) -> serializers.IntegerField:
     return serializers.IntegerField(required=False, default=default, min_value=least, max_value=most)
 
 
-class ImproverSerializer(serializers.Serializer[Any]):
-    """The sampling parameters of the model that proposes."""
+class SearchParametersSerializer(serializers.Serializer[Any]):
+    """The sampling parameters of the judge, or of the model that proposes."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return one field for each."""
@@ -56,7 +56,8 @@ class NewSearchSerializer(serializers.Serializer[Any]):
     needs = serializers.DictField(
         child=serializers.CharField(), required=False, default=dict, help_text="per role whom the judge reads"
     )
-    improver_parameters = ImproverSerializer(required=False, default=dict)
+    parameters = SearchParametersSerializer(required=False, default=dict)
+    improver_parameters = SearchParametersSerializer(required=False, default=dict)
 
 
 class SearchActSerializer(serializers.Serializer[Any]):
@@ -93,7 +94,7 @@ def bench_searches(request: Request, pk: int) -> Response:
             version=finding.find(data.pop("begin")),
             endpoint=endpoint_named(data.pop("endpoint")),
             improver=endpoint_named(data.pop("improver")),
-            options={"needs": data.pop("needs")},
+            options={name: data.pop(name) for name in ("needs", "parameters")},
             **data,
         )
     except (CalibrationError, JobError) as error:

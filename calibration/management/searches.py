@@ -42,6 +42,7 @@ def add_options(parts: Any) -> None:
     part.add_argument("--most-cost", default="", help="in the endpoints' currency")
     part.add_argument("--seed", type=int, default=0)
     part.add_argument("--wait", action="store_true", help="leave the work to the running workers")
+    add_parameters(part, of="judge")
     add_parameters(part, of="improver")
     add_needs(part)
     listing = parts.add_parser("proposals", help="a search with its texts, as JSON; cancel, resume or adopt")
@@ -62,7 +63,7 @@ def propose(options: dict[str, Any]) -> dict[str, Any]:
         improver=endpoint_named(options["improver"]),
         most_cost=_money(options["most_cost"]),
         seed=options["seed"],
-        options={"needs": needs_told(options)},
+        options={"needs": needs_told(options), "parameters": told(options, of="judge")},
         improver_parameters=told(options, of="improver"),
         **{name: options[name] for name in DEFAULTS},
     )

@@ -65,5 +65,9 @@ class SearchForm(forms.Form):
         return data | {"version": finding.find(data.pop("begin")), "options": options}
 
 
+class JudgeParametersForm(WithParameters):
+    """The sampling parameters of the judge whose text is searched for."""
+
+
 class ImproverForm(WithParameters):
     """The sampling parameters of the model that proposes."""

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from calibration import access
 from calibration.errors import CalibrationError
-from calibration.pages.search_form import ImproverForm, SearchForm
+from calibration.pages.search_form import ImproverForm, JudgeParametersForm, SearchForm
 from calibration.pages.workbench import ROOM
 from calibration.searches import actions, reading
 from config.permissions import researcher_only
@@ -27,18 +27,22 @@ def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
     bench = access.bench(pk)
     sync_endpoints(request)
     form = SearchForm(request.POST or None, bench=bench)
+    judge = JudgeParametersForm(request.POST or None, prefix="judge")
     improver = ImproverForm(request.POST or None, prefix="improver")
-    if request.method == "POST" and form.is_valid() and improver.is_valid():
+    if request.method == "POST" and all([form.is_valid(), judge.is_valid(), improver.is_valid()]):
+        chosen = form.chosen()
+        chosen["options"]["parameters"] = given_parameters(judge)
         sent = given_parameters(improver)
         try:
-            made = actions.start(by=user_of(request), bench=bench, improver_parameters=sent, **form.chosen())
+            made = actions.start(by=user_of(request), bench=bench, improver_parameters=sent, **chosen)
         except (CalibrationError, JobError) as error:
             form.add_error(None, str(error))
         else:
             return redirect("bench-search", pk, made.pk)
     found = bench.searches.select_related("prompt")
-    context = {"bench": bench, "form": form, "improver": improver, "searches": found, **ROOM}
-    wrong = form.errors or improver.errors
+    forms = {"form": form, "judge": judge, "improver": improver}
+    context = {"bench": bench, "searches": found, **forms, **ROOM}
+    wrong = any(one.errors for one in forms.values())
     return render(request, "workbench/searches.html", context, status=422 if wrong else 200)
 
 

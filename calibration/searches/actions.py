@@ -51,8 +51,8 @@ def start(
 ) -> Search:
     """Start a search from a version, on all of a bench's dev; its proposals go into that version's prompt.
 
-    `options` are those of the judge, as `judges.drafts.actions.write` takes them; `improver_parameters` are
-    the sampling parameters of the model that proposes.
+    `options` are those of the judge, as `judges.drafts.actions.write` takes them (its `parameters` among
+    them); `improver_parameters` are the sampling parameters of the model that proposes.
 
     From a text that comes with Concord they go into a new prompt `name`, a copy of it. Raises
     WorkbenchRefused or JudgeError for what does not fit together, and where dev has too few answers.
@@ -69,7 +69,9 @@ def start(
             f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
         )
     _refuse_unfit(bench, version)
-    needs.bind(benches.protocol_of(bench), (options or {}).get("needs", {}), drafts=True)
+    options = dict(options or {})
+    needs.bind(benches.protocol_of(bench), options.get("needs", {}), drafts=True)
+    options["parameters"] = parameters.checked(options.get("parameters", {}))
     benches.grow(bench, None)
     taken = material.take_down(bench, seed)
     prompt = _prompt(by, bench, version, name)
@@ -82,7 +84,7 @@ def start(
         endpoint=endpoint,
         improver=improver,
         rater=_rater(improver, bench, improver_parameters or {}),
-        options=dict(options or {}),
+        options=options,
         most_cost=most_cost,
         seed=seed,
         material=taken,

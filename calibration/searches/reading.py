@@ -71,6 +71,7 @@ def as_json(search: Search) -> dict[str, Any]:
         "prompt": search.prompt.name,
         "endpoint": search.endpoint.name,
         "improver": search.improver.name,
+        "parameters": search.options.get("parameters", {}),
         "improver_parameters": search.rater.spec.get("parameters", {}),
         "needs": search.options.get("needs", {}),
         "state": search.state,

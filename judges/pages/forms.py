@@ -177,7 +177,9 @@ class JudgeForm(WithParameters, SelectionForm):
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that a protocol of the table needs."""
         for protocol in PROTOCOLS.values():
-            self.fields.update(need_fields(protocol))
+            for name, field in need_fields(protocol).items():
+                field.help_text = f"For {protocol.title.partition(':')[0]} alone. {field.help_text}"
+                self.fields[name] = field
 
     def needs(self) -> list[forms.BoundField]:
         """Return the fields of the needs."""

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Label
+from annotation.models.splits import JudgeOpening
 from calibration.models import ForAdjudication
 from judges.models import DraftAnswer
 from tests import factories
@@ -70,6 +71,50 @@ def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: Fak
     page.get_by_role("link", name="Side by side").click()
     expect(page.get_by_role("row", name="kinder@1").first).to_be_visible()
     expect(page.get_by_role("heading", name="Overall").first).to_be_visible()
+
+
+def test_a_version_is_made_tried_kept_compared_and_opened_on_test_by_keyboard_alone(
+    page_of, rea, fake: FakeLLM
+) -> None:
+    bench = rated_bench(8)
+    endpoint_of(fake)
+    page = page_of(rea, color_scheme="dark")
+    keys = page.keyboard
+    page.goto(f"/workbench/{bench.pk}/")
+    page.get_by_role("button", name="Take its text").press("Enter")
+    page.get_by_label("User part").focus()
+    keys.press("Control+End")
+    keys.type("\n\nBe kind.")
+    page.get_by_role("combobox", name="Endpoint").focus()
+    keys.type("fake")
+    page.get_by_role("button", name="Try on five").press("Enter")
+    page.get_by_role("button", name="Send and try").press("Enter")
+    expect(page.get_by_text("0 of 5")).to_be_visible()
+    aside(finish).join()
+    expect(page.get_by_text("5 of 5")).to_be_visible()
+    page.get_by_text("Keep as a version").press("Enter")
+    page.get_by_label("Name of the prompt").focus()
+    keys.type("kinder")
+    keys.press("Enter")
+    expect(page.get_by_text("Kept as kinder@1")).to_be_visible()
+    page.get_by_role("link", name="Side by side").press("Enter")
+    expect(page.get_by_role("row", name="kinder@1").first).to_be_visible()
+    page.goto(f"/runs/new/?corpus={bench.corpus_id}")
+    page.get_by_role("combobox", name="Judge").focus()
+    keys.type("kinder@1")
+    page.get_by_role("combobox", name="Endpoint").focus()
+    keys.type("fake")
+    page.get_by_role("button", name="Go on").press("Enter")
+    expect(page.get_by_text("opened once per judge").first).to_be_visible()
+    assert not JudgeOpening.objects.exists()
+    page.get_by_label("Open test for").focus()
+    keys.type("the table of the paper")
+    page.get_by_role("button", name="Go on").press("Enter")
+    page.get_by_role("button", name="Send and start").press("Enter")
+    aside(finish).join()
+    expect(page.get_by_text("48 of 48")).to_be_visible()
+    opened = JudgeOpening.objects.get()
+    assert (opened.reason, opened.by) == ("the table of the paper", rea)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

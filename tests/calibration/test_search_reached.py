@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from calibration.models import Search
 from calibration.searches import actions
+from judges.models import Draft
 from tests.calibration.test_searches import searched, work
 from tests.fake_llm import FakeLLM
 
@@ -77,18 +78,25 @@ def test_the_form_says_what_is_wrong_and_starts_a_search(fake: FakeLLM, research
     assert refused.status_code == 422
     assert "name the prompt that the proposals go to" in refused.content.decode()
     assert researcher.post(address, fields | {"rounds": 0}).status_code == 422
-    started = researcher.post(address, fields | {"name": "another"})
+    named = fields | {"name": "another"}
+    assert researcher.post(address, named | {"judge-temperature": "9"}).status_code == 422
+    started = researcher.post(address, named | {"judge-temperature": "0.5", "improver-top_p": "0.9"})
     assert started.status_code == 302
-    assert Search.objects.count() == 2
+    made = Search.objects.exclude(pk=search.pk).get()
+    assert made.options["parameters"] == {"temperature": 0.5}
+    assert made.rater.spec["parameters"] == {"top_p": 0.9}
 
 
 def test_the_command_brings_a_search_to_its_end(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:
     search = searched(fake, clusters=14)
     actions.cancel(by=None, search=search)
     options = ["bench", "--from", "mine", "--endpoint", "fake", "--improver", "improver", "--rounds", "1"]
-    call_command("workbench", "propose", *options)
+    call_command("workbench", "propose", *options, "--judge-temperature", "0.25")
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (found["state"], found["from"], len(found["texts"])) == ("done", "mine@1", 2)
+    assert found["parameters"] == {"temperature": 0.25}
+    judges = Draft.objects.filter(rater__spec__parameters__temperature=0.25)
+    assert judges.exists(), "every text was tried with it"
     call_command("workbench", "proposals", str(found["id"]), "--adopt", "1")
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert told["texts"][1]["adopted"] is True
