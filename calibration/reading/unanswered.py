@@ -74,8 +74,7 @@ def _records(
     about: Mapping[int, Place],
     within: Mapping[int, Sequence[int]],
 ) -> Iterable[Record]:
-    """Yield an answer without a value for each that a call should have given and nothing else gave, once
-    though several runs asked for it in vain."""
+    """Yield an answer without a value for each that a call should have given and nothing else gave."""
     given = {(record.item, record.rater, record.sample) for record in data.records}
     names = defaultdict(list)
     here = {info.name for info in data.raters}
@@ -90,5 +89,4 @@ def _records(
             for item in asked:
                 place = about.get(item)
                 if place is not None and (place.key, info.name, call.sample) not in given:
-                    given.add((place.key, info.name, call.sample))
                     yield recorded(place, info, call.sample, None)
