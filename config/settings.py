@@ -217,6 +217,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["config.permissions.IsSignedIn"],
     "ENUM_NAME_OVERRIDES": {
         "PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES",
+        "RunModeEnum": "jobs.models.Run.Mode",
         "SplitPartEnum": [("dev", "dev"), ("test", "test"), ("all", "all")],
         "TokenScopeEnum": "annotation.models.ApiToken.Scope",
     },
