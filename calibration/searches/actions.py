@@ -62,12 +62,7 @@ def start(
         if not least <= numbers[field] <= most:
             told = field.replace("_", " ")
             raise WorkbenchRefused(f"The number of {told} must be between {least} and {most:,}.")
-    if most_cost is not None and most_cost <= 0:
-        raise WorkbenchRefused("The most that a search may cost must be more than nothing.")
-    if most_cost is not None and None in (endpoint.price_in, endpoint.price_out):
-        raise WorkbenchRefused(
-            f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
-        )
+    _refuse_cost(most_cost, endpoint)
     _refuse_unfit(bench, version)
     options = dict(options or {})
     needs.bind(benches.protocol_of(bench), options.get("needs", {}), drafts=True)
@@ -94,6 +89,16 @@ def start(
     _log(by, "start search", search, **numbers, most_cost=None if most_cost is None else float(most_cost))
     steps.go_on(search.pk)
     return search
+
+
+def _refuse_cost(most: Decimal | None, endpoint: Endpoint) -> None:
+    """Refuse a bound on the cost that could not be kept."""
+    if most is not None and most <= 0:
+        raise WorkbenchRefused("The most that a search may cost must be more than nothing.")
+    if most is not None and None in (endpoint.price_in, endpoint.price_out):
+        raise WorkbenchRefused(
+            f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
+        )
 
 
 def _refuse_unfit(bench: Bench, version: Version) -> None:
