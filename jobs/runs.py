@@ -21,6 +21,15 @@ OPEN = (*ACTIVE, Run.State.PAUSED)
 """Runs that go on by themselves, or once they are resumed."""
 CAPS = ("cap_calls", "cap_tokens", "cap_cost")
 UNFINISHED = (Call.State.PENDING, Call.State.LEASED, Call.State.BATCHED)
+AFRESH: Mapping[str, Any] = {
+    "state": Call.State.PENDING,
+    "attempts": 0,
+    "reasked": 0,
+    "not_before": None,
+    "error": "",
+    "error_kind": "",
+}
+"""What makes a call wait as if it had never been asked."""
 STEP = 10_000
 Told = Callable[[int, int], None]
 
@@ -63,16 +72,7 @@ def retry_failed(*, by: User | None, run: Run, progress: Told = untold) -> Run:
     """Ask again for what failed or was cancelled; what is done stays. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     again = run.calls.filter(state__in=[Call.State.FAILED, Call.State.CANCELLED])
-    _change(
-        again,
-        progress,
-        state=Call.State.PENDING,
-        attempts=0,
-        reasked=0,
-        not_before=None,
-        error="",
-        error_kind="",
-    )
+    _change(again, progress, **AFRESH)
     log(by, "retry run", run)
     reopen(run)
     return run
