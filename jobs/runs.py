@@ -28,6 +28,8 @@ AFRESH: Mapping[str, Any] = {
     "not_before": None,
     "error": "",
     "error_kind": "",
+    "finished_at": None,
+    "batch": None,
 }
 """What makes a call wait as if it had never been asked."""
 STEP = 10_000

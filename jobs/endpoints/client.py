@@ -32,7 +32,7 @@ from jobs.endpoints.bodies import as_sent, request_body
 from jobs.endpoints.forms import forms_for
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.endpoints.receiving import Again, CallError, Malformed, Reply, Withheld, received
-from jobs.endpoints.refusals import kind_of, refused_parameter
+from jobs.endpoints.refusals import is_spent, kind_of, refused_parameter
 from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
 from jobs.errors import JobError
 from jobs.models import Endpoint
@@ -172,6 +172,8 @@ def meaning(
 ) -> CallError:
     """Tell what a status with an error (`body`, in words `told`) means for a request to endpoint `name`."""
     message = f"HTTP {status}: {told}"
+    if is_spent(body):
+        return Shut(message)
     if status in {408, 409, 425, 429} or status >= 500:
         return Again(message, delay, kind=_KIND_OF_STATUS.get(status, error_kinds.SERVER))
     if status in {401, 402, 403, 404, 405}:

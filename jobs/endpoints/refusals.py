@@ -18,6 +18,8 @@ _CONTEXT = re.compile(
     re.I,
 )
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
+_SPENT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+"""What servers call an account that has no money left; some say it with status 429."""
 _WORDS = frozenset({"temperature", "seed", "stop"})
 """Names of parameters that are words of a sentence, too."""
 
@@ -31,6 +33,11 @@ def kind_of(error: Any, message: str) -> str:
     if isinstance(inner, Mapping):
         codes.add(str(inner.get("code")))
     return error_kinds.CONTENT_FILTER if codes & _FILTER_CODES else ""
+
+
+def is_spent(error: Any) -> bool:
+    """Whether a server says that nothing is left to pay with: no request can succeed until that changes."""
+    return isinstance(error, Mapping) and any(str(error.get(name)) in _SPENT for name in ("code", "type"))
 
 
 def refused_parameter(error: Any, message: str, sent: Collection[str]) -> str:

@@ -1,7 +1,8 @@
 """Claiming calls and giving them back: leases in PostgreSQL, so that a lost worker loses nothing.
 
 A claim takes pending calls with FOR UPDATE SKIP LOCKED and leases them to a worker, who renews the leases as
-long as it lives. The sweeper returns what expired.
+long as it lives. The sweeper returns what expired. What was held back from caps for a call that was given back
+or lost is free again with its next claim.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ WITH ready AS (
    ORDER BY c.run_id, c.id LIMIT %s FOR UPDATE OF c SKIP LOCKED)
 UPDATE jobs_call c
    SET state = 'leased', worker = %s, attempts = c.attempts + 1, not_before = NULL, batch_id = NULL,
+       reserved_tokens = NULL, reserved_cost = NULL,
        lease_expires = now() + make_interval(secs => %s)
   FROM ready WHERE c.id = ready.id RETURNING c.id, c.run_id
 """

@@ -133,6 +133,6 @@ def _take_over(run: Run, calls: QuerySet[Call]) -> None:
     own = Q(run=run, state=Call.State.CANCELLED)
     unmet = Q(state=Call.State.DONE, flags__contains=[UNMET])
     left = set(calls.filter(other).values_list("run_id", flat=True))
-    calls.filter(own | other | unmet).update(run=run, batch=None, **runs.AFRESH)
+    calls.filter(own | other | unmet).update(run=run, **runs.AFRESH)
     for run_id in left:
         runs.settle(run_id)

@@ -175,6 +175,15 @@ def test_a_refused_key_in_a_line_stops_the_run_and_keeps_its_calls_waiting(fake:
     assert Run.objects.get().state == Run.State.DONE
 
 
+def test_calls_that_are_asked_again_are_in_no_batch_and_have_not_ended(fake: FakeLLM) -> None:
+    run = batched(fake, dialogues=1)
+    fake.mode = "400"
+    work()
+    assert run.calls.filter(state="failed", batch__isnull=False, finished_at__isnull=False).count() == 6
+    runs.retry_failed(by=None, run=run)
+    assert run.calls.filter(state="pending", batch=None, finished_at=None, error="").count() == 6
+
+
 def test_a_batch_whose_submission_got_no_answer_is_adopted_and_not_submitted_again(fake: FakeLLM) -> None:
     run = batched(fake)
     trouble(fake, "batch_reset", first=2)

@@ -62,6 +62,15 @@ def test_a_cap_on_calls_is_kept_to_the_call_and_raising_it_goes_on(fake: FakeLLM
     assert (run.state, run.pause_reason, fake.requests.total()) == (Run.State.DONE, "", 24)
 
 
+def test_what_was_held_back_for_a_call_that_was_given_back_or_lost_counts_no_more(fake: FakeLLM) -> None:
+    run = capped(fake, cap_calls=1)
+    first = run.calls.order_by("pk").values_list("pk", flat=True)[:1]
+    Call.objects.filter(pk__in=list(first)).update(reserved_tokens=140, reserved_cost=COST)
+    finish_all()
+    run.refresh_from_db()
+    assert (run.state, fake.requests.total()) == (Run.State.PAUSED, 1)
+
+
 def test_resuming_at_a_cap_pauses_again_without_asking(fake: FakeLLM) -> None:
     run = capped(fake, cap_calls=0)
     finish_all()

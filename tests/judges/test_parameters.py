@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs.endpoints.parameters import PARAMETERS, checked, named, of_sample
+from jobs.endpoints.client import Shut, meaning
 from jobs.endpoints.refusals import kind_of, refused_parameter
 from jobs.errors import JobError
 from jobs.models import Call, Run
@@ -102,6 +103,12 @@ def test_a_prompt_that_is_too_long_is_no_refused_parameter() -> None:
     assert kind_of({"param": "max_tokens"}, told) == "context_too_long"
     assert kind_of({"code": "content_policy_violation"}, "no") == "content_filter"
     assert kind_of({"innererror": {"code": "ResponsibleAIPolicyViolation"}}, "no") == "content_filter"
+
+
+@pytest.mark.parametrize("error", [{"code": "insufficient_quota"}, {"type": "insufficient_quota"}])
+def test_an_account_without_money_stops_the_run_though_it_says_429(error: dict[str, str]) -> None:
+    assert isinstance(meaning(429, error, "You exceeded your current quota", None, "x", {}), Shut)
+    assert not isinstance(meaning(429, {"code": "rate_limit_exceeded"}, "slow", None, "x", {}), Shut)
 
 
 pytest_db = pytest.mark.django_db(transaction=True)
