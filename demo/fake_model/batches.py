@@ -54,7 +54,7 @@ class Batches:
         self.made: dict[str, Batch] = {}
         self.paid: Counter[str] = Counter()
         self.submitted: Counter[str] = Counter()
-        self.tried = self.looked = self.done = 0
+        self.tried = self.looked = self.done = self.kept = 0
         self._lock = threading.RLock()
 
     def respond(self, method: str, path: str, body: Any) -> Response | None:
@@ -67,6 +67,8 @@ class Batches:
                     return self._upload(body)
                 case ["GET", "files", name, "content"]:
                     return self._content(name)
+                case ["GET" | "DELETE", "files", name]:
+                    return self._file_itself(method, name)
                 case ["POST", "batches"]:
                     return self._create(body)
                 case ["GET", "batches"]:
@@ -87,6 +89,7 @@ class Batches:
             "paid": self.paid.total(),
             "paid_twice": sum(n - 1 for n in self.paid.values()),
             "looked": self.looked,
+            "files": len(self.files),
         }
 
     def _upload(self, body: Any) -> Response:
@@ -94,12 +97,25 @@ class Batches:
         if not isinstance(content, bytes) or body.get("purpose") != "batch":
             return failure(400, "a form with a file and purpose=batch is needed")
         name = self._keep(content)
-        return ok({"id": name, "object": "file", "bytes": len(content), "purpose": "batch"})
+        slow = [one for one in self.misbehaviours if one.kind.startswith("batch_upload_slow:")]
+        delay = sum(int(one.amount) for one in slow) / 1000
+        return ok({"id": name, "object": "file", "bytes": len(content), "purpose": "batch"}, delay)
 
     def _keep(self, content: bytes) -> str:
-        name = f"file-{len(self.files) + 1}"
+        self.kept += 1
+        name = f"file-{self.kept}"
         self.files[name] = content
         return name
+
+    def _file_itself(self, method: str, name: str) -> Response:
+        if method == "DELETE" and any(one.kind == "batch_undeletable" for one in self.misbehaviours):
+            return failure(403, "files are not deleted here, as the error model says", "forbidden")
+        if name not in self.files:
+            return failure(404, f"there is no file {name[:80]}", "not_found")
+        if method == "DELETE":
+            del self.files[name]
+            return ok({"id": name, "object": "file", "deleted": True})
+        return ok({"id": name, "object": "file", "bytes": len(self.files[name]), "purpose": "batch"})
 
     def _content(self, name: str) -> Response:
         content = self.files.get(name)

@@ -34,10 +34,12 @@ KINDS: Mapping[str, str] = {
     "batch_fails": "a line of a batch comes back with status 500",
     "batch_expires": "a line of a batch is not done in time",
     "batch_unlisted": "batches are not listed: status 404",
+    "batch_undeletable": "files are not deleted: status 403",
+    "batch_upload_slow:MS": "an uploaded file is taken MS milliseconds later",
 }
 OF_THE_TEXT = ("truncated", "refusal", "content_filter", "reasoning")
 """A model refuses a text every time; other trouble passes, so its chance is drawn anew each time."""
-_FORM = re.compile(r"(?:batch_)?slow:\d{1,8}|no_parameter:[a-z_]{1,40}")
+_FORM = re.compile(r"(?:batch_(?:upload_)?)?slow:\d{1,8}|no_parameter:[a-z_]{1,40}")
 _NAMES = tuple(kind for kind in KINDS if ":" not in kind)
 
 

@@ -72,6 +72,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer("GET", None)
 
+    def do_DELETE(self) -> None:
+        self._answer("DELETE", None)
+
     def do_POST(self) -> None:
         length, kind = self.headers.get("Content-Length", ""), self.headers.get("Content-Type", "")
         most = MOST_FILE if kind.startswith("multipart/form-data") else MOST_BYTES

@@ -18,12 +18,18 @@ from jobs.queue.waking import wake
 
 @transaction.atomic
 def look_now(*, by: User | None, batch: Batch) -> Batch:
-    """Let a worker look at a batch at once, whose next look is still some time away."""
+    """Let a worker look at a batch at once, whose next look is still some time away.
+
+    Of one that has ended, files that were kept or could not be deleted are deleted, where they are not to be
+    kept.
+    """
     batch = _locked(batch)
+    if batch.files in (Batch.Files.KEPT, Batch.Files.LEFT):
+        batch.files, batch.tries, batch.next_look = Batch.Files.THERE, 0, timezone.now()
     if batch.next_look is None:
         raise JobError(f"Batch {batch.pk} is {batch.get_state_display()}: there is nothing to look at.")
     batch.next_look = timezone.now()
-    batch.save(update_fields=["next_look"])
+    batch.save(update_fields=["next_look", "files", "tries"])
     _log(by, "look at batch", batch)
     wake(CALLS)
     return batch

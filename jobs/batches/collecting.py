@@ -16,12 +16,13 @@ from django.utils import timezone
 from jobs import error_kinds, runs
 from jobs.asking.asked import Asked
 from jobs.asking.outcomes import Counts, Outcome, write
-from jobs.batches import ending, leases, provider
+from jobs.batches import clearing, ending, leases, provider
 from jobs.batches.lines import Line, chunked, read_lines
 from jobs.batches.results import outcome_of
 from jobs.batches.working import Working
 from jobs.endpoints.client import Again, CallError
 from jobs.models import Batch, Call
+from jobs.queue import timing
 from jobs.queue.waking import wake
 
 STEP = 200
@@ -107,9 +108,9 @@ def _close(batch: Batch, at: Working) -> None:
         failed=failed,
         returned=batch.size - done - failed,
         ended_at=timezone.now(),
-        next_look=None,
         tries=0,
         error="",
+        **clearing.then(batch),
     )
     Call.objects.filter(run=batch.run_id, state=Call.State.PENDING).update(not_before=None)
     runs.settle(batch.run_id)
@@ -118,7 +119,7 @@ def _close(batch: Batch, at: Working) -> None:
 
 def _later(batch: Batch, at: Working, error: CallError) -> None:
     tries = batch.tries + 1
-    later = timezone.now() + ending.wait(tries)
+    later = timezone.now() + timing.wait(tries)
     leases.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=later)
     if tries >= MOST_TRIES:
         why = f"its results cannot be read ({error}). Adopt it by its id to try again, or give it up."

@@ -9,19 +9,14 @@ from django.db.models import F
 from django.utils import timezone
 
 from jobs import runs
-from jobs.batches import leases
+from jobs.batches import clearing, leases
 from jobs.endpoints.client import Again, CallError, Refused
 from jobs.models import Batch, Call, Run
 from jobs.models.batch import UNCLEAR
+from jobs.queue import timing
 
 MOST_TRIES = 6
 """So many batches of a run that are refused for now, one after the other, pause it."""
-FIRST_WAIT, LONGEST_WAIT = 10.0, 600.0
-
-
-def wait(tries: int) -> timedelta:
-    """Return how long to wait after so many troubles in a row: 10, 20, 40 ... s, at most ten minutes."""
-    return timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 2 ** max(0, min(tries, 10) - 1)))
 
 
 @transaction.atomic
@@ -47,7 +42,7 @@ def refuse(batch: Batch, worker: str, error: CallError) -> None:
         runs.stop_with_error(run.pk, why)
         return
     refused = _refused_in_a_row(run)
-    return_calls(batch, unbegun=True, delay=wait(refused))
+    return_calls(batch, unbegun=True, delay=timing.wait(refused))
     if refused >= MOST_TRIES:
         runs.pause_for(run, f"{why} That was the {refused}th in a row. Resume to try again.", STUCK)
 
@@ -65,12 +60,17 @@ def unclear(batch: Batch, worker: str, why: str) -> None:
 
 
 def defect(batch: Batch, worker: str, why: str) -> None:
-    """End a batch that a defect keeps from being submitted; leave one that may be submitted to a person."""
-    batch.refresh_from_db(fields=["state", "posted_at"])
+    """End a batch that a defect keeps from being submitted; leave one that may be submitted to a person.
+
+    The files of one that has ended stay.
+    """
+    batch.refresh_from_db(fields=["state", "posted_at", "files"])
     if batch.state == Batch.State.MAKING or (batch.state == Batch.State.SENDING and not batch.posted_at):
         refuse(batch, worker, Refused(why))
     elif batch.is_live:
         unclear(batch, worker, f"{why}. Adopt it by its id to try again, or give it up.")
+    elif batch.files == Batch.Files.THERE:
+        leases.change(batch, worker, files=Batch.Files.LEFT, files_note=why[:500], next_look=None)
 
 
 def return_calls(batch: Batch, *, unbegun: bool, delay: timedelta | None = None) -> None:
@@ -89,7 +89,7 @@ def return_calls(batch: Batch, *, unbegun: bool, delay: timedelta | None = None)
 
 
 def _end(batch: Batch, worker: str, state: Batch.State, why: str) -> None:
-    ended = {"state": state, "error": why[:1000], "ended_at": timezone.now(), "next_look": None}
+    ended = {"state": state, "error": why[:1000], "ended_at": timezone.now(), **clearing.then(batch)}
     leases.change(batch, worker, **ended, answered=0, failed=0, returned=batch.calls.count())
 
 

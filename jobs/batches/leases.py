@@ -20,11 +20,12 @@ from jobs.models import Batch
 from jobs.queue import timing
 
 DUE = (Batch.State.MAKING, Batch.State.SENDING, Batch.State.UNDER_WAY, Batch.State.COLLECTING)
-"""Batches that have a next step by themselves."""
+"""Batches that have a next step by themselves; one that has ended has one where its files are there still."""
 _CLAIM = """
 UPDATE jobs_batch b SET worker = %s, lease_expires = now() + make_interval(secs => %s)
   FROM (SELECT id FROM jobs_batch
-         WHERE state IN ('making', 'sending', 'under_way', 'collecting') AND next_look <= now()
+         WHERE (state IN ('making', 'sending', 'under_way', 'collecting') OR files = 'there')
+           AND next_look <= now()
            AND (lease_expires IS NULL OR lease_expires <= now())
            AND (%s::bigint[] IS NULL OR run_id = ANY(%s))
          ORDER BY next_look, id LIMIT 1 FOR UPDATE SKIP LOCKED) AS due
@@ -41,7 +42,7 @@ class Lost(Exception):
 def due(only: Sequence[int] | None = None) -> QuerySet[Batch]:
     """Return the batches whose next step may be done now; `only` names the runs."""
     now = timezone.now()
-    found = Batch.objects.filter(state__in=DUE, next_look__lte=now)
+    found = Batch.objects.filter(Q(state__in=DUE) | Q(files=Batch.Files.THERE), next_look__lte=now)
     found = found.filter(Q(lease_expires=None) | Q(lease_expires__lte=now))
     return found if only is None else found.filter(run__in=only)
 

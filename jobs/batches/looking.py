@@ -41,7 +41,7 @@ def look(batch: Batch, at: Working) -> Counts:
         _unknown(batch, at, error, now)
     except CallError as error:
         seen = {"looked_at": now, "error": str(error)[:1000], "tries": batch.tries + 1}
-        leases.change(batch, at.worker, next_look=now + ending.wait(batch.tries + 1), **seen)
+        leases.change(batch, at.worker, next_look=now + timing.wait(batch.tries + 1), **seen)
     else:
         _seen(batch, at, told, now)
     return Counts()
@@ -87,7 +87,7 @@ def _cancel(batch: Batch, at: Working, now: datetime) -> None:
 
 def _unknown(batch: Batch, at: Working, error: CallError, now: datetime) -> None:
     tries = batch.tries + 1
-    later = now + ending.wait(tries)
+    later = now + timing.wait(tries)
     leases.change(batch, at.worker, looked_at=now, tries=tries, error=str(error)[:1000], next_look=later)
     if tries >= MOST_TRIES:
         why = f"the endpoint knows no batch {batch.provider_id} ({error}). "

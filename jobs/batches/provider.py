@@ -1,7 +1,8 @@
 """The provider's side of a batch: one question at a time, each with a connection of its own.
 
     CallError (jobs.endpoints.client)
-      NotOffered     the endpoint has no such address (404, 405, 501)
+      NotOffered     the endpoint has no such address (405, 501)
+        Gone         nothing is there (404)
 
 Whatever it answers is checked before it is believed.
 """
@@ -44,7 +45,7 @@ MOST_FILE = 2_000_000_000
 """Bytes of a file of results."""
 ASK_SECONDS, FILE_SECONDS = 60.0, 600.0
 PAGE, MOST_PAGES = 100, 100
-_NOWHERE = (404, 405, 501)
+_NOWHERE = (405, 501)
 QUESTION = Prompt(
     "You are asked whether you can be reached.",
     'Answer with the one word: yes. Write it as the JSON object {"answer": "yes"}.',
@@ -60,6 +61,10 @@ QUESTION = Prompt(
 
 class NotOffered(Refused):
     """The endpoint does not know what it was asked for."""
+
+
+class Gone(NotOffered):
+    """Nothing of that name is there, or the endpoint knows no such address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +172,26 @@ def download(endpoint: Endpoint, file: str, to: IO[bytes]) -> None:
     _asked(endpoint, send, FILE_SECONDS)
 
 
+def delete(endpoint: Endpoint, file: str) -> None:
+    """Delete a file; one that is not there any more is deleted. Raises CallError where it stays."""
+
+    async def send(client: AsyncOpenAI) -> None:
+        answer = await client.files.with_raw_response.delete(file, timeout=ASK_SECONDS)
+        told = answer.http_response.content
+        if told.strip() and _decoded(told).get("deleted") is False:
+            raise Refused("the endpoint says that it did not delete it")
+
+    async def find(client: AsyncOpenAI) -> None:
+        await client.files.with_raw_response.retrieve(file, timeout=ASK_SECONDS)
+
+    try:
+        _asked(endpoint, send, ASK_SECONDS)
+    except Gone as error:
+        with suppress(Gone):
+            _asked(endpoint, find, ASK_SECONDS)
+            raise NotOffered(f"the endpoint deletes no files ({error})") from None
+
+
 def learn_form(endpoint: Endpoint, model: str) -> str:
     """Return the form of replies with fields that an endpoint takes, found out by a question. Raises
     CallError."""
@@ -268,6 +293,8 @@ async def _within(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]
         raise connection_error(error, endpoint) from None
     except openai.APIStatusError as error:
         told = status_error(error, client.api_key, endpoint.name, {})
+        if error.status_code == 404:
+            raise Gone(str(told)) from None
         raise (NotOffered(str(told)) if error.status_code in _NOWHERE else told) from None
     except (openai.APIError, httpx2.HTTPError, TooLong, ValueError, RecursionError) as error:
         raise Again(f"the response was not valid: {redact(str(error), client.api_key)[:300]}") from None

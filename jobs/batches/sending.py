@@ -58,7 +58,7 @@ def _not_now(batch: Batch, at: Working, error: CallError) -> None:
         leases.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=now)
         return
     asked = timedelta(seconds=error.delay or 0.0) if isinstance(error, Again) else timedelta()
-    wait = asked or ending.wait(tries)
+    wait = asked or timing.wait(tries)
     leases.change(
         batch, at.worker, posted_at=None, tries=tries, error=str(error)[:1000], next_look=now + wait
     )
@@ -94,7 +94,7 @@ def _find(batch: Batch, at: Working) -> None:
 
 def _look_later(batch: Batch, at: Working, error: CallError) -> None:
     tries = batch.tries + 1
-    later = timezone.now() + ending.wait(tries)
+    later = timezone.now() + timing.wait(tries)
     leases.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=later)
     if tries >= MOST_TRIES:
         why = f"it may have been submitted, and the endpoint does not tell ({error}). "

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from jobs.asking.outcomes import DEFECTS, Counts
 from jobs.asking.taking import Taker
-from jobs.batches import ending, leases, making
+from jobs.batches import clearing, ending, leases, making
 from jobs.batches.collecting import collect
 from jobs.batches.looking import look
 from jobs.batches.sending import send
@@ -28,7 +28,7 @@ STEPS: Mapping[str, Callable[[Batch, Working], Counts]] = {
     Batch.State.UNDER_WAY: look,
     Batch.State.COLLECTING: collect,
 }
-"""What is done next with a batch in each state."""
+"""What is done next with a batch in each state; of one that has ended, the files are deleted."""
 
 
 def is_due(only: Sequence[int] | None = None) -> bool:
@@ -67,5 +67,5 @@ def _done(step: Callable[[Batch, Working], Counts], batch: Batch, at: Working) -
 def _next(worker: str, only: Sequence[int] | None) -> tuple[Batch | None, Callable[[Batch, Working], Counts]]:
     """Return the batch that is due, or one that was begun for it, and what is to be done with it."""
     if (batch := leases.claim(worker=worker, only=only)) is not None:
-        return batch, STEPS[batch.state]
+        return batch, STEPS.get(batch.state, clearing.clear)
     return making.begin(worker=worker, only=only), making.make

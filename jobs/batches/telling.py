@@ -9,7 +9,7 @@ from jobs.models import Batch, Run
 SHOWN = (
     *("id", "run_id", "state", "provider_id", "provider_state", "size", "completed_there", "failed_there"),
     *("answered", "failed", "returned", "share", "created_at", "submitted_at", "looked_at", "next_look"),
-    *("cancel_sent_at", "ended_at", "error"),
+    *("cancel_sent_at", "ended_at", "error", "files", "files_note"),
 )
 
 

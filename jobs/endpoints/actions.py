@@ -1,9 +1,9 @@
 """Where judges are called: declared in the environment or set up by an administrator.
 
-`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most`
+`CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most|files`
 declares one; all after the model may be left out. After the prices come limits: requests at once, requests
-and tokens a minute; then the model's family, the share of the prices that a call in a batch costs, and the
-most requests of one.
+and tokens a minute; then the model's family, the share of the prices that a call in a batch costs, the most
+requests of one, and `keep` where the files of batches are to stay at the provider.
 `KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
 endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
 its own endpoints use: otherwise any secret of the process could be sent to any server.
@@ -158,19 +158,21 @@ def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpo
 
 def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     parts = [part.strip() for part in text.split("|")]
-    if not 2 <= len(parts) <= 11 or not parts[1]:
+    if not 2 <= len(parts) <= 12 or not parts[1]:
         raise JobError(
             f"{variable}: expected base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family"
-            "|share|most (requests at once, requests a minute, tokens a minute; the model's family; share "
-            "of the prices that a call in a batch costs, the most requests of a batch)."
+            "|share|most|files (requests at once, requests a minute, tokens a minute; the model's family; "
+            "share of the prices that a call in a batch costs, the most requests of a batch, keep where its "
+            "files stay at the provider)."
         )
-    base_url, model, key_env, price_in, price_out, *most = parts + [""] * (11 - len(parts))
-    family, share, batch_most = most[3:]
+    base_url, model, key_env, price_in, price_out, *most = parts + [""] * (12 - len(parts))
+    family, share, batch_most, files = most[3:]
     try:
         check(base_url=base_url, key_env=key_env)
         prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
         limits: dict[str, Any] = {name: _limit(told) for name, told in zip(_LIMITS, most[:3], strict=True)}
         limits |= {"batch_share": _share(share), "batch_most": _limit(batch_most)}
+        limits |= {"keep_batch_files": _is_kept(files)}
     except JobError as error:
         raise JobError(f"{variable}: {error}") from None
     name = variable.removeprefix(PREFIX).lower().replace("_", "-")
@@ -187,6 +189,12 @@ def _limit(text: str) -> int | None:
     if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
         raise JobError(f"{text!r} is not a limit: a whole number from 1.")
     return int(text)
+
+
+def _is_kept(text: str) -> bool:
+    if text not in ("", "keep"):
+        raise JobError(f"{text!r} says nothing of a batch's files: keep, or nothing.")
+    return bool(text)
 
 
 def _share(text: str) -> Decimal | None:

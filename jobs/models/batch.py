@@ -21,6 +21,10 @@ class Batch(models.Model):
     `failed` and `returned` say what they came to once it is collected. `provider_state`, `completed_there`
     and `failed_there` are what the provider said at `looked_at`. `tries` counts troubles with it in a row,
     `error` is the latest.
+
+    `files` says what became of its files at the provider once it has ended: empty where there are none that
+    Concord may delete, `there` while they are to be deleted, which is due at `next_look`; `files_note` is why
+    they are there still.
     """
 
     class State(models.TextChoices):
@@ -33,6 +37,12 @@ class Batch(models.Model):
         REFUSED = "refused", "refused"
         GIVEN_UP = "given_up", "given up"
 
+    class Files(models.TextChoices):
+        THERE = "there", "files to be deleted"
+        DELETED = "deleted", "files deleted"
+        KEPT = "kept", "files kept"
+        LEFT = "left", "files not deleted"
+
     run = models.ForeignKey("jobs.Run", on_delete=models.CASCADE, related_name="batches")
     endpoint = models.ForeignKey("jobs.Endpoint", on_delete=models.PROTECT, related_name="batches")
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -43,6 +53,8 @@ class Batch(models.Model):
     input_file = models.CharField(max_length=200, blank=True)
     output_file = models.CharField(max_length=200, blank=True)
     error_file = models.CharField(max_length=200, blank=True)
+    files = models.CharField(max_length=10, choices=Files, blank=True, default="", db_default="")
+    files_note = models.TextField(blank=True, default="", db_default="")
     provider_id = models.CharField(max_length=200, blank=True)
     provider_state = models.CharField(max_length=40, blank=True)
     completed_there = models.PositiveIntegerField(null=True)

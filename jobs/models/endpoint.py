@@ -20,7 +20,8 @@ class Endpoint(models.Model):
     limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
     structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
     `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches;
-    a file of a batch has at most `batch_most` requests.
+    a file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches
+    that have ended where they are.
     `family` is that of its model (gpt, llama ...): checks ask whether a judge favours systems of its own.
     """
 
@@ -44,6 +45,7 @@ class Endpoint(models.Model):
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     batch_most = models.PositiveIntegerField(default=MOST_IN_A_BATCH, validators=[MinValueValidator(1)])
+    keep_batch_files = models.BooleanField(default=False, db_default=False)
     timeout_s = models.PositiveIntegerField(default=120)
     active = models.BooleanField(default=True)
     allow_private = models.BooleanField(default=False)

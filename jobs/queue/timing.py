@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.conf import settings
 
 POLL = 1.0
@@ -18,6 +20,14 @@ LOOK_MOST = 600.0
 """... but at least so often."""
 SURE_AFTER = 90.0
 """What was submitted and is not among the provider's batches so long afterwards did not arrive there."""
+
+FIRST_WAIT, LONGEST_WAIT = 10.0, 600.0
+"""Of a batch with which something goes wrong; see `wait`."""
+
+
+def wait(tries: int) -> timedelta:
+    """Return how long to wait after so many troubles in a row: 10, 20, 40 ... s, at most ten minutes."""
+    return timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 2 ** max(0, min(tries, 10) - 1)))
 
 
 def lease() -> float:

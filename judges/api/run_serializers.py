@@ -70,6 +70,12 @@ class BatchSerializer(serializers.Serializer[Any]):
     cancel_sent_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
     error = serializers.CharField(allow_blank=True)
+    files = serializers.ChoiceField(
+        choices=Batch.Files.choices,
+        allow_blank=True,
+        help_text="Those at the provider, once it has ended; empty: none that are Concord's to delete.",
+    )
+    files_note = serializers.CharField(allow_blank=True, help_text="Why they are there still.")
 
 
 class AdoptSerializer(serializers.Serializer[Any]):

@@ -194,7 +194,7 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
         fields = (
             *("id", "name", "base_url", "model", "family", "key_env", "price_in", "price_out", "currency"),
             *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute", "reply_form"),
-            *("batch_share", "batch_most"),
+            *("batch_share", "batch_most", "keep_batch_files"),
             *("timeout_s", "allow_private", "active", "from_environment"),
             *("test_asked", "test_done", "test_error", "test_ms"),
         )

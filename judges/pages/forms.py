@@ -305,6 +305,7 @@ class EndpointForm(forms.ModelForm):
             "reply_form",
             "batch_share",
             "batch_most",
+            "keep_batch_files",
             "timeout_s",
             "allow_private",
             "active",
@@ -316,6 +317,7 @@ class EndpointForm(forms.ModelForm):
             "concurrency": "Requests at once",
             "timeout_s": "Seconds to wait for a reply",
             "batch_share": "Share of the price in a batch",
+            "keep_batch_files": "Keep the files of batches at the provider",
             "allow_private": "At this machine or in its private network",
         }
         help_texts = {
@@ -326,6 +328,7 @@ class EndpointForm(forms.ModelForm):
             "whatever name leads there.",
             "price_in": "Leave prices empty where unknown: then no cost is shown.",
             "concurrency": "Shared by all workers.",
+            "keep_batch_files": "Without this they are deleted there once a batch is collected.",
             "batch_share": "0 to 1: what a call in a batch costs of the prices above, such as 0.5. Empty: "
             "the endpoint takes no batches.",
         }

@@ -71,6 +71,7 @@ def test_a_run_in_batches_gives_the_labels_of_one_at_once(fake: FakeLLM) -> None
         "paid": 12,
         "paid_twice": 0,
         "looked": 0,
+        "files": 0,
     }
     assert Label.objects.count() == 12
 
@@ -322,7 +323,7 @@ def test_a_collection_that_broke_off_goes_on_and_lines_of_other_calls_change_not
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(collecting, "STEP", 2)
-    run = batched(fake, dialogues=1, batch_most=50)
+    run = batched(fake, dialogues=1, batch_most=50, keep_batch_files=True)
     work()
     assert Label.objects.count() == 6
     labels = list(Label.objects.values_list("pk", "number"))
