@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
+from benchmarks._ports import free_port
 from benchmarks._slow_llm import _wait
 
 MOST = 20
@@ -20,9 +20,7 @@ MOST = 20
 @contextmanager
 def running(delay: float) -> Iterator[str]:
     """Start the endpoint in another process and yield its base URL; a batch takes `delay` seconds."""
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     slow = {"misbehaviours": [{"kind": f"batch_slow:{round(1000 * delay)}", "rate": 1.0}]}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as errors:
         json.dump(slow, errors)

@@ -14,6 +14,8 @@ from contextlib import closing, contextmanager, suppress
 
 from aiohttp import web
 
+from benchmarks._ports import free_port
+
 REPLY = "humanness - 4\nfluency - 5\ncoherency - 4\nconsistency - 4\nengagingness - 3\noverall - 4"
 _START_SECONDS = 30.0
 
@@ -52,9 +54,7 @@ def application(delay: float) -> web.Application:
 @contextmanager
 def running(delay: float) -> Iterator[str]:
     """Start the endpoint in another process and yield its base URL."""
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([sys.executable, "-m", __name__, str(port), str(delay)])
     try:
         _wait(port)

@@ -51,7 +51,7 @@ def _files(batch: Batch) -> list[str]:
 def _deleted(batch: Batch, at: Working, name: str) -> CallError | None:
     """Delete one file; return what went wrong, None where it is gone."""
     try:
-        provider.delete(batch.endpoint, name)
+        at.beside(lambda: provider.delete(batch.endpoint, name))
     except CallError as error:
         return error
     return None

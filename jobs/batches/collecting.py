@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import IO
 
 from django.utils import timezone
@@ -50,7 +51,7 @@ def _collect(batch: Batch, at: Working, counts: Counts) -> None:
     answered: set[int] = set()
     for name in filter(None, (batch.output_file, batch.error_file)):
         with tempfile.TemporaryFile() as file:
-            provider.download(batch.endpoint, name, file)
+            at.beside(partial(provider.download, batch.endpoint, name, file))
             file.seek(0)
             _read(batch, at, file, answered, counts)
     if len(answered) < (batch.completed_there or 0):
@@ -71,6 +72,7 @@ def _read(batch: Batch, at: Working, file: IO[bytes], answered: set[int], counts
             counts.add(write(outcomes, batch.pk))
         if at.stopping():
             raise _Stopped
+        at.breathe()
 
 
 def _outcomes(batch: Batch, at: Working, lines: Sequence[Line]) -> list[Outcome]:

@@ -36,7 +36,7 @@ def look(batch: Batch, at: Working) -> Counts:
     try:
         if batch.run.state == Run.State.CANCELLED and batch.cancel_sent_at is None:
             _cancel(batch, at, now)
-        told = provider.look(batch.endpoint, batch.provider_id)
+        told = at.beside(lambda: provider.look(batch.endpoint, batch.provider_id))
     except NotOffered as error:
         _unknown(batch, at, error, now)
     except CallError as error:

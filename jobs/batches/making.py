@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import accumulate
 from typing import IO, Any
 
 from django.db import connection, transaction
@@ -91,7 +92,7 @@ def make(batch: Batch, at: Working) -> Counts:
                 Batch.objects.filter(pk=batch.pk, worker=at.worker, size=0).delete()
                 return counts
             file.seek(0)
-            sent = provider.upload(batch.endpoint, file, f"concord-{batch.key}.jsonl")
+            sent = at.beside(lambda: provider.upload(batch.endpoint, file, f"concord-{batch.key}.jsonl"))
         except CallError as error:
             ending.refuse(batch, at.worker, error)
             return counts
@@ -124,6 +125,7 @@ def _fill(batch: Batch, at: Working, file: IO[bytes], counts: Counts) -> None:
         finally:
             claiming.give_back(worker=at.worker, calls=ids)  # where something went wrong before they were in
             at.heart.let_go(ids)
+        at.breathe()
 
 
 def _add(batch: Batch, at: Working, ids: list[int], file: IO[bytes], counts: Counts) -> bool:
@@ -138,9 +140,13 @@ def _add(batch: Batch, at: Working, ids: list[int], file: IO[bytes], counts: Cou
         later = timezone.now() + timedelta(seconds=timing.LOOK_MOST)
         Call.objects.filter(pk__in=refused, state=Call.State.PENDING).update(not_before=later)
     lines = {job.call.pk: _line(batch, at, job) for job in kept}
-    for call in _put(batch, at, kept):
+    sizes = accumulate((len(line) for line in lines.values()), initial=file.tell())
+    ends = dict(zip(lines, list(sizes)[1:], strict=True))
+    alone = next(iter(lines), None) if not file.tell() else None  # one that is too long by itself, too
+    fits = [job for job in kept if ends[job.call.pk] <= MOST_BYTES or job.call.pk == alone]
+    for call in _put(batch, at, fits):
         file.write(lines[call])
-    return not refused
+    return not refused and len(fits) == len(kept)
 
 
 def _ended(job: Asked) -> Outcome | None:

@@ -68,7 +68,8 @@ def _not_now(batch: Batch, at: Working, error: CallError) -> None:
 
 def _find(batch: Batch, at: Working) -> None:
     try:
-        found = provider.find(batch.endpoint, key=str(batch.key), since=batch.created_at - SKEW)
+        since = batch.created_at - SKEW
+        found = at.beside(lambda: provider.find(batch.endpoint, key=str(batch.key), since=since))
     except NotOffered as error:
         ending.unclear(
             batch,

@@ -1,4 +1,4 @@
-"""The steps of batches, done by workers of calls between other work: each takes a moment, and none waits.
+"""The steps of batches, done by workers of calls between other work, which goes on while one takes longer.
 
 A batch that is under way is nobody's; the next worker that is free looks at it when its time has come.
 """
@@ -40,7 +40,7 @@ def work(
     heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
 ) -> Counts:
     """Do steps of batches until none is due, `until` (monotonic) is past or `stopping` says so."""
-    counts, at = Counts(), Working(heart, Taker(heart, only), stopping)
+    counts, at = Counts(), Working(heart, Taker(heart, only), stopping, only)
     end = min(until, time.monotonic() + SLICE)
     while not stopping() and time.monotonic() < end:
         batch, step = _next(heart.name, only)
@@ -51,6 +51,7 @@ def work(
                 counts.add(_done(step, batch, at))
         except leases.Lost as lost:
             logger.warning("%s", lost)
+    counts.add(at.meanwhile)
     return counts
 
 

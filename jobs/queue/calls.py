@@ -1,8 +1,8 @@
 """Claiming calls and giving them back: leases in PostgreSQL, so that a lost worker loses nothing.
 
 A claim takes pending calls with FOR UPDATE SKIP LOCKED and leases them to a worker, who renews the leases as
-long as it lives. The sweeper returns what expired. What was held back from caps for a call that was given back
-or lost is free again with its next claim.
+long as it lives. The sweeper returns what expired. What was held back from caps for a call that was given
+back or lost is free again with its next claim.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from jobs.endpoints.parameters import PARAMETERS, checked, named, of_sample
 from jobs.endpoints.client import Shut, meaning
+from jobs.endpoints.parameters import PARAMETERS, checked, named, of_sample
 from jobs.endpoints.refusals import kind_of, refused_parameter
 from jobs.errors import JobError
 from jobs.models import Call, Run
