@@ -6,17 +6,22 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.db.models import Count, Q
+
 from calibration.reading.scope import Scope
 from jobs.models import Call
 from judges.rating.doubts import doubtful_values
 from judges.rating.failures import in_corpus
+
+AT_ONCE, IN_BATCHES, CACHED = "at once", "in batches", "from the cache"
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
     """Finished calls of a judge or metric: those that failed, and those whose text it could hardly read.
 
-    `kinds` are the failed ones by what went wrong, in words.
+    `kinds` are the failed ones by what went wrong, in words. `modes` are those that were answered by how they
+    were asked (AT_ONCE, IN_BATCHES, CACHED), where that is known: a judge of rules is asked nothing.
     """
 
     rater: str
@@ -25,6 +30,7 @@ class Calls:
     doubtful: int = 0
     why: str = ""
     kinds: tuple[tuple[str, int], ...] = ()
+    modes: tuple[tuple[str, int], ...] = ()
 
 
 def calls(scope: Scope, judges: Mapping[int, str]) -> tuple[Calls, ...]:
@@ -33,14 +39,28 @@ def calls(scope: Scope, judges: Mapping[int, str]) -> tuple[Calls, ...]:
         "run__rater", "state"
     )
     counted, kinds = Counter(states), in_corpus(scope.corpus, list(judges))
+    modes = _modes(scope, judges)
     rows = []
     for rater, name in sorted(judges.items()):
         failed = counted[rater, Call.State.FAILED]
         total = failed + counted[rater, Call.State.DONE]
         if total:
             why = tuple((kind.replace("_", " "), n) for kind, n in kinds.get(rater, {}).items() if kind)
-            rows.append(Calls(name, total, failed, kinds=why))
+            rows.append(Calls(name, total, failed, kinds=why, modes=modes.get(rater, ())))
     return tuple(rows)
+
+
+def _modes(scope: Scope, judges: Mapping[int, str]) -> dict[int, tuple[tuple[str, int], ...]]:
+    """Return per judge how its answered calls were asked; one that asked nothing has no reply."""
+    answered = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=judges, state=Call.State.DONE)
+    own = ~Q(reply="") & Q(cached=False)
+    ways = {AT_ONCE: own & Q(batch=None), IN_BATCHES: own & Q(batch__isnull=False), CACHED: Q(cached=True)}
+    counts = {f"way_{n}": Count("pk", filter=way) for n, way in enumerate(ways.values())}
+    rows = answered.values("run__rater").annotate(**counts)
+    return {
+        row["run__rater"]: tuple((way, row[f"way_{n}"]) for n, way in enumerate(ways) if row[f"way_{n}"])
+        for row in rows
+    }
 
 
 def doubtful(scope: Scope, metrics: Mapping[int, str]) -> tuple[Calls, ...]:

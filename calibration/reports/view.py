@@ -17,6 +17,7 @@ from calibration.reading import changes
 from calibration.reading.scope import scope_of
 from calibration.reports import caveats, charts, drawing, lede, means, pairs, tables
 from calibration.reports.figures import crowd, figures
+from calibration.reports.how_asked import how_asked
 from calibration.reports.sections import SECTIONS, Asked, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import actions as studies
@@ -70,6 +71,7 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "pairs": pairs_of(result, asked) if asked is not None else None,
         "matrices": pairs.matrices(result) if asked is None else [],
         "raters": tables.raters(result),
+        "how_asked": how_asked(result),
         "crowd": crowd(questions),
         "unidentified": any(question.unidentified for question in questions),
         "looks": looks(report),

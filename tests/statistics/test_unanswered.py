@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from calibration.reports.figures import worded
 from calibration.statistics import STATISTICS, Plan, Ratings, Result, analyse
+from calibration.statistics.pooled import POOLED
+from calibration.statistics.unanswered import two_answers
 from calibration.statistics.unanswered.correlations import CORRELATIONS
 from calibration.statistics.unanswered.figures import GAP, MEAN, NAME, SHARE, WITH_MEAN, Bounded, bounds_of
+from calibration.statistics.unanswered.ratios import RATIOS
 
 N = np.nan
 WEIGHTS = {"cohen_kappa": None, "cohen_kappa_linear": "linear", "cohen_kappa_quadratic": "quadratic"}
@@ -37,6 +42,17 @@ def _bounds(block: np.ndarray, level: str, scale: list[float]) -> dict[str, Resu
     found = bounds_of(ratings, len(kinds) - 1, statistics=list(STATISTICS), ends=ends)
     assert isinstance(found, Bounded)
     return {result.name: result for result in found.figures}
+
+
+def test_the_page_names_every_statistic_that_has_no_bounds() -> None:
+    page = (Path(__file__).parents[2] / "docs/statistics/unanswered.md").read_text(encoding="utf-8")
+    named = page.partition("## What has no bounds")[2].partition("\n## ")[0].casefold()
+    anywhere = {*RATIOS, *two_answers.FORMULAS, *CORRELATIONS}
+    for key in STATISTICS:
+        name = worded(key).name.replace("’", "'").partition(",")[0].partition(" ICC")[0].casefold()
+        assert (name in named) or key in anywhere, key
+        beside_several = key in POOLED or key in CORRELATIONS
+        assert (name in named) or beside_several, key
 
 
 def _ways(judge: np.ndarray, scale: list[float]) -> list[np.ndarray]:

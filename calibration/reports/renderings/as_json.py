@@ -8,6 +8,7 @@ from typing import Any
 
 from calibration.models import Report
 from calibration.reports import caveats, lede
+from calibration.reports.how_asked import how_asked
 from calibration.reports.snapshot import is_readable, snapshot_of
 from calibration.reports.view import looks, openings_of
 
@@ -54,4 +55,5 @@ def _told(report: Report) -> dict[str, Any]:
         "test_opened_for": opened,
         "answers": [asdict(answer) for answer in lede.lede(result)],
         "caveats": caveats.caveats(result),
+        "how_asked": how_asked(result),
     }

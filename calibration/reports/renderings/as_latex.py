@@ -8,6 +8,7 @@ from annotation.text.numbers import number, percent
 from calibration.models import Report
 from calibration.reports import caveats
 from calibration.reports.figure import Figure, Marks
+from calibration.reports.how_asked import how_asked
 from calibration.reports.latex import NEEDS, escaped, fitted
 from calibration.reports.renderings.common import look_lines, part_line, summary
 from calibration.reports.snapshot import snapshot_of
@@ -22,7 +23,7 @@ def write(report: Report) -> str:
     """Return the agreement tables and the metrics table, with what they were made from as a comment."""
     result = snapshot_of(report)
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
-    comments += caveats.caveats(result)
+    comments += [*caveats.caveats(result), *how_asked(result)]
     lines = [_comment(text) for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
     for table in tables_of(result):

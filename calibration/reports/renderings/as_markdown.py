@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from calibration.models import Report
 from calibration.reports import caveats, lede, tables
+from calibration.reports.how_asked import how_asked
 from calibration.reports.renderings.common import cell, headings, look_lines, part_line, summary, value
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.tables import Table
@@ -39,6 +40,7 @@ def write(report: Report) -> str:
     told = [[r.name, r.kind, f"{r.questions:,}", f"{r.n:,}", f"{r.missing:,}"] for r in tables.raters(result)]
     lines += ["## Who answered", "", *_table(["Rater", "Kind", "Questions", "Items", "Missing"], told), ""]
     lines += [
+        *(f"- {_plain(text)}" for text in how_asked(result)),
         *(f"- {_plain(text)}" for text in links(result)),
         *(f"- Test: {_plain(t)}" for t in look_lines(report)),
     ]
