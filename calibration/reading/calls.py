@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q
 
@@ -56,7 +57,7 @@ def _modes(scope: Scope, judges: Mapping[int, str]) -> dict[int, tuple[tuple[str
     own = ~Q(reply="") & Q(cached=False)
     ways = {AT_ONCE: own & Q(batch=None), IN_BATCHES: own & Q(batch__isnull=False), CACHED: Q(cached=True)}
     counts = {f"way_{n}": Count("pk", filter=way) for n, way in enumerate(ways.values())}
-    rows = answered.values("run__rater").annotate(**counts)
+    rows: Any = answered.values("run__rater").annotate(**counts)
     return {
         row["run__rater"]: tuple((way, row[f"way_{n}"]) for n, way in enumerate(ways) if row[f"way_{n}"])
         for row in rows

@@ -83,6 +83,9 @@ def _reserve(run_id: int, jobs: Sequence[Asked], worker: str) -> list[int]:
     held = run.calls.filter(state__in=under_way, reserved_tokens__isnull=False).aggregate(
         calls=Count("pk"), tokens=Sum("reserved_tokens"), cost=Sum("reserved_cost")
     )
+    if blind := _blind(run, spent):
+        _give_back(run, [job.call.pk for job in jobs], worker, alone=True, why=blind)
+        return [job.call.pk for job in jobs]
     left = _left(run, spent).without(Taken(held["calls"], held["tokens"] or 0, held["cost"] or Decimal(0)))
     needs = {job.call.pk: _need(job, spent) for job in jobs}
     kept: list[int] = []
@@ -95,6 +98,21 @@ def _reserve(run_id: int, jobs: Sequence[Asked], worker: str) -> list[int]:
     if refused:
         _give_back(run, refused, worker, alone=not kept and not held["calls"], why=_why(run, spent))
     return refused
+
+
+def _blind(run: Run, spent: dict[str, Any]) -> str:
+    """Return why nobody can tell what a run used of its cap on tokens or money; '' where that is known."""
+    assert run.endpoint is not None
+    name, prices = run.endpoint.name, (run.endpoint.price_in, run.endpoint.price_out)
+    if run.cap_cost is not None and None in prices:
+        return f"The endpoint {name} has no prices any more, so the cap on its cost cannot be kept: lift it."
+    capped = run.cap_tokens is not None or run.cap_cost is not None
+    if capped and spent["asked"] and not spent["tokens_in"] + spent["tokens_out"]:
+        return (
+            f"The endpoint {name} does not say how many tokens its replies take, so a cap on tokens or money "
+            "cannot be kept: lift it, or cap calls."
+        )
+    return ""
 
 
 def _left(run: Run, spent: dict[str, Any]) -> Taken:

@@ -42,8 +42,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     @extend_schema_field(BatchSerializer(many=True))
     def get_batches(self, run: Run) -> list[dict[str, Any]]:
-        """The batches in which it asked, oldest first; none for a run that asks at once."""
-        return of_run(run) if run.mode == Run.Mode.BATCH else []
+        """The batches in which it asked, oldest first; also those of a run that goes on at once since."""
+        return of_run(run)
 
 
 class CallSerializer(serializers.ModelSerializer[Call]):

@@ -58,6 +58,7 @@ class Runs(generics.ListAPIView[Run]):
     serializer_class = RunSerializer
     queryset = (
         Run.objects.exclude(kind=DRAFT)
+        .prefetch_related("batches")
         .select_related("rater", "corpus", "campaign", "endpoint")
         .order_by("-id")
     )

@@ -17,13 +17,13 @@ from config.models import Event
 from jobs import runs, spending
 from jobs.asking import cache
 from jobs.errors import JobError
-from jobs.models import Call, Run
+from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from judges.rating import actions as rating
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from judges.rating.settings import RunSettings, settings_from
-from tests import factories
+from tests import factories, fake_llm
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
@@ -93,6 +93,32 @@ def test_tokens_and_money_are_never_more_than_the_cap(fake: FakeLLM, limit: dict
     state = progress(Run.objects.get())
     assert state.state == "paused"
     assert Decimal(used) / 1_000_000 < (state.cost or 0) <= Decimal("0.005")
+
+
+@pytest.mark.parametrize("caps", [{"cap_tokens": 100_000}, {"cap_cost": Decimal(9)}])
+def test_where_tokens_are_not_counted_a_cap_on_them_pauses_the_run_and_says_so(
+    fake: FakeLLM, monkeypatch: pytest.MonkeyPatch, caps: dict[str, Any]
+) -> None:
+    told = fake_llm.completion
+    monkeypatch.setattr(fake_llm, "completion", lambda *parts: {**told(*parts), "usage": None})
+    run = capped(fake, **caps)
+    finish_all()
+    run.refresh_from_db()
+    assert run.state == Run.State.PAUSED
+    assert 0 < fake.requests.total() < 24
+    assert "does not say how many tokens its replies take" in run.pause_reason
+    runs.set_caps(by=None, run=run, caps={"cap_tokens": None, "cap_cost": None, "cap_calls": 24})
+    finish_all()
+    assert (Run.objects.get().state, fake.requests.total()) == (Run.State.DONE, 24)
+
+
+def test_prices_that_are_taken_away_pause_a_run_whose_cost_is_capped(fake: FakeLLM) -> None:
+    run = capped(fake, cap_cost=Decimal(9))
+    Endpoint.objects.update(price_in=None)
+    finish_all()
+    run.refresh_from_db()
+    assert (run.state, fake.requests.total()) == (Run.State.PAUSED, 0)
+    assert "has no prices any more" in run.pause_reason
 
 
 def test_a_cap_on_money_needs_prices_and_one_on_a_judge_of_rules_is_refused(fake: FakeLLM) -> None:
