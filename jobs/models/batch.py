@@ -112,6 +112,13 @@ class Batch(models.Model):
         return self.state in LIVE
 
     @property
+    def look_does(self) -> str:
+        """What a look at it now is for, as a button says it; '' where there is nothing to look at."""
+        if self.files in (Batch.Files.KEPT, Batch.Files.LEFT):
+            return "Delete its files"
+        return "Look now" if self.state == Batch.State.UNDER_WAY else ""
+
+    @property
     def told(self) -> str:
         """What it is about, beyond its state, in words; '' where the state says all."""
         if self.state == Batch.State.UNDER_WAY and self.cancel_sent_at:

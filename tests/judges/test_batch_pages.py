@@ -67,6 +67,16 @@ def test_the_page_shows_batches_and_asks_what_became_of_an_unclear_one(client: C
     assert (batch.state, batch.provider_id) == ("under_way", "batch_7")
     progress = client.get(reverse("run-progress", args=[run.pk])).content.decode()
     assert "batch_7" in progress
+    look = reverse("look-at-batch", args=[batch.pk])
+    assert look in progress
+    assert "Look now" in progress
+    Batch.objects.update(state="collected", files="left", files_note="<i>HTTP 403", next_look=None)
+    progress = client.get(reverse("run-progress", args=[run.pk])).content.decode()
+    assert "files not deleted: &lt;i&gt;HTTP 403" in progress
+    assert "Delete its files" in progress
+    assert look in progress
+    client.post(look)
+    assert Batch.objects.get().files == "there"
     late = client.post(reverse("give-up-batch", args=[batch.pk]), follow=True).content.decode()
     assert "only one of which it is unclear what became can be adopted or given up" in late
 
