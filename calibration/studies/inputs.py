@@ -111,7 +111,9 @@ def read(study: Study, part: str) -> Inputs:
     above = level_sources.read(scope, definition, counted, loaded, clusters)
     read_too = [data.subject for data in above.across] if above else []
     loaded = with_unanswered(scope, loaded, counted, clusters)
-    judges = {info.id: info.name for data in loaded for info in data.raters if info.kind == "judge"}
+    told = answered(scope, counted, clusters, only)
+    names = {rater.name for rater in told if rater.kind == "judge"}
+    judges = {info.id: info.name for info in counted.raters.values() if info.name in names}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
     return Inputs(
         study,
@@ -122,7 +124,7 @@ def read(study: Study, part: str) -> Inputs:
         loaded,
         calls(scope, judges) + doubtful(scope, metrics),
         stamp,
-        tuple(answered(scope, counted, clusters, only)),
+        tuple(told),
         tuple(uncompared(definition, counted, [*subjects, *read_too])),
         levels=above,
         again=tuple(again(scope, subject, counted, where, only) for subject in subjects),

@@ -94,3 +94,17 @@ def test_every_form_that_tells_of_raters_says_it(researcher: Client) -> None:
     told = json.loads(written["json"])
     assert told["how_asked"] == ["gpt was asked in batches."]
     assert told["calls"][0]["modes"] == [["in batches", N]]
+
+
+def test_a_judge_that_nothing_was_compared_with_is_told_of_too() -> None:
+    built = rated()
+    built.ask("rare", "binary", [0, 1], scheme="alone", wording="Rare", positive=1)
+    built.say("solo", "rare", [1.0] * N, kind="judge")
+    solo = built.rater("solo", "judge")
+    run = Run.objects.create(kind="judge", corpus=built.corpus, rater=solo)
+    item = built.turns[0]
+    asked = {"state": "done", "reply": "yes", "asked": 1}
+    Call.objects.create(run=run, rater=solo, item=item, continuation=item.continuation, **asked)
+    found = snapshot_of(report(built))
+    assert [rater.name for rater in found.answered if rater.kind == "judge"] == ["gpt", "solo"]
+    assert how_asked(found) == ["gpt was asked at once.", "solo was asked at once."]
