@@ -79,6 +79,7 @@ def next_task(request: Request, campaign: int) -> Response:
 @answered
 def accept(request: Request, campaign: int) -> Response:
     """Members: agree to a version of the consent text, or say that changed guidelines are read."""
+    access.membership(_user(request), campaign)
     given = _checked(AcceptSerializer(data=request.data))
     agreements.accept(by=_user(request), campaign=campaign, **given)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
