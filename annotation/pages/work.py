@@ -208,7 +208,6 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     state: dict[str, Any] = {
         "status": status,
         "campaign": seat.state,
-        "guidelines": seat.guidelines,
         "progress": _progress(progress(seat=seat, hold=hold)),
         "task": None,
     }

@@ -23,7 +23,6 @@ const showing = new Showing(questions, { transcript, palette, submitButton });
 const reading = new Reading(reader, submitButton);
 const panels = new Panels(main.dataset.campaign, {
   isAboutOpen: main.dataset.about === "open",
-  button: $("guidelines-button"),
   transcript,
 });
 const asking = new Asking($("which"), $("sure"));
@@ -39,13 +38,13 @@ function load(state) {
   palette.hidden = $("actions").hidden = !task;
   document.body.classList.toggle("idle", !task);
   showProgress(state.progress);
-  panels.show(transcript, state.guidelines);
+  panels.show(transcript);
   history.replaceState(null, "", task?.revising ? `${base}${task.assignment}/` : base);
   warn();
   forgetRefusal();
   answers = task && new Answers(questions, task);
   attention.begin();
-  if (!task) return;
+  if (!task) return reader.focus({ preventScroll: true });
   tell(state);
   draw();
   restore();
