@@ -20,8 +20,7 @@ from jobs.queue.waking import wake
 def look_now(*, by: User | None, batch: Batch) -> Batch:
     """Let a worker look at a batch at once, whose next look is still some time away.
 
-    Of one that has ended, files that were kept or could not be deleted are deleted, where they are not to be
-    kept.
+    Of one that has ended, files that were kept or could not be deleted are deleted.
     """
     batch = _locked(batch)
     if batch.files in (Batch.Files.KEPT, Batch.Files.LEFT):

@@ -21,17 +21,16 @@ MOST_TRIES = 8
 
 
 def then(batch: Batch) -> dict[str, Any]:
-    """Return what a batch's end says of its files: they are to be deleted, where there are any."""
+    """Return what a batch's end says of its files: to be deleted, unless its endpoint's are kept."""
     if not _files(batch):
         return {"next_look": None}
+    if batch.endpoint.keep_batch_files:
+        return {"files": Batch.Files.KEPT, "next_look": None}
     return {"files": Batch.Files.THERE, "next_look": timezone.now()}
 
 
 def clear(batch: Batch, at: Working) -> Counts:
-    """Delete a batch's files, unless its endpoint's are kept; note what the provider will not delete."""
-    if batch.endpoint.keep_batch_files:
-        _ended(batch, at, Batch.Files.KEPT)
-        return Counts()
+    """Delete a batch's files; note what the provider will not delete."""
     troubles = [trouble for name in _files(batch) if (trouble := _deleted(batch, at, name)) is not None]
     passing = [trouble for trouble in troubles if not isinstance(trouble, Refused)]
     if not troubles:

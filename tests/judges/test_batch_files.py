@@ -13,7 +13,7 @@ from jobs.batches import actions, provider
 from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.client import Again
 from jobs.errors import JobError
-from jobs.models import Batch, Endpoint, Run
+from jobs.models import Batch, Run
 from tests.fake_llm import FakeLLM
 from tests.judges.test_batches import _hurried, batched, trouble, work
 
@@ -42,7 +42,6 @@ def test_an_endpoint_may_keep_them_and_they_are_deleted_when_somebody_says_so(fa
     run = batched(fake, dialogues=1, batch_most=50, keep_batch_files=True)
     work()
     assert (files_of(run), len(fake.batches.files)) == ({("kept", False)}, 2)
-    Endpoint.objects.update(keep_batch_files=False)
     out = io.StringIO()
     call_command("batches", "--look", str(run.batches.get().pk), stdout=out)
     assert json.loads(out.getvalue())["files"] == "there"
