@@ -298,7 +298,7 @@ def _replies(
     not."""
     replies, trouble = {}, CannotBeWritten("people gave no answer")
     for part in candidates.protocol.parts(variant):
-        said = _reading(candidates, target, material, part)
+        said = _reading(candidates, target, material, replace(case, part=part))
         try:
             replies[part] = write(candidates.protocol, said, replace(case, part=part), variant)
         except CannotBeWritten as error:
@@ -306,15 +306,23 @@ def _replies(
     return replies, trouble
 
 
-def _reading(candidates: Candidates, target: Target, material: Any, part: str) -> Reading:
+def _reading(candidates: Candidates, target: Target, material: Any, case: Case) -> Reading:
     """Return people's answers about a target as a protocol reads them from a reply."""
     places = {item: turn for turn, item in material.items.items()}
-    asked = candidates.protocol.asked_in(part)
+    asked = candidates.protocol.asked_in(case.part)
     return Reading(
         tuple(
-            Verdict(name, places[item], one.value, explanation=EXPLAINED)
+            Verdict(name, places[item], _as_seen(candidates.protocol, name, one, case), explanation=EXPLAINED)
             for item in candidates.items[target]
             for name, one in candidates.said[item].items()
             if name in asked
         )
     )
+
+
+def _as_seen(protocol: Asking, name: str, one: Agreed, case: Case) -> float | str:
+    """Return an answer; people's own words as judges see texts: cleaned, and without the names of systems."""
+    scheme, key = protocol.answers[name]
+    if isinstance(one.value, str) and not scheme.question(key).values:
+        return case.view.about(one.value)
+    return one.value
