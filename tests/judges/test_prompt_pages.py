@@ -142,7 +142,7 @@ def test_the_request_of_a_version_and_of_a_draft(page: Client) -> None:
     corpus = small_corpus(1)
     asked = {"ref": "kinder@1", "corpus": corpus.pk, "item": "d0/c/2"}
     shown = text_of(page.get("/prompts/request/", asked))
-    assert "not known: no endpoint with prices" in shown
+    assert "not known: no endpoint is chosen" in shown
     assert "You are kind." in shown
     drafted = text_of(page.post("/prompts/request/", asked | entered("$notice", "Draft: $response")))
     assert "Draft: &lt;&lt;&lt;BEGIN RESPONSE&gt;&gt;&gt;" in drafted
