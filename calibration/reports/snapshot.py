@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 7
-READABLE = frozenset({3, 4, 5, 6, 7})
+FORMAT = 8
+READABLE = frozenset({3, 4, 5, 6, 7, 8})
 """Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
-format 6 no bounds over unanswered items."""
+format 6 no bounds over unanswered items, format 7 no baselines at levels."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""

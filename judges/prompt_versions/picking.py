@@ -27,6 +27,16 @@ MOST_SHOWN = 20
 POOL = 100
 """Examples among which the nearest are looked for."""
 _BATCH = 50
+
+
+class BadKeys(JudgeError):
+    """Items picked by hand that cannot be examples."""
+
+
+class NoSplit(JudgeError):
+    """A corpus without a split, which nobody said is all for development."""
+
+
 Target = tuple[int, int | None]
 Said = Mapping[int, Mapping[str, Agreed]]
 
@@ -104,7 +114,7 @@ def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | Non
     if lock is not None:
         return splits.clusters(split=lock, part="dev")
     if not whole:
-        raise JudgeError(
+        raise NoSplit(
             f"The corpus {corpus.name} has no split, so nothing keeps its examples out of a test: draw one "
             "on its page, or say on purpose that the whole corpus is for development."
         )
@@ -145,12 +155,12 @@ def _by_hand(candidates: Candidates, told: Pick, clusters: frozenset[str] | None
     """Return the targets that keys name, in their order; raise JudgeError for one that cannot be taken."""
     known = {key: target for target, key in candidates.keys.items()}
     if not told.keys:
-        raise JudgeError("Name the items by their keys, one a line.")
+        raise BadKeys("Name the items by their keys, one a line.")
     if len(told.keys) > MOST_SHOWN:
-        raise JudgeError(f"Name at most {MOST_SHOWN} items.")
+        raise BadKeys(f"Name at most {MOST_SHOWN} items.")
     for key in told.keys:
         if key not in known:
-            raise JudgeError(_why_not(candidates.protocol, told.corpus, key, clusters))
+            raise BadKeys(_why_not(candidates.protocol, told.corpus, key, clusters))
     return [known[key] for key in dict.fromkeys(told.keys)]
 
 
@@ -253,7 +263,7 @@ def _built(
                 built.append(_example(candidates, variant, wording, target, one, told))
             except CannotBeWritten as error:
                 if told.rule == "by_hand":
-                    raise JudgeError(f"{candidates.keys[target]}: {error}.") from error
+                    raise BadKeys(f"{candidates.keys[target]}: {error}.") from error
     return built
 
 

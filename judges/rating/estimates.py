@@ -61,7 +61,8 @@ class Estimate:
     @property
     def price(self) -> str:
         """The cost in words: not known, free, nothing, or about so much."""
-        return prices.in_words(self.cost, self.currency, calls=self.calls)
+        sent = self.calls if self.tokens_in else 0
+        return prices.in_words(self.cost, self.currency, calls=sent)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
