@@ -25,6 +25,7 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 def money(amount: Decimal | float, currency: str) -> str:
     """Return an amount with its currency: nothing as 0, little with six decimals, never as if it were 0."""
+    amount = float(amount)
     if not amount:
         return f"0 {currency}"
     if 0 < amount < LEAST_SHOWN:

@@ -166,8 +166,7 @@ class ExamplesForm(forms.Form):
             self.order_fields(["corpus", "scheme"])
         field = self.fields["judge"]
         assert isinstance(field, forms.ChoiceField)
-        judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
-        field.choices = [("", "between people"), *judges]
+        field.choices = judges_to_disagree_with()
 
     def chosen(self) -> Pick:
         """Return what was chosen."""
@@ -187,6 +186,12 @@ class ExamplesForm(forms.Form):
         """Put what cannot be picked beside what it is about."""
         beside = {BadKeys: "keys", NoSplit: "whole"}.get(type(error))
         self.add_error(beside, str(error))
+
+
+def judges_to_disagree_with() -> list[tuple[str, str]]:
+    """Return whose disagreement with people the most disagreed examples may show: people's, or a judge's."""
+    judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
+    return [("", "between people"), *judges]
 
 
 class RequestForm(WithParameters):
