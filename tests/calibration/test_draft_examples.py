@@ -1,4 +1,4 @@
-"""A draft's worked examples are picked on its bench: from the page, the API and the command, from dev alone."""
+"""A draft's worked examples are picked on its bench: by page, API and command, from dev alone."""
 
 from __future__ import annotations
 
