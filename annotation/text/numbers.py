@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
+SMALL, LEAST_SHOWN = 0.01, 0.000001
+"""Amounts of money below these have more decimals, and none that could be told."""
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -17,3 +21,13 @@ def number(value: float | None, digits: int = 2) -> str:
 def percent(share: float | None, digits: int = 0) -> str:
     """Return a share from 0 to 1 in per cent; a dash for None."""
     return MISSING if share is None else f"{number(100 * share, digits)}%"
+
+
+def money(amount: Decimal | float, currency: str) -> str:
+    """Return an amount with its currency: nothing as 0, little with six decimals, never as if it were 0."""
+    amount = float(amount)
+    if not amount:
+        return f"0 {currency}"
+    if 0 < amount < LEAST_SHOWN:
+        return f"less than {LEAST_SHOWN:.6f} {currency}"
+    return f"{amount:,.{6 if abs(amount) < SMALL else 4}f} {currency}".replace("-", MINUS)

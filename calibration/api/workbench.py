@@ -23,6 +23,7 @@ from jobs import runs
 from jobs.errors import JobError
 from judges.drafts import actions, benches, estimating, keeping
 from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
+from judges.drafts.worked_examples import picked
 from judges.models import Bench, Draft
 from judges.rating.lookup import endpoint_named, selection_of
 
@@ -83,11 +84,13 @@ def bench_try(request: Request, pk: int) -> Response:
 
 def _tried(bench: Bench, by: User, data: dict[str, Any]) -> Response:
     begin = begun_from(bench, data["begin"])
+    variant = data.get("variant", begin["variant"])
+    wording = wording_from(bench, data["begin"], data)
     draft = actions.write(
         by=by,
         bench=bench,
-        wording=wording_from(bench, data["begin"], data),
-        variant=data.get("variant", begin["variant"]),
+        wording=picked(bench, variant, wording, data["examples"]),
+        variant=variant,
         endpoint=endpoint_named(data["endpoint"]),
         options=options_of(data),
         parent=parent_of(bench, data["begin"]),

@@ -10,6 +10,8 @@ from calibration.models import Mark
 from calibration.workbench.checks import CHECKS
 from calibration.workbench.differences import DIRECTIONS
 from jobs.api.parameter_fields import parameter_fields
+from judges.drafts.worked_examples import USUAL
+from judges.prompt_versions.picking import MOST_SHOWN, RULE_CHOICES
 from judges.protocols.wording import LONGEST
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 
@@ -36,6 +38,18 @@ class NewBenchSerializer(Plain):
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
 
 
+class DraftExamplesSerializer(Plain):
+    """How a draft's worked examples are picked, from dev of its bench, in place of those it has."""
+
+    rule = serializers.ChoiceField(choices=RULE_CHOICES)
+    n = serializers.IntegerField(required=False, default=USUAL, min_value=1, max_value=MOST_SHOWN)
+    items = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list, max_length=MOST_SHOWN
+    )
+    judge = serializers.CharField(required=False, default="", allow_blank=True)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+
+
 class TrySerializer(Plain):
     """A draft and how many targets it is tried on (null: all of dev). `begin` is what it is begun from:
     `draft-3`, `name@2`, or nothing for what comes with Concord; parts left out are those of that text."""
@@ -58,6 +72,7 @@ class TrySerializer(Plain):
     budget = serializers.IntegerField(
         required=False, allow_null=True, min_value=LEAST_BUDGET, max_value=10**9
     )
+    examples = DraftExamplesSerializer(required=False, allow_null=True, default=None)
     targets = serializers.IntegerField(required=False, default=5, allow_null=True, min_value=1)
     samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
     estimate = serializers.BooleanField(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from calibration.workbench.differences import DIRECTIONS
 from calibration.workbench.exporting import FORMS, item_keys
 from calibration.workbench.sheets import Judged, items_of, judged_on
 from jobs.endpoints.parameter_options import add_parameters
+from judges.drafts.worked_examples import USUAL
 from judges.management.need_options import add_needs
 from judges.models import Bench, Draft
+from judges.prompt_versions.picking import RULES
 
 ITEMS = ("5", "20", "all")
 
@@ -59,9 +62,22 @@ def _add_try(part: CommandParser) -> None:
     part.add_argument("--items", choices=ITEMS, default="5", help="how many (5)")
     part.add_argument("--samples", type=int, default=1)
     part.add_argument("--budget", type=int, help="most characters of a prompt")
+    part.add_argument("--examples", choices=list(RULES), default="", help="pick worked examples by this rule")
+    part.add_argument("--examples-n", type=int, default=USUAL, help=f"examples in a call ({USUAL})")
+    part.add_argument(
+        "--example", action="append", default=[], metavar="KEY", help="an item picked by_hand; again for more"
+    )
+    part.add_argument("--examples-judge", default="", help="for most_disagreed: a judge (between people)")
+    part.add_argument("--examples-seed", type=int, default=0)
     add_parameters(part)
     add_needs(part, drafts=True)
     _working(part)
+
+
+def examples_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a draft's worked examples are to be picked."""
+    rest = {name: options[f"examples_{name}"] for name in ("n", "judge", "seed")}
+    return rest | {"rule": options["examples"], "items": options["example"]}
 
 
 def _working(part: CommandParser) -> None:

@@ -132,7 +132,7 @@ def _try(request: HttpRequest, found: Bench) -> HttpResponse:
             actions.run(by=user_of(request), draft=draft, targets=HOW_MANY[wanted], samples=samples)
             return redirect(_address(draft))
         except JobError as error:
-            form.add_error(None, str(error))
+            form.refuse(error)
     return _page(request, found, draft, form, status=422)
 
 

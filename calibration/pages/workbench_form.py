@@ -9,15 +9,18 @@ from typing import Any
 from django import forms
 
 from jobs.endpoints.parameters import PARAMETERS
+from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters
 from judges.drafts import benches
 from judges.drafts.beginning import options_of, parent_of, text_of
+from judges.drafts.worked_examples import USUAL, picked
 from judges.errors import JudgeError
 from judges.models import Bench
 from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_choices
-from judges.pages.prompt_forms import EditorForm
+from judges.pages.prompt_forms import EditorForm, judges_to_disagree_with
 from judges.prompt_versions.finding import Version
+from judges.prompt_versions.picking import MOST_SHOWN, RULES, BadKeys
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.rubric import EXPECTED, JSON, LINE
 from judges.rating.needs import drafts_of
@@ -65,7 +68,58 @@ class BenchForm(forms.Form):
         return data
 
 
-class DraftForm(WithParameters, EditorForm):
+class WithExamples(forms.Form):
+    """Fields that pick a draft's worked examples anew: those of `prompts` without a corpus."""
+
+    examples_rule = forms.ChoiceField(
+        required=False,
+        label="Pick",
+        choices=[("", "no others"), *((key, title[0].upper() + title[1:]) for key, title in RULES.items())],
+        help_text="From dev of this bench's corpus alone; they take the place of those that it has.",
+    )
+    examples_n = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_SHOWN, initial=USUAL, label="Examples in a call"
+    )
+    examples_keys = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
+        label="Items, if you pick them by hand",
+        help_text="Their keys, one a line, such as dialogue/continuation/3.",
+    )
+    examples_judge = forms.ChoiceField(
+        required=False, label="Whose disagreement, if you take the most disagreed"
+    )
+    examples_seed = forms.IntegerField(
+        required=False, min_value=0, max_value=2**31 - 1, initial=0, label="Seed of what is drawn"
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _choose(self, "examples_judge", judges_to_disagree_with())
+
+    def examples(self) -> list[forms.BoundField]:
+        """Return the fields."""
+        return [self[name] for name in self.fields if name.startswith("examples_")]
+
+    def examples_told(self) -> bool:
+        """Whether examples are to be picked."""
+        return "examples_rule" in self.fields and bool(self["examples_rule"].value())
+
+    def told_examples(self) -> dict[str, Any]:
+        """Return how they are to be picked, as `worked_examples.picked` takes it."""
+        data = self.cleaned_data
+        if "examples_rule" not in self.fields:
+            return {}
+        keys = [key for line in data["examples_keys"].splitlines() if (key := line.strip())]
+        rest = {name: data[f"examples_{name}"] for name in ("rule", "n", "judge", "seed")}
+        return rest | {"items": keys}
+
+    def refuse(self, error: JobError) -> None:
+        """Put what cannot be done beside what it is about."""
+        self.add_error("examples_keys" if isinstance(error, BadKeys) else None, str(error))
+
+
+class DraftForm(WithExamples, WithParameters, EditorForm):
     """A draft: the editor of prompts, where it is asked, and how. `begin` is what it was begun from."""
 
     begin = forms.CharField(widget=forms.HiddenInput, required=False)
@@ -89,6 +143,9 @@ class DraftForm(WithParameters, EditorForm):
         self.protocol = benches.protocol_of(bench, self.base.variant)
         drafts = drafts_of(bench.corpus, self.protocol) if self.protocol.needs else ()
         self.fields.update(need_fields(self.protocol, drafts))
+        if self.protocol.needs:  # what others answered cannot be shown in examples
+            for name in [name for name in self.fields if name.startswith("examples_")]:
+                del self.fields[name]
 
     def needs(self) -> list[forms.BoundField]:
         """Return the fields that say whose answers it reads: the steps before this text."""
@@ -109,7 +166,7 @@ class DraftForm(WithParameters, EditorForm):
         data = self.cleaned_data
         sent = {name: data[name] for name in PARAMETERS if name in data}
         return {
-            "wording": self.wording(),
+            "wording": picked(self.bench, data["variant"], self.wording(), self.told_examples()),
             "variant": data["variant"],
             "endpoint": data["endpoint"],
             "options": options_of(sent | {"budget": data["budget"], "needs": needs_of(data)}),

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 FORMAT = 8
 READABLE = frozenset({3, 4, 5, 6, 7, 8})
 """Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
-format 6 no bounds over unanswered items, format 7 not in which mode judges were asked."""
+format 6 no bounds over unanswered items, format 7 neither baselines at levels nor the mode in which judges
+were asked."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""

@@ -131,8 +131,14 @@ def read(study: Study, part: str) -> Inputs:
         coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
         dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
         learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
-        lengths=lengths(where) if judges and definition.baselines else {},
+        lengths=lengths(where) if _has_judge(loaded, above) and definition.baselines else {},
     )
+
+
+def _has_judge(loaded: Sequence[SubjectData], above: LevelInputs | None) -> bool:
+    """Whether a judge answered a question, or in a study at levels one about the other kind of item."""
+    every = [*loaded, *(above.across if above else ())]
+    return any(info.kind == "judge" for data in every for info in data.raters)
 
 
 def _schemes(definition: Definition, subjects: Sequence[Subject]) -> set[str] | None:

@@ -15,6 +15,7 @@ from calibration.reading.levels import Attribute
 from calibration.reports.wording import crowd_of
 from calibration.statistics import Ratings
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.baselines import BASELINE, CHARACTERS, WORDS
 from calibration.statistics.by_level import Frame, Scores, Units
 from calibration.statistics.by_level.scored import Kind
 from calibration.statistics.core.data import codes
@@ -30,6 +31,7 @@ KINDS = {
     PANEL: "Panels of judges",
     "key": "Answer keys",
     HUMAN: "People",
+    BASELINE: "Baselines",
 }
 NOBODY = RaterInfo(0, "", "", True)
 
@@ -114,6 +116,24 @@ def sides(
     headings = list(dict.fromkeys([*HEADINGS.values(), *KINDS.values(), *(row.heading for row in rows)]))
     rows.sort(key=lambda row: (headings.index(row.heading), ORDER.index(row.scores.kind)))
     return reference, rows
+
+
+def by_length(
+    asked: LevelQuestion, laid: Laid, rows: Sequence[ScoredRow], lengths: Mapping[str, tuple[int, int]]
+) -> list[ScoredRow]:
+    """Return the baselines of a question that a judge or panel answers: how long its items are.
+
+    What always says one value has a mean of that value at every level, and so no correlation: it has no row.
+    """
+    if not any(row.scores.kind in ("judge", PANEL) for row in rows):
+        return []
+    kind = asked.sources[0].kind
+    made = []
+    for place, name in enumerate((CHARACTERS, WORDS)):
+        known = [lengths[key][place] if key in lengths else np.nan for key in laid.index[kind]]
+        scores = Scores(name, cast(Kind, kind), np.array(known, np.float64), BASELINE)
+        made.append(ScoredRow(scores, name, KINDS[BASELINE]))
+    return made
 
 
 def _clashes(sources: Sequence[Source], number: int) -> bool:

@@ -15,23 +15,29 @@ from calibration.reports.levels import LevelCell, LevelRow, LevelTable, SystemDo
 from calibration.statistics import RatingError, by_level
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.by_level import Options, Scored
-from calibration.studies.level_scores import DIALOGUE, HUMAN, Laid, ScoredRow, laid_out, sides
+from calibration.studies.floors import Lengths
+from calibration.studies.level_scores import DIALOGUE, HUMAN, Laid, ScoredRow, by_length, laid_out, sides
 from calibration.studies.panels import Panels
 
 STATIC, ROLLOUT = "static", "rollout"
 
 
 def level_tables(
-    read: LevelInputs | None, definition: Definition, own: Sequence[SubjectData], panels: Panels
+    read: LevelInputs | None,
+    definition: Definition,
+    own: Sequence[SubjectData],
+    panels: Panels,
+    lengths: Lengths,
 ) -> tuple[LevelTable, ...]:
     """Return the tables of a study at levels, question by question; none for a study of items alone.
 
-    `own` are the questions' own answers with those of the study's panels, in the order of the questions.
+    `own` are the questions' own answers with those of the study's panels, in the order of the questions;
+    `lengths` the characters and words of their items by key, for the baselines.
     """
     if read is None:
         return ()
     read = _with_panels(read, own, panels)
-    return tuple(table for asked in read.questions for table in _tables(asked, read, definition))
+    return tuple(table for asked in read.questions for table in _tables(asked, read, definition, lengths))
 
 
 def _with_panels(read: LevelInputs, own: Sequence[SubjectData], panels: Panels) -> LevelInputs:
@@ -43,7 +49,9 @@ def _with_panels(read: LevelInputs, own: Sequence[SubjectData], panels: Panels) 
     return replace(read, questions=tuple(questions))
 
 
-def _tables(asked: LevelQuestion, read: LevelInputs, definition: Definition) -> list[LevelTable]:
+def _tables(
+    asked: LevelQuestion, read: LevelInputs, definition: Definition, lengths: Lengths
+) -> list[LevelTable]:
     """Return a question's table; two where static continuations are mixed with rollouts or own turns."""
     empty = _empty(asked, read.asked)
     if asked.subject.question.level == "nominal":
@@ -60,6 +68,8 @@ def _tables(asked: LevelQuestion, read: LevelInputs, definition: Definition) -> 
         return [replace(empty, reason=f"the reference is missing: {who} did not answer this question")]
     if not rows:
         return [replace(empty, reason="nobody else answered it, nor a question that answers it")]
+    if definition.baselines:
+        rows = [*rows, *by_length(asked, laid, rows, lengths)]
     frames = laid.frames.get(TURN), laid.frames.get(DIALOGUE)
     scored = Scored(laid.units, reference, tuple(row.scores for row in rows), *frames)
     missing = asked.subject.missing

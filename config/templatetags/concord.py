@@ -27,6 +27,12 @@ def percent(value: Any, digits: int = 0) -> str:
 
 
 @register.filter
+def money(amount: Any, currency: str) -> str:
+    """Format an amount of money with its currency."""
+    return numbers.money(amount, currency)
+
+
+@register.filter
 def get(mapping: Any, key: Any) -> Any:
     """Look a key up in a mapping; None where it is absent."""
     return mapping.get(key) if hasattr(mapping, "get") else None

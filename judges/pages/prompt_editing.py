@@ -116,7 +116,7 @@ def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
                 by=user_of(request), version=base, told=form.chosen(), note=form.cleaned_data["note"]
             )
         except JudgeError as error:
-            form.add_error(None, str(error))
+            form.refuse(error)
         else:
             messages.success(request, f"{name}@{made.number} is saved, with its examples.")
             return redirect("prompt-version", name, made.number)

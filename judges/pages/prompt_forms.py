@@ -9,9 +9,11 @@ from django import forms
 from annotation.models import Corpus
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
+from judges.errors import JudgeError
 from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_field
+from judges.prompt_versions import actions, held_out
 from judges.prompt_versions.finding import Version
-from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
+from judges.prompt_versions.picking import MOST_SHOWN, RULES, BadKeys, NoSplit, Pick
 from judges.prompt_versions.tree import MOST_BYTES
 from judges.protocols import PROTOCOLS, Asking, Variable, Wording
 from judges.rating.needs import machines
@@ -67,8 +69,13 @@ class EditorForm(forms.Form):
         """Put each fault of the text beside its part."""
         data = super().clean() or {}
         if "system" in data and "user" in data:
-            for fault in self.wording().faults(self.protocol.known_variables(self.base.variant)):
+            wording = self.wording()
+            for fault in wording.faults(self.protocol.known_variables(self.base.variant)):
                 self.add_error(fault.part if fault.part in ("system", "user") else "user", fault.told)
+            try:
+                held_out.refuse_test_items(wording)
+            except JudgeError as error:
+                self.add_error("keep_examples" if "keep_examples" in self.fields else None, str(error))
         return data
 
     def wording(self) -> Wording:
@@ -99,6 +106,13 @@ class NewPromptForm(EditorForm):
         required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2}), help_text="What it is for."
     )
     field_order = ["name", "description"]
+
+    def clean_name(self) -> str:
+        """Return a name that is free, so that what is wrong with it stands beside it with all the rest."""
+        try:
+            return actions.free_name(self.cleaned_data["name"])
+        except JudgeError as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 def _plain(text: str) -> str:
@@ -152,8 +166,7 @@ class ExamplesForm(forms.Form):
             self.order_fields(["corpus", "scheme"])
         field = self.fields["judge"]
         assert isinstance(field, forms.ChoiceField)
-        judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
-        field.choices = [("", "between people"), *judges]
+        field.choices = judges_to_disagree_with()
 
     def chosen(self) -> Pick:
         """Return what was chosen."""
@@ -168,6 +181,17 @@ class ExamplesForm(forms.Form):
             data["whole"],
             data.get("scheme", ""),
         )
+
+    def refuse(self, error: JudgeError) -> None:
+        """Put what cannot be picked beside what it is about."""
+        beside = {BadKeys: "keys", NoSplit: "whole"}.get(type(error))
+        self.add_error(beside, str(error))
+
+
+def judges_to_disagree_with() -> list[tuple[str, str]]:
+    """Return whose disagreement with people the most disagreed examples may show: people's, or a judge's."""
+    judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
+    return [("", "between people"), *judges]
 
 
 class RequestForm(WithParameters):

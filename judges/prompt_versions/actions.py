@@ -16,7 +16,7 @@ from annotation.models import Rater, SchemeVersion
 from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
-from judges.prompt_versions import files, texts
+from judges.prompt_versions import files, held_out, texts
 from judges.prompt_versions.finding import Version, built_in_names
 from judges.prompt_versions.picking import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
@@ -45,14 +45,7 @@ def create(
 ) -> PromptVersion:
     """Make a prompt with its first version. Raises JudgeError for a name that is taken, or for a text that
     cannot be a prompt of the protocol."""
-    name = name.strip()
-    if not _NAME.fullmatch(name):
-        raise JudgeError(
-            f"{name[:60]!r} cannot be a prompt's name: up to 99 letters, digits, spaces and . _ + -, "
-            "a letter or digit first."
-        )
-    if name.lower() in RESERVED or name in built_in_names() or Prompt.objects.filter(name=name).exists():
-        raise JudgeError(f"There is already a prompt {name!r}: choose another name.")
+    name = free_name(name)
     check(protocol=protocol, variant=variant, wording=wording)
     prompt = Prompt.objects.create(
         name=name,
@@ -63,6 +56,19 @@ def create(
         created_by=by,
     )
     return _add(by, prompt, wording, parent, origin, note, detail)
+
+
+def free_name(name: str) -> str:
+    """Return the name of a new prompt without spaces around it; raise JudgeError where it cannot be one."""
+    name = name.strip()
+    if not _NAME.fullmatch(name):
+        raise JudgeError(
+            f"{name[:60]!r} cannot be a prompt's name: up to 99 letters, digits, spaces and . _ + -, "
+            "a letter or digit first."
+        )
+    if name.lower() in RESERVED or name in built_in_names() or Prompt.objects.filter(name=name).exists():
+        raise JudgeError(f"There is already a prompt {name!r}: choose another name.")
+    return name
 
 
 @transaction.atomic
@@ -254,6 +260,7 @@ def check(*, protocol: str, variant: str, wording: Wording) -> None:
         )
     if problems := wording.problems(found.known_variables(variant)):
         raise JudgeError(" ".join(problems))
+    held_out.refuse_test_items(wording)
 
 
 def _add(

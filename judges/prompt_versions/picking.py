@@ -27,6 +27,16 @@ MOST_SHOWN = 20
 POOL = 100
 """Examples among which the nearest are looked for."""
 _BATCH = 50
+
+
+class BadKeys(JudgeError):
+    """Items picked by hand that cannot be examples."""
+
+
+class NoSplit(JudgeError):
+    """A corpus without a split, which nobody said is all for development."""
+
+
 Target = tuple[int, int | None]
 Said = Mapping[int, Mapping[str, Agreed]]
 
@@ -104,7 +114,7 @@ def dev_clusters(corpus: Corpus, *, whole: bool = False) -> frozenset[str] | Non
     if lock is not None:
         return splits.clusters(split=lock, part="dev")
     if not whole:
-        raise JudgeError(
+        raise NoSplit(
             f"The corpus {corpus.name} has no split, so nothing keeps its examples out of a test: draw one "
             "on its page, or say on purpose that the whole corpus is for development."
         )
@@ -145,12 +155,12 @@ def _by_hand(candidates: Candidates, told: Pick, clusters: frozenset[str] | None
     """Return the targets that keys name, in their order; raise JudgeError for one that cannot be taken."""
     known = {key: target for target, key in candidates.keys.items()}
     if not told.keys:
-        raise JudgeError("Name the items by their keys, one a line.")
+        raise BadKeys("Name the items by their keys, one a line.")
     if len(told.keys) > MOST_SHOWN:
-        raise JudgeError(f"Name at most {MOST_SHOWN} items.")
+        raise BadKeys(f"Name at most {MOST_SHOWN} items.")
     for key in told.keys:
         if key not in known:
-            raise JudgeError(_why_not(candidates.protocol, told.corpus, key, clusters))
+            raise BadKeys(_why_not(candidates.protocol, told.corpus, key, clusters))
     return [known[key] for key in dict.fromkeys(told.keys)]
 
 
@@ -253,7 +263,7 @@ def _built(
                 built.append(_example(candidates, variant, wording, target, one, told))
             except CannotBeWritten as error:
                 if told.rule == "by_hand":
-                    raise JudgeError(f"{candidates.keys[target]}: {error}.") from error
+                    raise BadKeys(f"{candidates.keys[target]}: {error}.") from error
     return built
 
 
@@ -298,7 +308,7 @@ def _replies(
     not."""
     replies, trouble = {}, CannotBeWritten("people gave no answer")
     for part in candidates.protocol.parts(variant):
-        said = _reading(candidates, target, material, part)
+        said = _reading(candidates, target, material, replace(case, part=part))
         try:
             replies[part] = write(candidates.protocol, said, replace(case, part=part), variant)
         except CannotBeWritten as error:
@@ -306,15 +316,23 @@ def _replies(
     return replies, trouble
 
 
-def _reading(candidates: Candidates, target: Target, material: Any, part: str) -> Reading:
+def _reading(candidates: Candidates, target: Target, material: Any, case: Case) -> Reading:
     """Return people's answers about a target as a protocol reads them from a reply."""
     places = {item: turn for turn, item in material.items.items()}
-    asked = candidates.protocol.asked_in(part)
+    asked = candidates.protocol.asked_in(case.part)
     return Reading(
         tuple(
-            Verdict(name, places[item], one.value, explanation=EXPLAINED)
+            Verdict(name, places[item], _as_seen(candidates.protocol, name, one, case), explanation=EXPLAINED)
             for item in candidates.items[target]
             for name, one in candidates.said[item].items()
             if name in asked
         )
     )
+
+
+def _as_seen(protocol: Asking, name: str, one: Agreed, case: Case) -> float | str:
+    """Return an answer; people's own words as judges see texts: cleaned, and without the names of systems."""
+    scheme, key = protocol.answers[name]
+    if isinstance(one.value, str) and not scheme.question(key).values:
+        return case.view.about(one.value)
+    return one.value

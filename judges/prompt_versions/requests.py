@@ -26,7 +26,7 @@ from judges.material.loading import load
 from judges.prompt_versions import nearest, nearest_job
 from judges.protocols import Asking, Wording
 from judges.protocols.budget import TooLong
-from judges.rating import needs
+from judges.rating import needs, prices
 from judges.rating.askers import asker_of
 from judges.rating.cases import case_of
 from judges.rating.plans import WHOLE, Judge, RaterPlan
@@ -35,6 +35,7 @@ from judges.rating.selection import Selection, continuations
 COUNTED = "four characters of ASCII to a token, one token for any other character"
 """How tokens are counted."""
 NO_MODEL = "(no endpoint chosen)"
+NO_ENDPOINT = "not known: no endpoint is chosen"
 LOOKED_FOR = "the examples nearest to it are being looked for: look again in a few seconds"
 """Why there is no request yet."""
 
@@ -63,6 +64,11 @@ class Request:
     def exact(self) -> str:
         """The body, to the byte as it is sent."""
         return as_sent(self.body).decode() if self.body is not None else ""
+
+    @property
+    def price(self) -> str:
+        """The cost in words."""
+        return prices.in_words(self.cost, self.currency) if self.currency else NO_ENDPOINT
 
     @property
     def readable(self) -> str:
@@ -116,7 +122,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
     own = None if plan.covers == WHOLE else item.pk
     for part in asker.parts():
         case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)
-        made = Request(item.key, part, currency=plan.endpoint.currency if plan.endpoint else "")
+        made = Request(item.key, part, currency=_currency(plan))
         if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
             yield replace(made, unasked=unasked)
             continue
@@ -141,6 +147,11 @@ def _fits(plan: RaterPlan, item: Item) -> None:
     wanted = ("dialogue",) if plan.covers == WHOLE else (plan.covers,)
     if item.kind not in wanted:
         raise JudgeError(f"{item.key!r} is a {item.kind}; this judge asks about each {wanted[0]}.")
+
+
+def _currency(plan: RaterPlan) -> str:
+    """Return the currency of the endpoint that was chosen, '' for none."""
+    return plan.endpoint.currency if plan.endpoint and plan.endpoint.pk else ""
 
 
 def _nowhere() -> Endpoint:

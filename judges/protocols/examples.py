@@ -21,6 +21,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from annotation.text.item_keys import parse_item_key
+
 if TYPE_CHECKING:
     from judges.protocols.base import Asking, Case
     from judges.protocols.wording import Wording
@@ -42,14 +44,24 @@ _MARK = re.compile(r"<<<(BEGIN|END)\b")
 
 def chosen(text: Wording, case: Case) -> tuple[Example, ...]:
     """Return the examples that a call about a case shows: as many as the version says, in its order, none of
-    them from the case's own cluster, or without a reply to the case's part."""
+    them from the case's own cluster or dialogue, or without a reply to the case's part."""
     own = case.dialogue.cluster or case.dialogue.id
     others = [
         example
         for example in text.examples
-        if example["cluster"] != own and case.part in example.get("replies", {case.part})
+        if example["cluster"] != own
+        and dialogue_of(example) != case.dialogue.id
+        and case.part in example.get("replies", {case.part})
     ]
     return tuple(others[: shown_at_once(text)])
+
+
+def dialogue_of(example: Example) -> str:
+    """Return the id of the dialogue that an example is of, '' where its key is none."""
+    try:
+        return parse_item_key(example["key"])[0]
+    except ValueError:
+        return ""
 
 
 def shown_at_once(text: Wording) -> int:

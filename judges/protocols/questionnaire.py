@@ -17,6 +17,8 @@ HELP = {
     "keep_in_mind": "Keep in mind",
 }
 """The parts of a question's help, in the order in which they are said."""
+_COMMA = frozenset(",;，、；")
+"""What a reader would take for the end of a value in a list on one line."""
 
 
 def is_tag(question: QuestionDefinition) -> bool:
@@ -79,7 +81,7 @@ def values_told(question: QuestionDefinition) -> list[str]:
         ends = [f"- {shown_key(key)}: {one_line(text)}" for key, text in question.anchors.items()]
         return [f"Answer with {what}{', at least 0' if question.level == 'ratio' else ''}.", *ends]
     if question.anchors or question.level != "binary":
-        return scale_lines(question) if question.anchors else [_listed(question)]
+        return scale_lines(question) if question.anchors else _listed(question)
     yes = question.positive if question.positive is not None else question.values[-1]
     return [f"- {shown(value)}: {'yes' if value == yes else 'no'}" for value in question.values]
 
@@ -89,8 +91,12 @@ def shown_key(key: Any) -> str:
     return one_line(str(key))
 
 
-def _listed(question: QuestionDefinition) -> str:
-    return f"One of: {', '.join(shown(value) for value in question.values)}"
+def _listed(question: QuestionDefinition) -> list[str]:
+    """Return values without a meaning beside them: on one line, or where one has a comma, each on its own."""
+    values = [shown(value) for value in question.values]
+    if any(_COMMA & set(value) for value in values):
+        return ["One of these, as it stands:", *(f"- {value}" for value in values)]
+    return [f"One of: {', '.join(values)}"]
 
 
 def _conditions(question: QuestionDefinition) -> list[str]:

@@ -78,7 +78,7 @@ class ItemReply(Reply):
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the fields."""
-        found, flags = read_fields(json_object(reply), self.questions)
+        found, flags = read_fields(json_object(reply, self.case), self.questions)
         return Reading(tuple(_verdicts(found, self.case.turn)), tuple(flags))
 
     def write(self, reading: Reading) -> str:
@@ -133,7 +133,7 @@ class TurnsReply(Reply):
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the marks and then, turn by turn, the other answers: every judged turn once."""
-        data, judged = json_object(reply), self.case.judged()
+        data, judged = json_object(reply, self.case), self.case.judged()
         marked = {one.key: (self._marks(data, one), one) for one in self.tags}
         listed = self._listed(data)
         verdicts: list[Verdict] = []
@@ -225,7 +225,8 @@ class LineReply(Reply):
             raise Unparseable(f"the reply has {len(lines):,} lines, not one with the value")
         text = lines[0].strip(_DRESS)
         if self.question.level == "nominal":
-            value = value_of(self.question, text)
+            is_value = lines[0] in map(shown, self.question.values)  # which may have such signs of its own
+            value = value_of(self.question, lines[0] if is_value else text)
         else:
             text = text.removesuffix(".")
             if len(text) > 40 or not _NUMBER.fullmatch(text):
@@ -255,6 +256,8 @@ class ExpectedReply(LineReply):
             found = expected(tokens, [float(value) for value in self.question.values])
         except Unclear as unclear:
             return self._own(own, str(unclear))
+        if not found.shares.get(float(own)):
+            return self._own(own, "the value is not what its tokens say")
         flags = (_much_outside(found),) if found.outside > OUTSIDE else ()
         verdict = Verdict(self.question.key, self.case.turn, found.value, explanation=_told(found))
         return Reading((verdict,), flags)

@@ -67,9 +67,9 @@ class Wording:
         """Return what keeps it from being a prompt, each with its place: unknown and missing variables, stray
         dollar signs, empty or endless parts, examples that are none."""
         found = [trouble for part in ("system", "user") for trouble in self._troubles(part, known)]
-        if not found:
+        if not any(len(part) > LONGEST for part in (self.system, self.user)):
             missing = [one.name for one in known.values() if one.required and one.name not in self.names()]
-            found = [Fault("", 0, f"${name} is missing: {known[name].help}.") for name in missing]
+            found += [Fault("", 0, f"${name} is missing: {known[name].help}.") for name in missing]
         return found + [Fault(EXAMPLES, 0, told) for told in worked.faults(self.examples, self.picking)]
 
     def problems(self, known: Mapping[str, Variable]) -> list[str]:

@@ -20,7 +20,7 @@ from judges.material.loading import load
 from judges.protocols import Asking, Case
 from judges.protocols.budget import TooLong
 from judges.rating import actions as rating
-from judges.rating import needs, sampled
+from judges.rating import needs, prices, sampled
 from judges.rating.askers import Asker, asker_of
 from judges.rating.cases import case_of
 from judges.rating.plans import Judge, RaterPlan
@@ -58,6 +58,12 @@ class Estimate:
     unanswered: tuple[Unanswered, ...] = ()
     mode: str = Run.Mode.AT_ONCE
 
+    @property
+    def price(self) -> str:
+        """The cost in words: not known, free, nothing, or about so much."""
+        sent = self.calls if self.tokens_in else 0
+        return prices.in_words(self.cost, self.currency, calls=sent)
+
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         values = {name: getattr(self, name) for name in self.__slots__}
@@ -66,16 +72,13 @@ class Estimate:
 
     def sentence(self) -> str:
         """Return it as one line for people."""
-        price = "unknown (the endpoint has no prices)"
-        if self.cost is not None:
-            price = f"{self.cost:,.4f} {self.currency}"
         where = f"{self.host}, on this machine" if self.is_here else self.host
         about = "about " if self.about else ""
         in_batches = " in batches, within a day" if self.mode == Run.Mode.BATCH else ""
         return (
             f"{about}{self.calls:,} calls, about {self.tokens_in:,} tokens to read and "
             f"{self.tokens_out:,} to write,"
-            f" cost about {price}{in_batches};"
+            f" cost {self.price}{in_batches};"
             f" the text of {about}{self.dialogues:,} dialogues goes to {where} "
             f"(endpoint {self.endpoint}, model {self.model})."
             + "".join(f" Of all, {one.sentence()}." for one in self.unanswered)

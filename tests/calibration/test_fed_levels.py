@@ -96,6 +96,8 @@ def test_the_table_has_people_from_turns_and_the_judge_at_one_and_at_five_sample
         ("From turn scores", PEOPLE),
         ("From dialogue scores", FIRST),
         ("From dialogue scores", MEAN),
+        ("Baselines", "length in characters"),
+        ("Baselines", "length in words"),
     ]
     assert (table.n_continuations, table.n_dialogues, table.n_systems) == (125, 125, 3)
     assert any("answered other dialogues than most did" in warning for warning in table.warnings)

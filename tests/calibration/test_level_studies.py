@@ -32,6 +32,7 @@ TURN, WHOLE = "comperdial_turn@1/overall", "comperdial_dialogue@1/overall"
 SYSTEMS = tuple("abcdefghijkl")
 HOSTILE = r"<b>50% & \input{x} $y_1$*"
 PEOPLE = ("ann", "ben")
+PLAIN: dict[str, Any] = {"baselines": False}
 
 
 class Rated:
@@ -100,7 +101,7 @@ def rated() -> Rated:
 
 
 def report(rated: Rated, **definition: Any) -> Report:
-    plan = {"resamples": 30, "statistics": ["spearman"]}
+    plan = {"resamples": 30, "statistics": ["spearman"], "baselines": False}
     study = studies.create(name="levels", corpus=rated.corpus, definition=plan | definition, by=None)
     return studies.compute(study=study, part="all", by=None)
 
@@ -181,6 +182,34 @@ def test_the_best_of_each_model_is_marked_beside_the_best_of_all(rated: Rated) -
     assert not any(cell.best for cell in row(table, "People (turn labels)").cells)
 
 
+@pytest.mark.parametrize(("question", "turns"), [(TURN, True), (WHOLE, False)])
+def test_length_stands_below_the_judges_as_their_floor_and_is_never_the_best(
+    rated: Rated, question: str, turns: bool
+) -> None:
+    for number, item in enumerate(rated.built.turns.values()):
+        item.turn.text = "word " * (1 + number * number % 7)  # type: ignore[union-attr]
+        item.turn.save(update_fields=["text"])  # type: ignore[union-attr]
+    definition = across() if question == WHOLE else {"questions": [TURN], "level": ["turn", "dialogue"]}
+    (table,) = tables(rated, **definition, baselines=True)
+    *others, characters, words = table.rows
+    assert "baseline" not in {found.kind for found in others}
+    assert [(r.heading, r.name) for r in (characters, words)] == [
+        ("Baselines", "length in characters"),
+        ("Baselines", "length in words"),
+    ]
+    assert not any(cell.best or cell.best_of_group for r in (characters, words) for cell in r.cells)
+    long = pd.Series({place: len(item.turn.text.split()) for place, item in rated.built.turns.items()})  # type: ignore[union-attr]
+    asked = rated.frame(PEOPLE, turns=turns)
+    by_place = long.rename_axis(["dialogue", "system", "turn"])
+    if turns:
+        joined = pd.concat([by_place, asked], axis=1).dropna()
+    else:
+        whole = by_place.groupby(["dialogue", "system"]).sum()
+        joined = pd.concat([whole, asked.droplevel("turn")], axis=1).dropna()
+    expected = joined.corr(method="spearman").iloc[0, 1]
+    assert value(words, "turn" if turns else "dialogue", "spearman") == pytest.approx(expected, abs=1e-12)
+
+
 def test_any_rater_can_be_the_reference(rated: Rated) -> None:
     (table,) = tables(rated, questions=[TURN], level="system", reference="judge")
     assert [r.name for r in table.rows] == ["noise", "People (turn labels)"]
@@ -189,7 +218,7 @@ def test_any_rater_can_be_the_reference(rated: Rated) -> None:
 
 
 def tables_again(rated: Rated, **definition: Any) -> tuple[LevelTable, ...]:
-    study = studies.create(name="again", corpus=rated.corpus, definition=definition, by=None)
+    study = studies.create(name="again", corpus=rated.corpus, definition=PLAIN | definition, by=None)
     return snapshot_of(studies.compute(study=study, part="all", by=None)).levels
 
 
@@ -268,7 +297,7 @@ def test_simulated_raters_are_not_called_people(rated: Rated) -> None:
     for question in (turn, whole):
         built.say("bot", question, lambda d, s, t: 1.0 + (int(d[-1]) + t + ord(s)) % 5, spec=specs)  # type: ignore[arg-type]
     links = [{"question": TURN}]
-    definition = {"questions": [{"question": WHOLE, "answered_by": links}], "level": "dialogue"}
+    definition = PLAIN | {"questions": [{"question": WHOLE, "answered_by": links}], "level": "dialogue"}
     study = studies.create(name="bots", corpus=built.corpus, definition=definition, by=None)
     (table,) = snapshot_of(studies.compute(study=study, part="all", by=None)).levels
     assert [r.name for r in table.rows] == ["Simulated raters (turn labels)"]

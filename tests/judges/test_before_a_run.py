@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from annotation.models import Corpus, Rater, Scheme
 from jobs.models import Run
 from jobs.prompt import about_tokens
 from judges.management.commands._running import RunCommand
+from judges.prompt_versions import requests
+from judges.rating import prices
 from judges.rating.availability import availability, language_warning
 from judges.rating.estimates import estimate
 from judges.rating.plans import Judge
@@ -83,7 +86,34 @@ def test_no_cost_is_claimed_where_prices_are_unknown(fake: FakeLLM) -> None:
     found = estimate(judge, Selection(small_corpus()))
     assert found is not None
     assert found.cost is None
-    assert "cost about unknown" in found.sentence()
+    assert "cost not known: the endpoint has no prices;" in found.sentence()
+
+
+@pytest.mark.parametrize(
+    ("cost", "calls", "told"),
+    [
+        (None, 3, "not known: the endpoint has no prices"),
+        (Decimal(0), 3, "free: the endpoint's prices are 0"),
+        (Decimal(0), 0, "nothing: there is nothing to send"),
+        (Decimal("0.0000001"), 1, "less than 0.000001 USD"),
+        (Decimal("0.00042"), 1, "0.000420 USD"),
+        (Decimal("1234.5"), 9, "1,234.5000 USD"),
+    ],
+)
+def test_no_price_a_price_of_nothing_and_little_are_told_apart(
+    cost: Decimal | None, calls: int, told: str
+) -> None:
+    assert prices.in_words(cost, "USD", calls=calls) == told
+
+
+def test_a_free_endpoint_is_called_free_wherever_a_cost_is_told(fake: FakeLLM) -> None:
+    judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake, price_in=0, price_out=0))
+    corpus = small_corpus()
+    found = estimate(judge, Selection(corpus))
+    assert found is not None
+    assert "cost free: the endpoint's prices are 0;" in found.sentence()
+    [shown] = requests.requests(judge, requests.item_of(corpus, "d0/c/1", "turn"))
+    assert (shown.price, shown.cost) == (prices.FREE, 0)
 
 
 def test_what_costs_nothing_is_not_counted(fake: FakeLLM) -> None:

@@ -65,3 +65,33 @@ def test_without_a_value_among_the_tokens_there_is_no_expected_value() -> None:
         expected((token("good", good=0.9),), FIVE)
     with pytest.raises(Unclear, match="no probabilities"):
         expected((), FIVE)
+
+
+def test_ten_and_a_hundred_spelled_in_digits_are_told_apart_by_all_that_follows() -> None:
+    tokens = (token("1", n1=0.8, n5=0.2), token("0", n0=0.75, x=0.25), token("0", n0=0.9, x=0.1))
+    found = expected(tokens, (1.0, 5.0, 10.0, 100.0))
+    assert found.shares == pytest.approx({1.0: 0.2, 5.0: 0.2, 10.0: 0.06, 100.0: 0.54})
+    assert found.outside == pytest.approx(0.0)
+
+
+def test_a_digit_that_makes_another_number_counts_for_no_value() -> None:
+    found = expected((token("1", n1=1.0), token("0", n0=0.5, n2=0.3, x=0.2)), TEN)
+    assert found.outside == pytest.approx(0.3)
+    assert found.shares[10.0] == pytest.approx(0.5 / 0.7)
+
+
+def test_digits_are_read_whatever_their_width() -> None:
+    wide = Token("４", math.log(0.6), (("４", math.log(0.6)), ("4", math.log(0.2)), ("3 ", math.log(0.2))))
+    assert expected((wide,), FIVE).value == pytest.approx(3.8)
+
+
+def test_two_tokens_of_one_text_count_both_and_the_same_told_twice_once() -> None:
+    twice = Token("4", math.log(0.5), (("4", math.log(0.5)), ("4", math.log(0.2)), ("3", math.log(0.3))))
+    assert expected((twice,), FIVE).value == pytest.approx(3.7)
+    again = Token("4", math.log(0.5), (("4", math.log(0.5)), ("4", math.log(0.5)), ("3", math.log(0.5))))
+    assert expected((again,), FIVE).value == pytest.approx(3.5)
+
+
+def test_probabilities_of_more_than_one_in_all_are_none() -> None:
+    with pytest.raises(Unclear, match=r"add up to 1\.80"):
+        expected((token("4", n4=0.9, n5=0.9),), FIVE)

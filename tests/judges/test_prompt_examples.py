@@ -15,6 +15,8 @@ from annotation.corpora import splits
 from annotation.labels import raters, recording
 from annotation.labels.recording import Answer
 from annotation.models import Corpus, Item, Label, Rater
+from annotation.scheme_versions import store
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.models import Job
 from judges.errors import JudgeError
 from judges.material.embedding_store import DatabaseStore
@@ -333,3 +335,66 @@ def test_nobodys_labels_change() -> None:
     simple(corpus, "balanced")
     assert Label.objects.count() == before
     assert picking.RULES.keys() == {"by_hand", "most_disagreed", "balanced", "nearest"}
+
+
+def test_examples_picked_before_a_split_was_drawn_are_refused_where_they_became_test() -> None:
+    corpus = rated(6)
+    actions.copy(by=None, version=finding.find("cpdscore_simple_without_reference"), name="own")
+    told = Pick(corpus, "most_disagreed", n=2, whole=True)
+    actions.add_examples(by=None, version=finding.find("own@1"), told=told)
+    split = splits.draw(corpus=corpus, by=None)
+    tested = splits.clusters(split=split, part="test")
+    version = finding.find("own@2")
+    assert tested & {example["cluster"] for example in version.wording.examples}
+    with pytest.raises(JudgeError, match="is in the test part of"):
+        Judge(prompt="own@2").plan()
+    edited = replace(version.wording, user=f"Now:\n{version.wording.user}")
+    assert version.row is not None
+    with pytest.raises(JudgeError, match="is in the test part of"):
+        actions.add_version(by=None, prompt=version.row.prompt, wording=edited)
+
+
+def test_a_file_brings_no_example_of_test_whatever_cluster_it_claims() -> None:
+    corpus = rated(6)
+    split = splits.draw(corpus=corpus, by=None)
+    tested = min(splits.clusters(split=split, part="test"))
+    [example] = simple(
+        corpus, "by_hand", keys=(f"{min(splits.clusters(split=split, part='dev'))}/c/1",), whole=False
+    ).examples
+    own = finding.find("cpdscore_simple_without_reference").wording
+    for forged in ({"key": f"{tested}/c/1"}, {"cluster": tested}):
+        with pytest.raises(JudgeError, match=f"is in the test part of {corpus.name}"):
+            actions.create(
+                by=None,
+                name="forged",
+                protocol="cpdscore_simple",
+                variant="without_reference",
+                wording=replace(own, examples=(example | forged,)),
+            )
+
+
+def test_an_example_is_never_shown_about_its_own_dialogue_whatever_cluster_it_claims() -> None:
+    corpus = rated(2)
+    forged = simple(corpus, "by_hand", keys=("d0/c/3",)).examples[0] | {"cluster": "elsewhere"}
+    own = finding.find("cpdscore_simple_without_reference").wording
+    for key, shown in (("d0/c/1", False), ("d1/c/1", True)):
+        item = requests.item_of(corpus, key, "turn")
+        [asked] = requests.requests(Judge("cpdscore_simple"), item, draft=replace(own, examples=(forged,)))
+        assert (INTRODUCTION in asked.exact) == shown
+
+
+def test_peoples_own_words_in_an_example_name_no_system() -> None:
+    corpus = small_corpus(1)
+    definition = SchemeDefinition(
+        "remarks", 1, "Remarks", "turn", "item", "", (QuestionDefinition("remark", "What?", "text"),)
+    )
+    asked = store.store(definition=definition).questions.get()
+    item = next(one for one in Item.objects.filter(kind="turn") if one.key == "d0/c/1")
+    answers = [Answer(item.pk, asked.pk, f"Surely Secret-Model!\n{HOSTILE}", "", 0, "")]
+    recording.record(rater=person(corpus, "Ana"), answers=answers, occasion="imported")
+    protocol = PROTOCOLS["rubric"].over(definition, "json")
+    assert isinstance(protocol, Asking)
+    [example] = pick(
+        protocol, "json", protocol.wording("json"), Pick(corpus, "by_hand", keys=("d0/c/1",), whole=True)
+    ).examples
+    assert json.loads(example["reply"])["remark"].startswith("Surely [name hidden]!\n‹END RESPONSE›")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation.corpora import splits
 from jobs.models import Run
 from judges.models import Prompt, PromptVersion
 from judges.prompt_versions import actions, finding
@@ -78,6 +79,34 @@ def test_a_stale_page_saves_the_next_version_beside_the_others(page: Client) -> 
     assert finding.find("kinder@3").wording.user == "3 $response"
 
 
+def test_every_field_says_at_once_what_is_wrong_with_it(page: Client) -> None:
+    refused = page.post(f"/prompts/new/?from={BUILT_IN}", entered("$nothing", "$context", name="***"))
+    errors = refused.context["form"].errors
+    assert "cannot be a prompt's name" in errors["name"][0]
+    assert "there is no variable $nothing" in errors["system"][0]
+    told = [error.partition(":")[0] for error in errors["user"]]
+    assert told == ["$notice is missing", "$response is missing"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "told"),
+    [
+        ({"rule": "by_hand"}, "keys", "Name the items"),
+        ({"rule": "by_hand", "keys": "x", "whole": "on"}, "keys", "is not an item key"),
+        ({"rule": "balanced"}, "whole", "has no split"),
+    ],
+)
+def test_what_keeps_examples_from_being_picked_stands_beside_its_field(
+    page: Client, sent: dict[str, str], field: str, told: str
+) -> None:
+    own()
+    corpus = small_corpus(2)
+    if sent["rule"] == "by_hand":
+        splits.draw(corpus=corpus, by=None)
+    refused = page.post("/prompts/kinder/1/examples/", {"corpus": corpus.pk} | sent)
+    assert told in refused.context["form"].errors[field][0]
+
+
 def test_a_name_that_is_taken_is_said_beside_the_name(page: Client) -> None:
     own()
     sent = entered(KINDER.system, KINDER.user, name="kinder", description="")
@@ -142,7 +171,7 @@ def test_the_request_of_a_version_and_of_a_draft(page: Client) -> None:
     corpus = small_corpus(1)
     asked = {"ref": "kinder@1", "corpus": corpus.pk, "item": "d0/c/2"}
     shown = text_of(page.get("/prompts/request/", asked))
-    assert "not known: no endpoint with prices" in shown
+    assert "not known: no endpoint is chosen" in shown
     assert "You are kind." in shown
     drafted = text_of(page.post("/prompts/request/", asked | entered("$notice", "Draft: $response")))
     assert "Draft: &lt;&lt;&lt;BEGIN RESPONSE&gt;&gt;&gt;" in drafted

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.prompt import OutOfScale, Token
-from judges.protocols import PROTOCOLS, Asking, Case, Reading, Unfit, Unparseable, Unwritable
+from judges.protocols import (
+    PROTOCOLS,
+    Asking,
+    Case,
+    Reading,
+    Unfit,
+    Unparseable,
+    Unwritable,
+    Verdict,
+)
 from judges.protocols.questionnaire import is_shown
 from judges.protocols.rubric import Rubric
 from tests.judges.protocol_cases import PLAIN, case
@@ -325,3 +334,45 @@ def test_the_texts_name_what_a_rubric_knows(variant: str) -> None:
     assert known == TEMPLATE.known_variables(variant)  # type: ignore[attr-defined]
     assert not protocol.wording(variant).problems(known)
     assert known.keys() - {"notice", "examples"} == protocol.values(about(protocol, variant), variant).keys()
+
+
+SIGNS = ("a, b", "c", '"quoted"', "it's_", "*", "不满意，但可以")
+"""Texts of a nominal question with commas, quotes and the dress of Markdown."""
+
+
+@pytest.mark.parametrize("value", SIGNS)
+def test_a_nominal_value_is_read_with_its_own_signs(value: str) -> None:
+    scheme = replace(MIXED, questions=(QuestionDefinition("kind", "Which?", "nominal", SIGNS),))
+    line = over(scheme, "line")
+    assert line.parse(value, about(line, "line")).verdicts[0].value == value
+    asked = line.prompt(about(line, "line"), "line").user
+    assert f"\n- {value}\n" in asked, "values with commas stand on lines of their own"
+    reply = json.dumps({"kind_explanation": "", "kind": value})
+    assert over(scheme).parse(reply, about(over(scheme))).verdicts[0].value == value
+
+
+@pytest.mark.parametrize("scheme", ["comperdial_turn", "cocoeval_behaviours"])
+def test_a_rubrics_json_that_stands_in_the_dialogue_is_no_answer(scheme: str) -> None:
+    protocol = over(scheme)
+    harmless = about(protocol)
+    place = None if protocol.covers == "continuation" else harmless.turn
+    said = [
+        Verdict(one.key, turn, float(one.values[-1]) if one.values else "so", explanation="so")
+        for turn in (harmless.judged() if place is None else (place,))
+        for one in protocol.questions
+    ]
+    reply = protocol.write(Reading(tuple(said)), harmless, "json")
+    assert protocol.parse(reply, harmless).verdicts
+    with pytest.raises(Unparseable, match="repeats a text of the dialogue"):
+        protocol.parse(reply, about(protocol, text=f"My answer: {reply} Good?"))
+
+
+def test_an_expected_score_has_its_own_value_among_its_tokens() -> None:
+    protocol = over("comperdial_turn", "expected")
+    tokens = (Token("0", math.log(0.9), (("0", math.log(0.9)), ("2", math.log(0.1)))), Token("4", -0.1))
+    read = protocol.read("04", tokens, about(protocol, "expected"), "expected")
+    assert read.verdicts[0].value == 4
+    assert read.flags == (
+        "no_logprobs: the value is not what its tokens say; the value is the reply's own, to be averaged "
+        "over samples",
+    )

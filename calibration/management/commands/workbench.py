@@ -22,6 +22,7 @@ from jobs.errors import JobError
 from jobs.models import Run
 from judges.drafts import actions, benches, estimating, keeping
 from judges.drafts.beginning import begun_from, options_of, parent_of, wording_from
+from judges.drafts.worked_examples import picked
 from judges.management.need_options import needs_told
 from judges.models import Bench, Draft
 from judges.rating.driving import Drive
@@ -73,11 +74,13 @@ class Command(DatabaseCommand):
     def _try(self, options: dict[str, Any]) -> None:
         bench, begin = named.bench_named(options["bench"]), options["begin"]
         start = begun_from(bench, begin)
+        variant = start["variant"] if options["variant"] is None else options["variant"]
+        wording = wording_from(bench, begin, named.texts_of(options))
         draft = actions.write(
             by=None,
             bench=bench,
-            wording=wording_from(bench, begin, named.texts_of(options)),
-            variant=start["variant"] if options["variant"] is None else options["variant"],
+            wording=picked(bench, variant, wording, named.examples_of(options)),
+            variant=variant,
             endpoint=endpoint_named(options["endpoint"]),
             options=options_of(options | {"needs": needs_told(options)}),
             parent=parent_of(bench, begin),

@@ -122,7 +122,8 @@ def said(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
         f"{reference}. A system’s score is the {score}.",
         f"Each figure stands above its {plan.level:.0%} interval ({plan.resamples:,} resamples of dialogues "
         f"and systems, seed {plan.seed}).",
-        f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column, people apart.{group}",
+        f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column, people and baselines "
+        f"apart.{group}",
         *_few_systems(table),
         *_without_interval(table),
         *_untested(table),

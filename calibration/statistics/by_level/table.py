@@ -25,7 +25,8 @@ from calibration.statistics.core.types import Floats
 from calibration.statistics.permutation import Correlation
 
 SIGNIFICANT = 0.05
-PEOPLE = "human"
+APART = ("human", "baseline")
+"""Kinds of rows that are not marked as the best: what the others are compared with."""
 NAMED = 5
 NOT_AT_TURN_LEVEL = (
     "scores of turns and of whole dialogues cannot meet at turn level: ask for the level dialogue or system"
@@ -144,10 +145,10 @@ class _Computing:
 def marked(rows: tuple[LevelRow, ...]) -> tuple[LevelRow, ...]:
     """Mark the highest value of each column, and of each column within each group.
 
-    Rows of people stand beside the others and are not marked. Equal values are marked all.
+    Rows of people and of baselines stand beside the others and are not marked. Equal values are marked all.
     """
     best: dict[tuple[str, str, str], float] = {}
-    contenders = [row for row in rows if row.kind != PEOPLE]
+    contenders = [row for row in rows if row.kind not in APART]
     for row in contenders:
         for entry in row.entries:
             if entry.result.value is not None:
@@ -160,7 +161,7 @@ def marked(rows: tuple[LevelRow, ...]) -> tuple[LevelRow, ...]:
         return value is not None and value >= best[group, entry.level, entry.coefficient] - EQUAL
 
     def with_marks(row: LevelRow) -> LevelRow:
-        if row.kind == PEOPLE:
+        if row.kind in APART:
             return row
         entries = tuple(
             replace(

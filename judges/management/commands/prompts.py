@@ -209,11 +209,10 @@ class Command(DatabaseCommand):
         found = requests.requests(judge, item)
         for one in found:
             self._say(options, one.readable or f"Nothing would be sent: {one.unasked}.")
-            price = "unknown" if one.cost is None else f"{one.cost:.6f} {one.currency}"
             flags = f" Flags: {'; '.join(one.flags)}." if one.flags else ""
             self.stderr.write(
                 f"{one.item}: about {one.tokens_in:,} tokens to read ({requests.COUNTED}), about "
-                f"{one.tokens_out:,} to write, cost about {price}.{flags}"
+                f"{one.tokens_out:,} to write, cost {one.price}.{flags}"
             )
         return [one.as_json() for one in found]
 
