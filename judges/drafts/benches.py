@@ -177,9 +177,8 @@ def order(pool: Iterable[tuple[Target, str]], seed: int) -> list[Target]:
 
 def _answered(bench: Bench) -> set[Target]:
     """Return the targets that people or keys have answered, on any version of the schemes that are asked."""
-    keys = Question.objects.filter(pk__in=bench.questions.values()).values_list(
-        "version__scheme__key", flat=True
-    )
+    asked = Question.objects.filter(pk__in=bench.questions.values())
+    keys = asked.values_list("version__scheme__key", flat=True)
     known = {name for key in keys for name in (key, key.removeprefix(EXPECTED_SCHEME))}
     labels = Label.objects.filter(
         question__version__scheme__key__in=known,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
@@ -24,25 +23,13 @@ from judges.errors import JudgeError
 from judges.models import Bench, Draft, DraftAnswer
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import finding
-from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
 from tests.judges.test_rubric_runs import CLARITY
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        server.model.noise = 0.5
-        yield server
-
-
-@pytest.fixture
-def rea(client: Client) -> Client:
-    client.force_login(factories.user("rea", researcher=True))
-    return client
+NOISE = 0.5
+"""How often the fake model is one step off: see `fake`."""
 
 
 def clear_corpus(dialogues: int = 12) -> Corpus:

@@ -4,7 +4,6 @@ search has not seen, and nobody's judge uses it before a person adopts it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from types import SimpleNamespace
@@ -46,12 +45,6 @@ NOISY = ErrorModel(
     phrases=(Phrase(BEST, ("turn_judge",), {"noise": {"*": -0.75}}),),
     proposals=(DUD, BEST),
 )
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        yield server
 
 
 def corpus_of(clusters: int, turns: int = 4) -> Corpus:

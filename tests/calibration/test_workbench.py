@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -35,12 +34,6 @@ from tests.judges.helpers import finish
 pytestmark = pytest.mark.django_db(transaction=True)
 FEW = Plan(resamples=100)
 OTHER = Wording("$notice", OWN.user)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        yield server
 
 
 def test_agreement_is_that_of_the_drafts_answers_with_each_of_the_people(fake: FakeLLM) -> None:
