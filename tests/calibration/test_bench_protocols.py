@@ -14,6 +14,7 @@ from annotation.corpora import splits
 from annotation.labels.recording import Answer, record
 from annotation.models import Corpus, Item, Label, Occasion, Rater
 from annotation.scheme_versions import store
+from calibration.workbench import checks
 from calibration.workbench.agreement import agreement
 from calibration.workbench.sheets import Judged, sheets
 from calibration.workbench.versions import side_by_side
@@ -207,6 +208,7 @@ def test_the_second_step_reads_a_draft_of_the_first_and_waits_where_that_has_no_
     answers = DraftAnswer.objects.filter(draft=second)
     assert (answers.count(), answers.filter(number=None).count()) == (2 * 3, 0)
     assert not Label.objects.exists()
+    assert "no place in one" in checks.finding(second, "turns").reason
 
 
 def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) -> None:
