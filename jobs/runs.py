@@ -20,6 +20,8 @@ ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 OPEN = (*ACTIVE, Run.State.PAUSED)
 """Runs that go on by themselves, or once they are resumed."""
 CAPS = ("cap_calls", "cap_tokens", "cap_cost")
+AT_CAP = "run paused at a cap"
+"""What is logged of a run that pauses at a cap."""
 UNFINISHED = (Call.State.PENDING, Call.State.LEASED, Call.State.BATCHED)
 AFRESH: Mapping[str, Any] = {
     "state": Call.State.PENDING,
@@ -94,18 +96,22 @@ def pause(*, by: User | None, run: Run) -> Run:
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state not in ACTIVE:
         raise JobError(f"Run {run.pk} is {run.state}: only one that waits or runs can be paused.")
-    run.state, run.paused_by = Run.State.PAUSED, by
+    run.state, run.paused_by, run.at_cap = Run.State.PAUSED, by, False
     run.pause_reason = f"Paused by {by.get_username()}." if by else "Paused by a command."
-    run.save(update_fields=["state", "paused_by", "pause_reason"])
+    run.save(update_fields=["state", "paused_by", "at_cap", "pause_reason"])
     log(by, "pause run", run)
     return run
 
 
-def pause_for(run: Run, reason: str, event: str = "run paused at a cap") -> None:
-    """Pause a run, locked by the caller, for a reason of its own: `reason` in one sentence."""
+def pause_for(run: Run, reason: str, event: str = AT_CAP) -> None:
+    """Pause a run, locked by the caller, for a reason of its own: `reason` in one sentence.
+
+    One that pauses at a cap goes on when that is raised; others wait for what they say.
+    """
     if run.state in ACTIVE:
         run.state, run.paused_by, run.pause_reason = Run.State.PAUSED, None, reason
-        run.save(update_fields=["state", "paused_by", "pause_reason"])
+        run.at_cap = event == AT_CAP
+        run.save(update_fields=["state", "paused_by", "at_cap", "pause_reason"])
         Event.objects.create(verb=event, subject=f"run {run.pk}", detail={"reason": reason})
 
 
@@ -124,14 +130,15 @@ def resume(*, by: User | None, run: Run) -> Run:
 def set_caps(*, by: User | None, run: Run, caps: Mapping[str, Any]) -> Run:
     """Change what a run may take (`cap_calls`, `cap_tokens`, `cap_cost`; None for no limit).
 
-    One that was paused at a cap goes on, and pauses again where the new one is reached, too.
+    One that was paused at a cap goes on, and pauses again where the new one is reached, too. One that was
+    paused for another reason, by hand or by a command, waits until it is resumed.
     """
     run = Run.objects.select_related("endpoint").select_for_update(of=("self",)).get(pk=run.pk)
     put_caps(run, caps)
     run.save(update_fields=list(CAPS))
     told = {name: None if value is None else str(value) for name, value in caps.items()}
     Event.objects.create(by=by, verb="cap run", subject=f"run {run.pk}", detail=told)
-    if run.state == Run.State.PAUSED and run.paused_by is None and run.pause_reason:
+    if run.state == Run.State.PAUSED and run.at_cap:
         reopen(run)
     return run
 
@@ -192,7 +199,7 @@ def stop_with_error(run_id: int, error: str) -> None:
 
 def reopen(run: Run) -> None:
     """Queue a run that has calls waiting, close one that has none; saves what `start` changed, too."""
-    run.pause_reason, run.paused_by = "", None
+    run.pause_reason, run.paused_by, run.at_cap = "", None, False
     waiting = run.calls.filter(state__in=UNFINISHED).count()
     if waiting:
         run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
@@ -202,7 +209,7 @@ def reopen(run: Run) -> None:
     run.save(
         update_fields=[
             *("state", "error", "finished_at", "reused", "endpoint", "pause_reason", "paused_by"),
-            *("use_cache", "mode", *CAPS),
+            *("at_cap", "use_cache", "mode", *CAPS),
         ]
     )
     if waiting:

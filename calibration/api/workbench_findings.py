@@ -129,7 +129,10 @@ def bench_checks(request: Request, pk: int) -> Response:
             raise ValidationError({"draft": ["Give a draft's number."]})
         draft = access.draft(bench, int(number))
         own = request.query_params.getlist("own")
-        found = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+        try:
+            found = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+        except CalibrationError as error:
+            raise ValidationError({"detail": str(error)}) from None
         return Response({"findings": [as_json.finding(one) for one in found]})
     wanted = CheckSerializer(data=request.data)
     wanted.is_valid(raise_exception=True)

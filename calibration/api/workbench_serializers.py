@@ -35,6 +35,9 @@ class NewBenchSerializer(Plain):
     variant = serializers.CharField(
         required=False, default="", allow_blank=True, max_length=60, help_text="how a rubric asks (json)"
     )
+    include_self = serializers.BooleanField(
+        required=False, default=False, help_text="dialogues' own turns, too, where they have continuations"
+    )
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
 
 

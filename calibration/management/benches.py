@@ -35,6 +35,9 @@ def add_options(parser: CommandParser) -> Any:
     place.add_argument("--campaign", default="", help="name of a campaign")
     opening.add_argument("--scheme", default="", help="whose questions a rubric asks: KEY or KEY@VERSION")
     opening.add_argument("--variant", default="", help="how a rubric asks: json (its first), line, expected")
+    opening.add_argument(
+        "--include-self", action="store_true", help="dialogues' own turns, too, where they have continuations"
+    )
     opening.add_argument("--seed", type=int, default=0, help="decides which dev items come first (0)")
     _add_try(parts.add_parser("try", help="write a draft and try it on the bench's first items"))
     for name, told in (

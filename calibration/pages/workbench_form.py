@@ -50,6 +50,11 @@ class BenchForm(forms.Form):
         choices=list(HOW_A_RUBRIC_ASKS.items()),
         help_text="Drafts of the bench may ask otherwise where that answers the same questions.",
     )
+    include_self = forms.BooleanField(
+        required=False,
+        label="Dialogues' own turns, too",
+        help_text="Of dialogues that have continuations; of all others they are there anyway.",
+    )
     seed = forms.IntegerField(min_value=0, initial=0, help_text="Decides which dev items come first.")
 
     def __init__(self, *args: Any, has_campaign: bool = False, **kwargs: Any) -> None:

@@ -62,7 +62,7 @@ def start(
         if not least <= numbers[field] <= most:
             told = field.replace("_", " ")
             raise WorkbenchRefused(f"The number of {told} must be between {least} and {most:,}.")
-    _refuse_cost(most_cost, endpoint)
+    _refuse_cost(most_cost, endpoint, improver)
     _refuse_unfit(bench, version)
     options = dict(options or {})
     needs.bind(benches.protocol_of(bench), options.get("needs", {}), drafts=True)
@@ -91,13 +91,21 @@ def start(
     return search
 
 
-def _refuse_cost(most: Decimal | None, endpoint: Endpoint) -> None:
+def _refuse_cost(most: Decimal | None, *endpoints: Endpoint) -> None:
     """Refuse a bound on the cost that could not be kept."""
-    if most is not None and most <= 0:
+    if most is None:
+        return
+    if most <= 0:
         raise WorkbenchRefused("The most that a search may cost must be more than nothing.")
-    if most is not None and None in (endpoint.price_in, endpoint.price_out):
+    for endpoint in endpoints:
+        if None in (endpoint.price_in, endpoint.price_out):
+            raise WorkbenchRefused(
+                f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
+            )
+    if len(currencies := {endpoint.currency for endpoint in endpoints}) > 1:
         raise WorkbenchRefused(
-            f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
+            f"The endpoints' prices are in {' and '.join(sorted(currencies))}: a bound on the cost needs one "
+            "currency."
         )
 
 

@@ -59,11 +59,15 @@ class Asking:
     def judge(self, wording: Wording, chosen: Sequence[Target]) -> list[Answers]:
         """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
         text = self.text_of(wording)
-        held_back = len(material.targets_of(self.search, HELD_BACK))
-        self.bounds.reserved = self.search.texts.count() * held_back * self.calls_each
+        self.bounds.reserved = self.search.texts.count() * len(self._held_back()[1]) * self.calls_each
         if self._ask([(text, chosen)]):
             raise Waiting
         return self._answers(text, chosen)
+
+    def _held_back(self) -> tuple[SearchText, list[BenchTarget]]:
+        """Return the first text, and the targets that are held back."""
+        first = self.search.texts.select_related("draft__rater").earliest("number")
+        return first, [self.targets[target.key] for target in material.targets_of(self.search, HELD_BACK)]
 
     def judge_all(self, found: Iterable[Wording], chosen: Sequence[Target]) -> None:
         """See that the judge has answered about targets under several texts.
@@ -115,13 +119,13 @@ class Asking:
             missing.append(
                 (text, [target for target in chosen if self._place(target) not in {at[:2] for at in states}])
             )
-        count = sum(len(chosen) for _, chosen in missing) * self.calls_each
-        if count:
-            first, some = next((text, chosen) for text, chosen in missing if chosen)
-            self.bounds.allow(first, [self.targets[target.key] for target in some], count)
+        missing = [(text, chosen) for text, chosen in missing if chosen]
+        if missing:
+            rows = [(text, [self.targets[target.key] for target in chosen]) for text, chosen in missing]
+            self.bounds.allow(rows, self.calls_each)
             for text, chosen in missing:
                 self._create(text, chosen)
-        return bool(count) or waiting
+        return bool(missing) or waiting
 
     def _place(self, target: Target) -> Place:
         row = self.targets[target.key]
@@ -136,8 +140,6 @@ class Asking:
         return {(part, item, name): state for part, item, name, state in rows if (part, item) in places}
 
     def _create(self, text: SearchText, chosen: Sequence[Target]) -> None:
-        if not chosen:
-            return
         draft = text.draft
         plan = drafts.judge_of(draft, search=self.search.pk).plan(self.search.bench.campaign)
         run = self._run(
@@ -185,7 +187,7 @@ class Asking:
             cases,
             trouble,
         )
-        request, fresh = SearchRequest.objects.get_or_create(
+        request, _ = SearchRequest.objects.get_or_create(
             search=self.search,
             digest=prompt.digest(),
             defaults={
@@ -195,13 +197,13 @@ class Asking:
                 "cases": [case.key for case in cases],
             },
         )
-        if fresh:
-            self.bounds.allow_request(prompt)
-            self._create_request(request, self.targets[cases[0].key])
         if request.done:
             return request
         call = Call.objects.filter(rater=self.search.rater, part=request.digest).first()
-        if call is not None and call.state == Call.State.FAILED:
+        if call is None:  # not asked yet, or beyond the bounds when this was come to before
+            self.bounds.allow_request(prompt, *self._held_back())
+            self._create_request(request, self.targets[cases[0].key])
+        elif call.state == Call.State.FAILED:
             request.done, request.error = True, call.error[:1000]
             request.save(update_fields=["done", "error"])
             return request

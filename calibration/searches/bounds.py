@@ -49,47 +49,65 @@ class Bounds:
             .annotate(n=Sum("n"))
         )
 
-    def allow(self, text: SearchText, some: Sequence[BenchTarget], count: int) -> None:
-        """Raise OutOfBudget where `count` more calls of the judge, like those about `some`, are too many."""
-        each = None
-        if self.search.most_cost is not None:
-            each = self._cost_of_judging(text, some[:LOOKED_AT])
-        self._allow(count, each)
+    def allow(self, wanted: Sequence[tuple[SearchText, Sequence[BenchTarget]]], calls_each: int) -> None:
+        """Raise OutOfBudget where asking the judge about these targets under these texts is too much."""
+        count = sum(len(some) for _, some in wanted) * calls_each
+        if self.search.most_cost is None:
+            return self._allow(count, Decimal(0), Decimal(0))
+        prices = [(self._cost_of_judging(text, some), len(some) * calls_each) for text, some in wanted]
+        coming = sum((each * n for each, n in prices), Decimal(0))
+        return self._allow(count, coming, max(each for each, _ in prices))
 
-    def allow_request(self, prompt: Prompt) -> None:
-        """Raise OutOfBudget where one more request to the improving model is too much."""
-        self._allow(1, self._price(self.search.improver, prompt, REPLY_TOKENS))
+    def allow_request(self, prompt: Prompt, text: SearchText, held_back: Sequence[BenchTarget]) -> None:
+        """Raise OutOfBudget where one more request to the improving model is too much.
 
-    def _allow(self, count: int, each: Decimal | None) -> None:
+        What is kept back is priced as calls of the judge under `text` about `held_back`.
+        """
+        if self.search.most_cost is None:
+            return self._allow(1, Decimal(0), Decimal(0))
+        coming = self._price(self.search.improver, prompt, REPLY_TOKENS)
+        return self._allow(1, coming, self._cost_of_judging(text, held_back))
+
+    def _allow(self, count: int, coming: Decimal, each: Decimal) -> None:
+        """Allow `count` calls that cost `coming`, where what waits and is kept back costs `each` a call."""
         search = self.search
         if self.calls + count + self.reserved > search.most_calls:
             raise OutOfBudget(f"{count} more calls would pass the bound of {search.most_calls:,}")
-        if search.most_cost is not None and each is not None:
-            coming = self.cost + each * (count + self.waiting + self.reserved)
-            if coming > search.most_cost:
+        if search.most_cost is not None:
+            whole = self.cost + coming + each * (self.waiting + self.reserved)
+            if whole > search.most_cost:
                 raise OutOfBudget(f"{count} more calls would pass the bound of {search.most_cost:,.2f}")
         self.calls += count
         self.waiting += count
 
-    def _cost_of_judging(self, text: SearchText, some: Sequence[BenchTarget]) -> Decimal | None:
+    def _cost_of_judging(self, text: SearchText, about: Sequence[BenchTarget]) -> Decimal:
+        """Return what a call of the judge costs: the mean over all parts of some targets that it is asked."""
+        for start in range(0, len(about), LOOKED_AT):
+            if prices := self._prices(text, about[start : start + LOOKED_AT]):
+                return sum(prices, Decimal(0)) / len(prices)
+        return Decimal(0)  # nothing is sent about any of them
+
+    def _prices(self, text: SearchText, some: Sequence[BenchTarget]) -> list[Decimal]:
         spec = text.draft.rater.spec
         asker = asker_of(spec)
-        assert isinstance(asker.protocol, Asking)
+        protocol = asker.protocol
+        assert isinstance(protocol, Asking)
         loaded = load({row.continuation_id for row in some})
-        given = needs.given(asker.protocol, spec["needs"], loaded) if "needs" in spec else {}
-        prices = []
-        for row in some:
-            part = asker.parts()[0]
-            case = case_of(
-                loaded[row.continuation_id], row.item_id, spec, given.get(row.continuation_id), part
-            )
-            if not asker.protocol.why_not(case, asker.variant) and not asker.protocol.unmet(case):
-                price = self._price(
-                    self.search.endpoint, asker.whole_prompt(case), asker.protocol.reply_tokens
-                )
-                prices.append(price or Decimal(0))
-        return sum(prices, Decimal(0)) / len(prices) if prices else None
+        given = needs.given(protocol, spec["needs"], loaded) if "needs" in spec else {}
+        cases = [
+            case_of(loaded[row.continuation_id], row.item_id, spec, given.get(row.continuation_id), part)
+            for row in some
+            for part in asker.parts()
+        ]
+        return [
+            self._price(self.search.endpoint, asker.whole_prompt(case), protocol.reply_tokens)
+            for case in cases
+            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case)
+        ]
 
     @staticmethod
-    def _price(endpoint: Endpoint, prompt: Prompt, reply: int) -> Decimal | None:
-        return cost(endpoint, about_tokens(prompt.system) + about_tokens(prompt.user), reply)
+    def _price(endpoint: Endpoint, prompt: Prompt, reply: int) -> Decimal:
+        found = cost(endpoint, about_tokens(prompt.system) + about_tokens(prompt.user), reply)
+        if found is None:
+            raise OutOfBudget(f"the endpoint {endpoint.name} has no prices any more")
+        return found

@@ -30,6 +30,7 @@ def bench(found: Bench) -> dict[str, Any]:
         "protocol": found.protocol,
         "scheme": benches.scheme_ref(found) or None,
         "variant": found.variant or None,
+        "include_self": found.include_self,
         "seed": found.seed,
         "drawn": found.targets.count(),
         "available": benches.available(found),

@@ -227,6 +227,8 @@ def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLA
         return _against_variants(check, draft, judged, plan)
     if key == "family" and not (own := own or own_systems(draft)):
         return Finding(check, reason=why_none(draft))
+    if key == "turns" and not Item.objects.filter(pk__in=items_of(draft.bench), turn__isnull=False).exists():
+        return Finding(check, reason="Its answers are about whole dialogues, which have no place in one.")
     found = sheets(draft.bench, [judged], _asked_of(draft))
     if key == "consistency":
         told = _consistency(check, draft, judged, found, plan)

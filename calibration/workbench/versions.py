@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +20,6 @@ from calibration.workbench.agreement import statistics_of, unanswered, why_none
 from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets
 from judges.drafts import trials
 from judges.models import Bench
-from judges.protocols import PROTOCOLS
 
 PLAN = Plan(resamples=2000)
 MANY = 5
@@ -81,20 +81,35 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
     every = judged_on(bench, discarded=True)
     for one in judged:
         _note(bench, one)
-    tried = trials.count(bench)
+    tried = trials.tried(bench)
     if not judged:
-        return SideBySide(None, (), (), tried)
+        return SideBySide(None, (), (), len(tried))
     chosen = _chosen(judged, key)
     found = sheets(bench, every)
     rated = [sheet for sheet in found if not sheet.unanswered]
-    tables = [table for sheet in rated for table in _tables(sheet, judged, chosen, tried - 1, plan)]
-    return SideBySide(chosen, tuple(judged), tuple(tables), tried, tuple(unanswered(found)))
+    tables = []
+    for sheet in rated:
+        readings = [(one, contender) for one, contender in sheet.contenders if one in judged]
+        comparisons = _comparisons(bench.protocol, readings, tried)
+        tables += _tables(sheet, readings, chosen, comparisons, plan)
+    return SideBySide(chosen, tuple(judged), tuple(tables), len(tried), tuple(unanswered(found)))
 
 
 def _note(bench: Bench, one: Judged) -> None:
     """Count a judge as tried, where its spec says what it is: one that was imported has no prompt."""
-    if one.rater.spec.get("protocol") in PROTOCOLS and one.rater.spec["protocol"] == bench.protocol:
+    if _counts_as_tried(bench.protocol, one):
         trials.note(bench=bench, spec=one.rater.spec, name=one.name)
+
+
+def _counts_as_tried(protocol: str, one: Judged) -> bool:
+    return bool(one.rater.spec.get("protocol") == protocol)
+
+
+def _comparisons(protocol: str, readings: Sequence[tuple[Judged, Contender]], tried: AbstractSet[str]) -> int:
+    """Return how many comparisons with the chosen one there are: those of a table, and one for every judge
+    that was tried and is not in it."""
+    here = {trials.identity(one.rater.spec) for one, _ in readings if _counts_as_tried(protocol, one)}
+    return len(readings) - 1 + len(tried - here)
 
 
 def _chosen(judged: Sequence[Judged], key: str) -> Judged:
@@ -107,9 +122,13 @@ def _chosen(judged: Sequence[Judged], key: str) -> Judged:
     return found
 
 
-def _tables(sheet: Sheet, judged: Sequence[Judged], chosen: Judged, tried: int, plan: Plan) -> list[Table]:
-    keys = {one.key for one in judged}
-    readings = [(one, contender) for one, contender in sheet.contenders if one.key in keys]
+def _tables(
+    sheet: Sheet,
+    readings: Sequence[tuple[Judged, Contender]],
+    chosen: Judged,
+    comparisons: int,
+    plan: Plan,
+) -> list[Table]:
     if not readings:
         return []
     wanted = statistics_of(sheet)
@@ -121,7 +140,7 @@ def _tables(sheet: Sheet, judged: Sequence[Judged], chosen: Judged, tried: int, 
     if not alone:
         return [Table(sheet.question, wanted[0], "people", (), reason=why_none(sheet))]
     base = next((contender for one, contender in readings if one.key == chosen.key), None)
-    compared = _compared(sheet, contenders, base, wanted, tried, plan)
+    compared = _compared(sheet, contenders, base, wanted, comparisons, plan)
     named = dict.fromkeys((name, against) for _, name, against in alone)
     return [
         Table(
@@ -149,12 +168,12 @@ def _compared(
     contenders: Sequence[Contender],
     base: Contender | None,
     wanted: Sequence[str],
-    tried: int,
+    comparisons: int,
     plan: Plan,
 ) -> dict[tuple[int, str, str], Compared]:
     if base is None:
         return {}
-    found = compared_with(sheet.ratings, contenders, base, statistics=wanted, plan=plan, tried=tried)
+    found = compared_with(sheet.ratings, contenders, base, statistics=wanted, plan=plan, tried=comparisons)
     return {(id(row.contenders[0]), row.statistic, row.reference): row for row in found.pairs}
 
 

@@ -23,8 +23,9 @@ class Run(models.Model):
     the same scope is the same run, and resumes. `questions` maps what the rater answers to question ids,
     fixed at the start. `reused` counts the calls of the scope that other runs of the rater had finished
     before. `error` says why a run failed as a whole. One that is paused says why (`pause_reason`), and who
-    paused it where somebody did. The caps limit what its own calls may take: completions, tokens read and
-    written, money in the endpoint's currency; null for no limit. `use_cache` lets a call take the reply that
+    paused it where somebody did; `at_cap` says that it waits for a cap to be raised. The caps limit what its
+    own calls may take: completions, tokens read and written, money in the endpoint's currency; null for no
+    limit. `use_cache` lets a call take the reply that
     an equal request of another run got. `mode` says whether its calls are asked one by one, at once, or in
     batches of the provider (`Batch`), which is no part of who the rater is. Once it has ended, `values` and
     `missing` count the answers of its calls (null before), and `missing_reason` is the commonest reason of
@@ -69,6 +70,7 @@ class Run(models.Model):
     cap_tokens = models.PositiveBigIntegerField(null=True)
     cap_cost = models.DecimalField(max_digits=14, decimal_places=6, null=True)
     pause_reason = models.TextField(blank=True)
+    at_cap = models.BooleanField(default=False, db_default=False)
     paused_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="paused_runs"
     )

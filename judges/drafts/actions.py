@@ -132,10 +132,11 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
     if targets is not None and targets < 1:
         raise JudgeError("A draft is tried on at least one item.")
+    Bench.objects.select_for_update().get(pk=draft.bench_id)  # before the draft, as everywhere
+    draft = Draft.objects.select_for_update(of=("self",)).select_related("bench").get(pk=draft.pk)
     if draft.discarded_at is not None:
         raise JudgeError(f"Draft {draft.number} was thrown away: write it again to take it up.")
     wanted = benches.grow(draft.bench, None if targets is None else max(targets, draft.targets))
-    draft = Draft.objects.select_for_update().get(pk=draft.pk)
     draft.targets, draft.samples = len(wanted), max(samples, draft.samples)
     draft.save(update_fields=["targets", "samples"])
     plan = judge_of(draft).plan(draft.bench.campaign)

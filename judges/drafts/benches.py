@@ -10,11 +10,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
-from annotation.models import Campaign, Corpus
+from annotation.models import Campaign, Corpus, Item, Label, Question, Rater
 from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget
 from judges.protocols import PROTOCOLS, Asking
+from judges.protocols.rubric import EXPECTED_SCHEME
 from judges.rating import bound_schemes
 from judges.rating.plans import WHOLE, questions_of
 from judges.rating.selection import Selection, continuations, items
@@ -34,11 +35,13 @@ def open_bench(
     seed: int = 0,
     scheme: str = "",
     variant: str = "",
+    include_self: bool = False,
 ) -> Bench:
     """Open a bench for drafts of a protocol on the dev part of a corpus, or of what a campaign covers.
 
     A protocol that takes any scheme is bound to `scheme` (`key` or `key@version`; over a campaign its own
-    where none is named), as `variant` asks it. Fixes the corpus's split. Raises JudgeError for a name that is
+    where none is named), as `variant` asks it. `include_self`: dialogues' own turns, too, where they have
+    continuations by others. Fixes the corpus's split. Raises JudgeError for a name that is
     taken, a protocol that takes no text, a scheme that it cannot ask, a corpus without a split, and where dev
     has nothing that the protocol could judge.
     """
@@ -67,6 +70,7 @@ def open_bench(
         variant=variant,
         questions=questions,
         seed=seed,
+        include_self=include_self,
         created_by=by,
     )
     if not available(bench):
@@ -135,7 +139,9 @@ def unit(bench: Bench) -> tuple[str, str]:
 
 def selection(bench: Bench) -> Selection:
     """Return the dev part that a bench draws from."""
-    return Selection(bench.corpus, bench.campaign, split=bench.split, part="dev")
+    return Selection(
+        bench.corpus, bench.campaign, include_self=bench.include_self, split=bench.split, part="dev"
+    )
 
 
 def available(bench: Bench) -> int:
@@ -169,6 +175,25 @@ def order(pool: Iterable[tuple[Target, str]], seed: int) -> list[Target]:
     return [within[name][turn] for turn in range(longest) for name in clusters if turn < len(within[name])]
 
 
+def _answered(bench: Bench) -> set[Target]:
+    """Return the targets that people or keys have answered, on any version of the schemes that are asked."""
+    asked = Question.objects.filter(pk__in=bench.questions.values())
+    keys = asked.values_list("version__scheme__key", flat=True)
+    known = {name for key in keys for name in (key, key.removeprefix(EXPECTED_SCHEME))}
+    labels = Label.objects.filter(
+        question__version__scheme__key__in=known,
+        item__in=Item.objects.filter(continuation__in=continuations(selection(bench))),
+        rater__kind__in=[Rater.Kind.HUMAN, Rater.Kind.KEY],
+        superseded_at=None,
+    )
+    if bench.campaign is not None:
+        labels = labels.filter(campaign=bench.campaign)
+    rows = labels.values_list("item__continuation", "item").distinct()
+    if protocol_of(bench).covers == WHOLE:
+        return {(continuation, None) for continuation, _ in rows}
+    return set(rows)
+
+
 def _place(seed: int, name: str) -> str:
     return hashlib.sha256(f"bench {seed}\0{name}".encode()).hexdigest()
 
@@ -176,14 +201,19 @@ def _place(seed: int, name: str) -> str:
 def grow(bench: Bench, wanted: int | None) -> list[BenchTarget]:
     """Return the first `wanted` targets of a bench (None: all of dev), drawing those it has not yet.
 
-    What was drawn stays where it is, also where the corpus has grown meanwhile. Call it in a transaction.
+    Those that people or keys have answered come first. What was drawn stays where it is, also where the
+    corpus has grown meanwhile. Call it in a transaction.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
     drawn = list(bench.targets.order_by("position"))
     if wanted is not None and len(drawn) >= wanted:
         return drawn[:wanted]
     known = {(target.continuation_id, target.item_id) for target in drawn}
-    fresh = [target for target in order(_pool(bench).items(), bench.seed) if target not in known]
+    pool, answered = _pool(bench), _answered(bench)
+    first = [(target, cluster) for target, cluster in pool.items() if target in answered]
+    rest = [(target, cluster) for target, cluster in pool.items() if target not in answered]
+    ordered = [*order(first, bench.seed), *order(rest, bench.seed)]
+    fresh = [target for target in ordered if target not in known]
     missing = len(fresh) if wanted is None else wanted - len(drawn)
     rows = [
         BenchTarget(bench=bench, position=len(drawn) + index, continuation_id=continuation, item_id=item)

@@ -114,14 +114,15 @@ def _words(text: str) -> str:
 
 
 def _order(text: str) -> str:
-    """Turn every list of single-line items round."""
+    """Turn every list of single-line items round; one in which an item goes on over the next line stays."""
     lines, found = text.split("\n"), []
     run: list[str] = []
     for line in [*lines, ""]:
         if BULLET.match(line) and not FORM.search(line):
             run.append(line)
             continue
-        found += [*run[::-1], line]
+        goes_on = line[:1].isspace() and line.strip() != ""
+        found += [*(run if goes_on else run[::-1]), line]
         run = []
     return "\n".join(found[:-1])
 

@@ -48,7 +48,13 @@ def note(*, bench: Bench, spec: Mapping[str, Any], name: str) -> None:
     )
 
 
+def tried(bench: Bench) -> set[str]:
+    """Return the identities of all judges that were ever tried on the dev part of a bench's split, of its
+    protocol (and scheme)."""
+    rows = Trial.objects.filter(split=bench.split, protocol=family(bench))
+    return set(rows.values_list("fingerprint", flat=True))
+
+
 def count(bench: Bench) -> int:
-    """Return how many judges were ever tried on the dev part of a bench's split, of its protocol (and
-    scheme)."""
-    return Trial.objects.filter(split=bench.split, protocol=family(bench)).count()
+    """Return how many judges these are."""
+    return len(tried(bench))

@@ -13,8 +13,10 @@ class Bench(models.Model):
     """Where drafts of one protocol are tried: on items of the dev part of a corpus's split.
 
     A protocol that takes any scheme has the one of `scheme_version` here, asked as `variant` asks it; other
-    protocols have neither. Its targets are drawn from `seed` and only ever grow, so that all drafts meet the
-    same items. `questions` maps what the protocol answers to question ids, fixed at the start.
+    protocols have neither. Its targets are drawn from `seed`, those that people answered first, and only
+    ever grow, so that all drafts meet the same items; dialogues' own turns are among them where
+    `include_self` says so, or there is nothing else. `questions` maps what the protocol answers to question
+    ids, fixed at the start.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -30,6 +32,7 @@ class Bench(models.Model):
     variant = models.CharField(max_length=60, blank=True)
     questions = models.JSONField(default=dict)
     seed = models.PositiveIntegerField(default=0)
+    include_self = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 

@@ -8,8 +8,8 @@ on the choosing fold. The held-back fold is no part of this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,7 +61,7 @@ class OutOfBudget(Exception):
 class Asks:
     """Who asks the models. `judge` returns a judge's answers about targets under a text, in order; `improve`
     what the improving model proposes; `disagreement` what to show it of a target and the answers given.
-    `judge` and `improve` may raise OutOfBudget."""
+    `judge` and `improve` may raise OutOfBudget; whatever else any of them raises ends the search with it."""
 
     judge: Callable[[Wording, Sequence[Target]], Sequence[Answers]]
     improve: Callable[[Wording, Sequence[Disagreement]], Proposed]
@@ -70,12 +70,25 @@ class Asks:
 
 @dataclass
 class _Adapter:
-    """GEPA's adapter: texts are its candidates, targets its data. `scorers` are by cluster."""
+    """GEPA's adapter: texts are its candidates, targets its data. `scorers` are by cluster; `stopped` is what
+    was raised and ends the search: GEPA itself would go on to the next round."""
 
     first: Wording
     asks: Asks
     scorers: Mapping[str, Scorer]
     found: dict[str, Found] = field(default_factory=dict)
+    stopped: BaseException | None = None
+
+    @contextmanager
+    def stopping(self) -> Iterator[None]:
+        """Remember what is raised inside, and raise it again whenever GEPA comes back."""
+        if self.stopped is not None:
+            raise self.stopped
+        try:
+            yield
+        except BaseException as error:
+            self.stopped = error
+            raise
 
     def wording(self, candidate: Mapping[str, str]) -> Wording:
         return replace(self.first, system=candidate[SYSTEM], user=candidate[USER])
@@ -84,7 +97,8 @@ class _Adapter:
         """Return the judge's answers and their scores, with what was answered where traces are wanted."""
         from gepa import EvaluationBatch
 
-        answered = list(self.asks.judge(self.wording(candidate), batch))
+        with self.stopping():
+            answered = list(self.asks.judge(self.wording(candidate), batch))
         scores = [
             self.scorers[target.cluster].score(target, answers)
             for target, answers in zip(batch, answered, strict=True)
@@ -97,7 +111,8 @@ class _Adapter:
     ) -> dict[str, list[dict[str, Any]]]:
         """Return the cases to learn from, the farthest apart first."""
         ordered = sorted(eval_batch.trajectories, key=lambda trace: (trace[2], trace[0].key))
-        cases = [{"case": self.asks.disagreement(target, answers)} for target, answers, _ in ordered]
+        with self.stopping():
+            cases = [{"case": self.asks.disagreement(target, answers)} for target, answers, _ in ordered]
         return dict.fromkeys(components_to_update, cases)
 
     def propose_new_texts(
@@ -108,7 +123,8 @@ class _Adapter:
     ) -> dict[str, str]:
         """Return both parts anew; the present ones where the improving model made nothing usable."""
         cases = [one["case"] for one in reflective_dataset[components_to_update[0]]]
-        proposed = self.asks.improve(self.wording(candidate), cases)
+        with self.stopping():
+            proposed = self.asks.improve(self.wording(candidate), cases)
         if proposed.wording is None:
             return dict(candidate)
         self.found.setdefault(
@@ -169,7 +185,7 @@ def evolve(
             max_metric_calls=settings.calls,
             stop_callbacks=[
                 MaxCandidateProposalsStopper(settings.rounds),
-                lambda _state: stopping(),
+                lambda _state: stopping() or adapter.stopped is not None,
             ],
             seed=settings.seed,
             logger=Quiet(),
@@ -177,5 +193,7 @@ def evolve(
             raise_on_exception=True,
             track_best_outputs=False,
         )
+        if adapter.stopped is not None:
+            raise adapter.stopped
     found: dict[str, Found] = adapter.found
     return list(found.values())

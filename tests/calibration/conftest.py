@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from django.test import Client
 if TYPE_CHECKING:
     from calibration.models import Study
     from tests.calibration.world import World
+    from tests.fake_llm import FakeLLM
 
 
 Compiled = Callable[..., None]
@@ -50,3 +51,22 @@ def researcher(client: Client) -> Client:
 
     client.force_login(user(researcher=True))
     return client
+
+
+@pytest.fixture
+def rea(client: Client) -> Client:
+    """The browser of the researcher rea."""
+    from tests.factories import user
+
+    client.force_login(user("rea", researcher=True))
+    return client
+
+
+@pytest.fixture
+def fake(request: pytest.FixtureRequest) -> Iterator[FakeLLM]:
+    """A fake model, with the noise that the test's file names (`NOISE`)."""
+    from tests.fake_llm import FakeLLM
+
+    with FakeLLM() as server:
+        server.model.noise = getattr(request.module, "NOISE", server.model.noise)
+        yield server

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
@@ -15,6 +14,7 @@ from annotation.corpora import splits
 from annotation.labels.recording import Answer, record
 from annotation.models import Corpus, Item, Label, Occasion, Rater
 from annotation.scheme_versions import store
+from calibration.workbench import checks
 from calibration.workbench.agreement import agreement
 from calibration.workbench.sheets import Judged, sheets
 from calibration.workbench.versions import side_by_side
@@ -24,25 +24,13 @@ from judges.errors import JudgeError
 from judges.models import Bench, Draft, DraftAnswer
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import finding
-from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
 from tests.judges.test_rubric_runs import CLARITY
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        server.model.noise = 0.5
-        yield server
-
-
-@pytest.fixture
-def rea(client: Client) -> Client:
-    client.force_login(factories.user("rea", researcher=True))
-    return client
+NOISE = 0.5
+"""How often the fake model is one step off: see `fake`."""
 
 
 def clear_corpus(dialogues: int = 12) -> Corpus:
@@ -220,6 +208,7 @@ def test_the_second_step_reads_a_draft_of_the_first_and_waits_where_that_has_no_
     answers = DraftAnswer.objects.filter(draft=second)
     assert (answers.count(), answers.filter(number=None).count()) == (2 * 3, 0)
     assert not Label.objects.exists()
+    assert "no place in one" in checks.finding(second, "turns").reason
 
 
 def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) -> None:

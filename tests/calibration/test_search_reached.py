@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -17,12 +16,6 @@ from tests.calibration.test_searches import searched, work
 from tests.fake_llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        yield server
 
 
 def test_pages_and_api_show_a_search_and_adopt_its_proposal(fake: FakeLLM, researcher: Client) -> None:

@@ -4,20 +4,22 @@ search has not seen, and nobody's judge uses it before a person adopts it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from datetime import timedelta
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotation.corpora import splits
 from annotation.labels import raters
 from annotation.models import Corpus, Item, Label, Occasion
 from calibration.errors import WorkbenchRefused
 from calibration.models import Search
-from calibration.searches import actions, material
+from calibration.searches import IMPROVE, actions, material
+from calibration.searches.asking import Asking
 from calibration.searches.figures import figures
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
@@ -26,8 +28,9 @@ from jobs.queue.heartbeat import Heart
 from judges.drafts import benches, trials
 from judges.errors import JudgeError
 from judges.models import PromptVersion
+from judges.prompt_search.evolution import OutOfBudget
 from judges.prompt_versions import actions as prompts
-from judges.prompt_versions import finding
+from judges.prompt_versions import finding, texts
 from judges.rating.needs import machines
 from judges.rating.plans import Judge
 from tests import factories
@@ -42,12 +45,6 @@ NOISY = ErrorModel(
     phrases=(Phrase(BEST, ("turn_judge",), {"noise": {"*": -0.75}}),),
     proposals=(DUD, BEST),
 )
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        yield server
 
 
 def corpus_of(clusters: int, turns: int = 4) -> Corpus:
@@ -194,6 +191,62 @@ def test_the_bounds_are_never_passed_and_what_was_found_is_kept(fake: FakeLLM, b
     assert calls.count() < 300, "it is bounded"
 
 
+def test_a_search_waits_for_a_proposal_that_takes_longer_than_the_judge(fake: FakeLLM) -> None:
+    search = searched(fake, rounds=1, clusters=14)
+    for _ in range(20):  # the improving model is asked, and does not answer
+        with Heart("jobs") as heart:
+            job_queue.work("jobs", seconds=20, heart=heart)
+        Call.objects.filter(run__kind=IMPROVE).update(not_before=timezone.now() + timedelta(hours=1))
+        finish()
+    search.refresh_from_db()
+    assert search.state == Search.State.SEARCHING
+    Call.objects.update(not_before=None)
+    work()
+    search.refresh_from_db()
+    assert search.state == Search.State.DONE
+    assert search.texts.count() == 2, "what was proposed is there"
+
+
+def test_a_bound_that_leaves_no_proposal_ends_the_search_with_what_it_has(fake: FakeLLM) -> None:
+    search = searched(fake, most_calls=28)  # 12 to choose by, 4 cases, 12 held back: none is left to propose
+    work()
+    search.refresh_from_db()
+    assert (search.state, search.note) == (Search.State.DONE, "")
+    assert Call.objects.filter(run__scope__search=search.pk).count() == 28
+    assert not Call.objects.filter(run__kind=IMPROVE).exists()
+
+
+def test_a_target_that_is_asked_about_in_parts_is_priced_by_all_of_them(fake: FakeLLM) -> None:
+    corpus = corpus_of(14)
+    splits.draw(corpus=corpus, by=None)
+    bench = benches.open_bench(by=None, name="bench", protocol="cocoeval_behaviours", corpus=corpus)
+    question = bench.questions["repetition"]
+    person = raters.imported(corpus=corpus, kind="human", name="ana")
+    for item in Item.objects.filter(corpus=corpus, kind="turn", continuation__key="c"):
+        Label.objects.create(
+            item=item, question_id=question, rater=person, occasion=Occasion.IMPORTED, number=item.pk % 2
+        )
+    search = actions.start(
+        by=None,
+        bench=bench,
+        version=finding.find("cocoeval_behaviours_one_behaviour"),
+        name="mine",
+        endpoint=endpoint_of(fake),
+        improver=endpoint_of(fake, name="improver"),
+        most_cost=Decimal(1),
+    )
+    asking = Asking(search)
+    text = asking.text_of(texts.wording_of(search.text))
+    row = bench.targets.first()
+    prices = asking.bounds._prices(text, [row])
+    assert len(prices) == asking.calls_each == 10
+    assert len(set(prices)) > 1, "each part has its own text"
+    asking.bounds.allow([(text, [row])], asking.calls_each)
+    search.most_cost = sum(prices, Decimal(0)) - Decimal("0.000001")
+    with pytest.raises(OutOfBudget):
+        Asking(search).bounds.allow([(text, [row])], asking.calls_each)
+
+
 def test_a_proposal_that_cannot_be_a_prompt_is_asked_for_once_more_and_then_left_out(fake: FakeLLM) -> None:
     search = searched(fake, rounds=1, clusters=14)
     say = fake.say
@@ -245,16 +298,26 @@ def test_numbers_that_make_no_sense_are_refused(fake: FakeLLM, how: Any, told: s
         searched(fake, **how)
 
 
-def test_a_bound_on_money_needs_prices(fake: FakeLLM) -> None:
+@pytest.mark.parametrize(
+    ("which", "change", "told"),
+    [
+        ("endpoint", {"price_in": None}, "endpoint fake has no prices"),
+        ("improver", {"price_out": None}, "endpoint improver has no prices"),
+        ("improver", {"currency": "EUR"}, "prices are in EUR and USD"),
+    ],
+)
+def test_a_bound_on_money_needs_prices_of_both_in_one_currency(
+    fake: FakeLLM, which: str, change: Any, told: str
+) -> None:
     search = searched(fake, clusters=14)
-    Endpoint.objects.update(price_in=None)
-    with pytest.raises(WorkbenchRefused, match="has no prices"):
+    Endpoint.objects.filter(pk=getattr(search, which).pk).update(**change)
+    with pytest.raises(WorkbenchRefused, match=told):
         actions.start(
             by=None,
             bench=search.bench,
             version=finding.find("mine"),
             endpoint=Endpoint.objects.get(pk=search.endpoint_id),
-            improver=search.improver,
+            improver=Endpoint.objects.get(pk=search.improver_id),
             most_cost=Decimal(1),
         )
     assert Search.objects.get() == search

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,14 +13,16 @@ from django.test import Client
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.corpora.actions import set_families
-from annotation.models import Item, Label, Question, Turn
+from annotation.labels import raters
+from annotation.labels.recording import Answer, record
+from annotation.models import Item, Label, Occasion, Question, Turn
 from calibration.errors import WorkbenchRefused
 from calibration.models import ForAdjudication, Mark
 from calibration.reading.census import census
 from calibration.reading.scope import scope_of
 from calibration.statistics import Plan
 from calibration.workbench import agreement, checks, differences, exporting, marks, showing, versions
-from calibration.workbench.sheets import judged_on, sheets
+from calibration.workbench.sheets import items_of, judged_on, sheets
 from judges.drafts import actions, keeping
 from judges.models import Draft
 from judges.protocols import Wording
@@ -33,12 +34,6 @@ from tests.judges.helpers import finish
 pytestmark = pytest.mark.django_db(transaction=True)
 FEW = Plan(resamples=100)
 OTHER = Wording("$notice", OWN.user)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        yield server
 
 
 def test_agreement_is_that_of_the_drafts_answers_with_each_of_the_people(fake: FakeLLM) -> None:
@@ -240,6 +235,26 @@ def test_a_judge_that_ran_by_itself_stands_beside_and_counts_as_tried(fake: Fake
     finish()
     assert len(judged_on(bench)) == 2
     assert versions.side_by_side(bench, plan=FEW).tried == 2
+
+
+def test_judges_from_elsewhere_take_no_comparison_from_those_thrown_away(fake: FakeLLM) -> None:
+    bench = rated_bench(24)
+    first = tried(bench, fake)
+    fake.model.seed = 1
+    second, third = tried(bench, fake, OTHER), tried(bench, fake, OWN)
+    question = Question.objects.get(pk=bench.questions["overall"])
+    items = Item.objects.filter(pk__in=list(items_of(bench)))
+    elsewhere = raters.imported(corpus=bench.corpus, kind="judge", name="from a paper")
+    answers = [Answer(item, question, float(3 + item.pk % 2)) for item in items]
+    record(rater=elsewhere, answers=answers, occasion=Occasion.IMPORTED)
+    for draft in (second, third):
+        actions.discard(by=None, draft=draft)
+    found = versions.side_by_side(bench, f"draft-{first.number}", FEW)
+    (row,) = (one for one in found.tables[0].rows if one.compared is not None)
+    assert row.judged.name == "from a paper"
+    assert row.compared is not None
+    assert row.compared.p_holm.value == pytest.approx(min(1, 3 * (row.compared.p.value or 0)))
+    assert "2 tried before" in row.compared.p_holm.method
 
 
 def test_asking_again_tells_how_consistent_a_draft_is(fake: FakeLLM) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,25 +10,13 @@ from django.test import Client
 from annotation.models import Label
 from calibration.models import ForAdjudication, Mark
 from judges.models import Bench, Draft
-from tests import factories
 from tests.calibration.workbench_world import OWN, PROTOCOL, rated_bench, tried
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        server.model.noise = 0.9
-        yield server
-
-
-@pytest.fixture
-def rea(client: Client) -> Client:
-    client.force_login(factories.user("rea", researcher=True))
-    return client
+NOISE = 0.9
+"""How often the fake model is one step off: see `fake`."""
 
 
 def post(rea: Client, address: str, **form: Any) -> str:

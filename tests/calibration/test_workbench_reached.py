@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
@@ -14,30 +13,18 @@ from django.test import Client
 from annotation.models import Label, Rater
 from jobs.models import Endpoint
 from judges.models import Bench
-from tests import factories
 from tests.calibration.workbench_world import OWN, PROTOCOL, rated_bench
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeLLM]:
-    with FakeLLM() as server:
-        server.model.noise = 0.6
-        yield server
+NOISE = 0.6
+"""How often the fake model is one step off: see `fake`."""
 
 
 @pytest.fixture
 def bench() -> Bench:
     return rated_bench(24)
-
-
-@pytest.fixture
-def rea(client: Client) -> Client:
-    client.force_login(factories.user("rea", researcher=True))
-    return client
 
 
 def ask(rea: Client, verb: str, address: str, body: Any = None, status: int = 200) -> Any:

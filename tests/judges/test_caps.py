@@ -159,6 +159,16 @@ def test_a_paused_run_asks_nothing_keeps_what_arrives_and_goes_on(fake: FakeLLM)
     assert {"pause run", "cap run", "resume run"} <= set(verbs)
 
 
+def test_a_run_that_was_paused_by_a_command_waits_whatever_its_caps(fake: FakeLLM) -> None:
+    run = begin(small_corpus(), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
+    call_command("runs", pause=run.pk, stdout=io.StringIO())
+    call_command("runs", cap=run.pk, cap_calls="100", stdout=io.StringIO())
+    run.refresh_from_db()
+    assert (run.state, run.pause_reason) == (Run.State.PAUSED, "Paused by a command.")
+    call_command("runs", resume=run.pk, stdout=io.StringIO())
+    assert Run.objects.get().state == Run.State.QUEUED
+
+
 def test_a_paused_run_whose_last_calls_end_is_done_and_one_can_be_cancelled(fake: FakeLLM) -> None:
     run = begin(small_corpus(dialogues=1), Judge("rules_baseline"))
     Run.objects.update(state=Run.State.PAUSED)

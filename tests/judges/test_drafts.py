@@ -8,7 +8,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.corpora import splits
-from annotation.models import Label, Occasion, Rater
+from annotation.labels.recording import Answer, record
+from annotation.models import Item, Label, Occasion, Question, Rater
 from jobs.models import Call, Endpoint, Run
 from judges.drafts import actions, benches, keeping, trials
 from judges.errors import JudgeError
@@ -110,6 +111,37 @@ def test_more_items_ask_only_for_what_is_new_and_the_same_text_is_the_same_draft
     five = set(bench.targets.filter(position__lt=5).values_list("item", flat=True))
     assert set(Call.objects.filter(rater=other.rater).values_list("item", flat=True)) == five
     assert trials.count(bench) == 2
+
+
+def test_one_who_looked_before_another_tried_more_takes_nothing_back(fake: FakeLLM) -> None:
+    bench = bench_of()
+    draft = draft_of(bench, endpoint_of(fake))
+    seen = Draft.objects.get(pk=draft.pk)
+    actions.run(by=None, draft=draft, targets=9, samples=2)
+    actions.run(by=None, draft=seen, targets=5)
+    draft.refresh_from_db()
+    assert (draft.targets, draft.samples) == (9, 2)
+    actions.discard(by=None, draft=draft)
+    with pytest.raises(JudgeError, match="was thrown away"):
+        actions.run(by=None, draft=seen, targets=5)
+
+
+def test_people_answered_come_first_and_own_turns_where_they_are_wanted() -> None:
+    bench = bench_of(6)
+    own = Item.objects.filter(corpus=bench.corpus, kind="turn", continuation__key="self")
+    rated = own.filter(continuation__dialogue__cluster__in=dev(bench)).order_by("pk")[1]
+    person = Rater.objects.create(corpus=bench.corpus, kind="human", name="ann")
+    question = Question.objects.get(pk=bench.questions["overall"])
+    record(rater=person, answers=[Answer(rated, question, 4.0)], occasion=Occasion.IMPORTED)
+    wider = benches.open_bench(
+        by=None, name="wider", protocol=PROTOCOL, corpus=bench.corpus, include_self=True
+    )
+    assert benches.available(wider) == benches.available(bench) + 3 * 2
+    with transaction.atomic():
+        first, *_ = benches.grow(wider, 5)
+        others = benches.grow(bench, None)
+    assert first.item == rated
+    assert rated.pk not in {target.item_id for target in others}
 
 
 def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: FakeLLM) -> None:

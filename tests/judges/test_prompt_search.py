@@ -127,6 +127,21 @@ def test_where_the_budget_ends_the_search_keeps_what_it_has() -> None:
     assert len(found) < len(search(Models()))
 
 
+@pytest.mark.parametrize("where", ["improve", "disagreement"])
+def test_whatever_is_raised_on_the_way_to_a_proposal_ends_the_search_there(where: str) -> None:
+    class Waiting(Exception):
+        pass
+
+    def wait(*_: Any) -> Any:
+        raise Waiting
+
+    models = Models()
+    setattr(models, where, wait)
+    with pytest.raises(Waiting):
+        search(models, few=12)
+    assert len(models.asked) == 32 + 12, "the choosing fold and the first cases: nothing is asked ahead"
+
+
 def test_no_more_is_proposed_than_asked_for() -> None:
     models = Models()
     search(models, rounds=3)

@@ -48,6 +48,12 @@ def test_what_changed_is_told_line_by_line() -> None:
     assert "  * one\n  * two\n\n\nAnswer" in by_key["layout"].wording.user
 
 
+def test_a_list_whose_items_go_on_over_several_lines_keeps_its_order() -> None:
+    text = "Rate $response:\n- one\n- two,\n  which goes on\n- three\n- four"
+    by_key = {one.key: one for one in rewordings(Wording("$notice", text))}
+    assert by_key["order"].wording.user == text.replace("- three\n- four", "- four\n- three")
+
+
 def test_a_bare_text_has_fewer() -> None:
     assert [one.key for one in rewordings(Wording("", "$response"))] == ["frame"]
 

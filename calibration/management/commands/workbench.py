@@ -68,6 +68,7 @@ class Command(DatabaseCommand):
             seed=options["seed"],
             scheme=options["scheme"],
             variant=options["variant"],
+            include_self=options["include_self"],
         )
         self._say(as_json.bench(made))
 
