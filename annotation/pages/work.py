@@ -22,7 +22,6 @@ from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
 from annotation.scheme_versions.asked import questionnaire_of
-from annotation.schemes import SCHEMES
 from annotation.work import actions as labelling
 from annotation.work.leases import Hold, Seat
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
@@ -180,7 +179,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
         {
             "seat": seat,
             "plan": plan,
-            "about_open": plan.key in SCHEMES and SCHEMES[plan.key].about_open,
+            "about_open": plan.about_open,
             "sections": palette.sections(plan),
             "questions": palette.for_browser(plan),
             "state": _state(seat, hold, "next"),
