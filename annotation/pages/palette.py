@@ -78,18 +78,20 @@ def _control(question: Asked) -> Control:
     elif not question.values:
         kind = "number"
     else:
-        kind = "scale" if len(question.values) <= ROWS_AT_MOST else "numbers"
-    choices = () if kind in ("tag", "text", "number") else _choices(question)
+        is_short = len(question.values) <= ROWS_AT_MOST or question.level == "nominal"
+        kind = "scale" if is_short else "numbers"
+    choices = () if kind in ("tag", "text", "number") else _choices(question, kind)
     return Control(question, kind, choices, _bands(choices) if kind == "numbers" else (), _help(question))
 
 
-def _choices(question: Asked) -> tuple[Choice, ...]:
+def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:
     texts = {"0": "No", "1": "Yes"} if question.level == "binary" else {}
+    is_listed = kind == "scale"  # only there each value shows its key, so it may differ from the value
     numeric = all(isinstance(value, int) and 0 <= value <= 10 for value in question.values)
     return tuple(
         Choice(
             value,
-            _key(value, number, question.values, numeric),
+            _key(value, number, question.values, numeric) if numeric or is_listed else "",
             question.anchors.get(str(value), texts.get(str(value), str(value))),
         )
         for number, value in enumerate(question.values)

@@ -163,7 +163,7 @@ async function back() {
 }
 
 const changing = new Changing(questions, showing, { now: () => answers, keep });
-const move = (step) => changing.move(step);
+const move = (step, isAcross) => changing.move(step, isAcross);
 const undo = () => changing.undo();
 const flag = () => changing.flag();
 const ACTIONS = { submit, undo, flag, back, before: () => move(-1), after: () => move(1) };
@@ -177,9 +177,7 @@ const commands = {
 new Keys(questions, {
   now: () => answers,
   submit,
-  move,
-  choose: (question, value) => changing.choose(question, value),
-  toggle: (question) => changing.toggle(question),
+  changing,
   commands,
 });
 main.addEventListener("click", ({ target }) => {
@@ -192,8 +190,8 @@ $("skip-form").addEventListener("submit", skip);
 $("keep").addEventListener("click", () => $("skip").close());
 for (const name of ["mouseover", "focusin"]) {
   palette.addEventListener(name, ({ target }) => {
-    const tag = target.closest("[data-tag]");
-    if (tag) showing.help(tag.dataset.tag);
+    const { tag, scale, entry } = target.closest("[data-tag], [data-scale], [data-entry]")?.dataset ?? {};
+    if (tag || scale || entry) showing.help(tag || scale || entry);
   });
 }
 load(JSON.parse($("state").textContent));
