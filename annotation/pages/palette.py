@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.schemes.base import bounds_told
 
 ROWS_AT_MOST = 7
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
@@ -23,13 +24,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One question as shown. `kind` is scale, numbers (a long scale), tag, text or number."""
+    """One question as shown. `kind` is scale, numbers (a long scale), tag, text or number (`hint`: which)."""
 
     question: Asked
     kind: str
     choices: tuple[Choice, ...] = ()
     bands: tuple[tuple[str, str], ...] = ()
     help: tuple[tuple[str, str], ...] = ()
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ def _control(question: Asked) -> Control:
         is_short = len(question.values) <= ROWS_AT_MOST or question.level == "nominal"
         kind = "scale" if is_short else "numbers"
     choices = () if kind in ("tag", "text", "number") else _choices(question, kind)
-    return Control(question, kind, choices, _bands(choices) if kind == "numbers" else (), _help(question))
+    bands = _bands(choices) if kind == "numbers" else ()
+    hint = bounds_told(question) if kind == "number" else ""
+    return Control(question, kind, choices, bands, _help(question), hint)
 
 
 def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:

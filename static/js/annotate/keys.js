@@ -15,6 +15,9 @@ export class Keys {
   constructor(questions, does) {
     Object.assign(this, { questions, does });
     document.addEventListener("keydown", (event) => this.press(event));
+    // A wheel over a field for a number would change the number unseen.
+    const leave = ({ target }) => target.type === "number" && target.blur();
+    document.addEventListener("wheel", leave, { passive: true });
   }
 
   meaning(event, answers) {
