@@ -22,8 +22,9 @@ SIGNED_IN = _names(
     "api-my-campaigns api-password api-tokens api-token",
 )
 MEMBERS = _names(
-    "work work-next work-reopen work-guidelines work-task work-draft work-submit work-skip",
+    "work work-next work-reopen work-guidelines work-accept work-task work-draft work-submit work-skip",
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
+    "api-work-accept",
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
@@ -31,6 +32,7 @@ RESEARCHERS = _names(
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
+    "campaign-consent api-campaign-consent",
     "submissions api-submissions api-submission",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
