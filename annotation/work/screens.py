@@ -159,7 +159,7 @@ class _Writer:
         )
 
 
-def _screen(task: int, head: Head, rows: list[Row], tagged: bool) -> Screen:
+def _screen(task: int, head: Head, rows: list[Row], tagged: bool = True) -> Screen:
     told = told_by(json.loads(head.conditions))
     view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
     dialogue = records.Dialogue(
