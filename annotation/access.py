@@ -7,6 +7,7 @@ gives only what that account may see.
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from annotation.models import (
@@ -17,8 +18,10 @@ from annotation.models import (
     Corpus,
     Dialogue,
     OneTimeLink,
+    SchemeVersion,
     Upload,
 )
+from annotation.scheme_versions.store import find
 from config.permissions import is_administrator
 
 
@@ -40,6 +43,14 @@ def dialogue(pk: int) -> Dialogue:
 def campaign(pk: int) -> Campaign:
     """Return a campaign with its corpus and scheme. Researchers see every campaign."""
     return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=pk)
+
+
+def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
+    """Return a version of a scheme, without a number its newest. Researchers see every scheme."""
+    found = find(key if number is None else f"{key}@{number}")
+    if found is None or found.scheme.key != key:
+        raise Http404
+    return found
 
 
 def membership(viewer: User, campaign: int) -> CampaignMember:

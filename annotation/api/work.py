@@ -143,7 +143,19 @@ def guidelines(request: Request, campaign: int) -> Response:
     return Response(GuidelinesSerializer(found).data)
 
 
-TOLD = ("key", "wording", "level", "values", "anchors", "group", "required", "show_if")
+TOLD = (
+    "key",
+    "wording",
+    "level",
+    "values",
+    "anchors",
+    "group",
+    "required",
+    "show_if",
+    "minimum",
+    "maximum",
+    "whole",
+)
 """What programs are told of a question."""
 
 
@@ -155,7 +167,7 @@ def _checked(given: Any) -> dict[str, Any]:
 def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task = None
     if hold is not None:
-        task = ScreenSerializer(load(hold.task)).data | {
+        task = ScreenSerializer(load(hold.task, questionnaire_of(seat.version).is_tagged)).data | {
             "assignment": hold.assignment,
             "draft": hold.draft,
             "revising": hold.state == Assignment.State.SUBMITTED,

@@ -22,7 +22,6 @@ from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
 from annotation.scheme_versions.asked import questionnaire_of
-from annotation.schemes import SCHEMES
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.leases import Hold, Seat
@@ -194,7 +193,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
         {
             "seat": seat,
             "plan": plan,
-            "about_open": plan.key in SCHEMES and SCHEMES[plan.key].about_open,
+            "about_open": plan.about_open,
             "sections": palette.sections(plan),
             "questions": palette.for_browser(plan),
             "state": _state(seat, hold, "next"),
@@ -219,7 +218,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         busy = seat.state == "open" and others_are_busy(seat=seat)
         state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})
         return state
-    screen = load(hold.task)
+    screen = load(hold.task, questionnaire_of(seat.version).is_tagged)
     state["html"] = get_template("annotate/_transcript.html").render({"screen": screen})
     state["task"] = {
         "assignment": hold.assignment,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 from annotation.models import Question, SchemeVersion
-from annotation.schemes.base import accepts
+from annotation.schemes import SCHEMES
+from annotation.schemes.base import accepts, explains, is_met
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,9 @@ class Asked:
     shortcut: str
     required: bool
     show_if: Mapping[str, Any] | None
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = False
 
     @property
     def is_tag(self) -> bool:
@@ -35,17 +38,12 @@ class Asked:
         return self.level == "binary" and bool(self.group)
 
     def is_shown(self, answers: Mapping[str, Any]) -> bool:
-        """Whether it is asked, given the answers to the questions before it."""
-        if self.show_if is None:
-            return True
-        value = answers.get(self.show_if["question"])
-        if not isinstance(value, int | float):
-            return False
-        return self.show_if.get("min", -math.inf) <= value <= self.show_if.get("max", math.inf)
+        """Whether it is asked, given the answers to the questions that were asked before it."""
+        return is_met(self.show_if, answers)
 
     def accepts(self, value: Any) -> bool:
         """Whether a value may be stored as an answer."""
-        return accepts(self.level, self.values, value)
+        return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
 
 
 FIELDS = tuple(field.name for field in fields(Asked) if field.name != "id")
@@ -65,13 +63,12 @@ class Questionnaire:
     item_kind: str
     unit: str
     questions: tuple[Asked, ...]
+    about_open: bool = False
 
     def __post_init__(self) -> None:
         tags = {question.key for question in self.questions if question.is_tag}
         explained = tuple(
-            replace(question, required=True)
-            if question.level == "text" and (question.show_if or {}).get("question") in tags
-            else question
+            replace(question, required=True) if explains(question.level, question.show_if, tags) else question
             for question in self.questions
         )
         object.__setattr__(self, "questions", explained)
@@ -80,6 +77,11 @@ class Questionnaire:
     def by_key(self) -> dict[str, Asked]:
         """Questions by their key."""
         return {question.key: question for question in self.questions}
+
+    @cached_property
+    def is_tagged(self) -> bool:
+        """Whether its only choices are tags."""
+        return all(question.is_tag or question.level == "text" for question in self.questions)
 
     @property
     def is_multiple(self) -> bool:
@@ -94,11 +96,12 @@ def questionnaire_of(version_id: int) -> Questionnaire:
     return Questionnaire(
         version_id=version_id,
         key=version.scheme.key,
-        title=version.scheme.title,
+        title=version.name,
         introduction=version.introduction,
         item_kind=version.item_kind,
         unit=version.unit,
         questions=tuple(_asked(question) for question in version.questions.order_by("position")),
+        about_open=SCHEMES.get(version.scheme.key, version).about_open,
     )
 
 

@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from annotation.models import Question, Scheme, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition, Value
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition, Value, plain
 
 
 @transaction.atomic
@@ -26,16 +26,23 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
     if found:
         return found
     last = scheme.versions.aggregate(last=Max("version"))["last"] or 0
+    return add(scheme=scheme, number=max(last + 1, definition.version), definition=definition)
+
+
+def add(*, scheme: Scheme, number: int, definition: SchemeDefinition) -> SchemeVersion:
+    """Write a version of a scheme with its questions; the scheme's row is locked by the caller."""
     version = SchemeVersion.objects.create(
         scheme=scheme,
-        version=max(last + 1, definition.version),
+        version=number,
         item_kind=definition.item_kind,
         unit=definition.unit,
         title=definition.title,
         introduction=definition.introduction,
         guidelines=definition.guidelines,
         source=definition.source,
-        content_hash=content_hash,
+        about_open=definition.about_open,
+        one_conversation=definition.one_conversation,
+        content_hash=definition.content_hash(),
     )
     Question.objects.bulk_create(
         Question(version=version, position=position, **question.as_stored())
@@ -51,6 +58,8 @@ def find(ref: str) -> SchemeVersion | None:
     """
     if (definition := SCHEMES.get(ref)) is not None:
         return store(definition=definition)
+    if "\x00" in ref:
+        return None
     rows = SchemeVersion.objects.select_related("scheme")
     if (newest := rows.filter(scheme__key=ref).order_by("-version").first()) is not None:
         return newest
@@ -74,15 +83,15 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
     made = SchemeDefinition(
         key=version.scheme.key,
         version=version.version,
-        title=version.title or version.scheme.title,
+        title=version.name,
         item_kind=version.item_kind,
         unit=unit,
         introduction=version.introduction,
         questions=tuple(_question(row) for row in version.questions.order_by("position")),
         guidelines=version.guidelines,
         source=version.source,
-        about_open=built_in.about_open if built_in else False,
-        one_conversation=built_in.one_conversation if built_in else False,
+        about_open=built_in.about_open if built_in else version.about_open,
+        one_conversation=built_in.one_conversation if built_in else version.one_conversation,
     )
     # A definition that differs from a stored one is numbered anew, its own number is what it was hashed with.
     numbered = (replace(made, version=number) for number in range(version.version, 0, -1))
@@ -98,6 +107,8 @@ def _question(row: Question) -> QuestionDefinition:
         | {
             "values": tuple(row.values),
             "anchors": {known.get(key, key): text for key, text in row.anchors.items()},
+            "minimum": plain(row.minimum),
+            "maximum": plain(row.maximum),
             "positive": next((value for value in row.values if value == row.positive), row.positive),
         }
     )

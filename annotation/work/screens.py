@@ -109,8 +109,11 @@ SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.g
 NO_LAST = 2**31 - 1
 
 
-def load(task: int) -> Screen:
-    """Return a task's screen, in two queries. Raises LookupError for a task that does not exist."""
+def load(task: int, tagged: bool = True) -> Screen:
+    """Return a task's screen, in two queries; `tagged` says what is done to the turns of a whole.
+
+    Raises LookupError for a task that does not exist.
+    """
     with prepared.cursor() as cursor:
         cursor.execute(HEAD, (task,))
         row = cursor.fetchone()
@@ -121,7 +124,7 @@ def load(task: int) -> Screen:
         values = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
         cursor.execute(TURNS, values)
         rows = [_row(*row) for row in cursor.fetchall()]
-    return _screen(task, head, rows)
+    return _screen(task, head, rows, tagged)
 
 
 def _row(*columns: Any) -> Row:
@@ -156,7 +159,7 @@ class _Writer:
         )
 
 
-def _screen(task: int, head: Head, rows: list[Row]) -> Screen:
+def _screen(task: int, head: Head, rows: list[Row], tagged: bool = True) -> Screen:
     told = told_by(json.loads(head.conditions))
     view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
     dialogue = records.Dialogue(
@@ -174,7 +177,7 @@ def _screen(task: int, head: Head, rows: list[Row]) -> Screen:
     if head.turn is not None:
         parts = one_turn(own, turns, head.mode, write)
     else:
-        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", write)
+        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
     return Screen(
         task=task,
         items=(head.item,) if head.item else tuple(row.item for row in turns if row.item),

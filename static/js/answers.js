@@ -23,11 +23,20 @@ export class Answers {
     return this.answers[item]?.[key];
   }
 
-  isShown(question, item = this.item) {
-    if (!question.show_if) return true;
-    const { question: key, min = -Infinity, max = Infinity } = question.show_if;
-    const value = this.value(key, item);
+  // Whether a question is asked, given the answers to those asked before it.
+  isShown({ show_if }, item = this.item) {
+    if (!show_if) return true;
+    const { question, min = -Infinity, max = Infinity, in: listed } = show_if;
+    const value = this.decides(question, item);
+    if (listed) return listed.includes(value);
     return typeof value === "number" && value >= min && value <= max;
+  }
+
+  // The answer that others depend on: none where the question is not asked, 0 for an untouched tag.
+  decides(key, item) {
+    const question = this.questions.find((asked) => asked.key === key);
+    if (!question || !this.isShown(question, item)) return undefined;
+    return this.value(key, item) ?? (question.kind === "tag" ? 0 : undefined);
   }
 
   scales() {
@@ -68,14 +77,23 @@ export class Answers {
     return this.isMultiple || this.scales().length > 1;
   }
 
-  // Moves to another item of the task, or to another question of its only item; false at either end.
-  move(step) {
-    const places = this.isMultiple ? this.items : this.scales().map((question) => question.key);
-    const next = places.indexOf(this.isMultiple ? this.item : this.question) + step;
+  // Moves to another item of the task, or to another question: of its only item, or going across, where an
+  // item has several. False at either end.
+  move(step, isAcross = false) {
+    const isByItem = this.isMultiple && !(isAcross && this.scales().length > 1);
+    const places = isByItem ? this.items : this.scales().map((question) => question.key);
+    const next = places.indexOf(isByItem ? this.item : this.question) + step;
     if (next < 0 || next >= places.length) return false;
-    if (this.isMultiple) this.index = next;
+    if (isByItem) this.go(next);
     else this.question = places[next];
     return true;
+  }
+
+  // Takes an item in hand, at its first question without an answer.
+  go(index) {
+    this.index = index;
+    this.question = this.scales()[0]?.key;
+    this.advance();
   }
 
   // Takes over another set of answers to this task; undo brings back the ones before.
