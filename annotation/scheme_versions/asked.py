@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from annotation.models import Question, SchemeVersion
-from annotation.schemes.base import accepts
+from annotation.schemes.base import SchemeDefinition, accepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,22 @@ def questionnaire_of(version_id: int) -> Questionnaire:
         item_kind=version.item_kind,
         unit=version.unit,
         questions=tuple(_asked(question) for question in version.questions.order_by("position")),
+    )
+
+
+def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
+    """Return what a definition would ask once it is stored; its questions have no ids yet."""
+    return Questionnaire(
+        version_id=0,
+        key=definition.key,
+        title=definition.title,
+        introduction=definition.introduction,
+        item_kind=definition.item_kind,
+        unit=definition.unit,
+        questions=tuple(
+            Asked(0, **{**question.as_stored(), "values": question.values})
+            for question in definition.questions
+        ),
     )
 
 

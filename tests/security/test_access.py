@@ -29,7 +29,7 @@ RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
-    "submissions api-submissions api-submission",
+    "submissions api-submissions api-submission campaign-preview campaign-preview-task",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
