@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.models import Campaign
+from annotation.models import Campaign, Corpus
 from annotation.pages import work
-from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
-from annotation.schemes import SCHEMES
+from annotation.scheme_versions.asked import Questionnaire, questionnaire_from, questionnaire_of
+from annotation.schemes import SCHEMES, SchemeDefinition
 from annotation.work import previews
 from annotation.work.screens import Screen
 from config.framing import frames_others, stands_in_frame
@@ -58,6 +58,21 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
         guidelines=found.guidelines.order_by("-version").first(),
         place=(number, len(places)),
         around={"previous": address(number - 1), "next": address(number + 1)},
+    )
+
+
+def of_definition(
+    request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None
+) -> HttpResponse:
+    """Return the work page with what a definition asks, beside a dialogue of a corpus or the sample."""
+    guidelines = SimpleNamespace(text=definition.guidelines, version=definition.version)
+    return page(
+        request,
+        name=definition.title,
+        plan=questionnaire_from(definition),
+        about_open=definition.about_open,
+        screen=previews.of_scheme(definition, corpus),
+        guidelines=guidelines,
     )
 
 
