@@ -10,6 +10,7 @@ AnnotationError
 │   │   ├── DraftConflict         a draft or a submit that has not seen another tab's or device's draft
 │   │   └── SubmittedDifferently  a second, different submit of a submitted task
 │   ├── AnswerRefused      an answer is missing, off the scale, or to something that was not asked
+│   ├── SchemeRefused      a scheme has problems, is taken, used or changed meanwhile
 │   ├── CampaignRefused    a campaign cannot be set up or change its state like this
 │   └── SubmissionRefused  a submission cannot be returned or voided like this
 ├── SplitRefused           a split cannot be drawn, redrawn or opened like this
@@ -19,8 +20,16 @@ AnnotationError
 └── ImportProblem          a file that cannot be imported: see annotation.formats.problems
 """
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from annotation.schemes.problems import Problem
+
+MOST_PROBLEMS = 200
+"""Problems of a scheme that an answer lists."""
 
 
 class AnnotationError(Exception):
@@ -116,6 +125,25 @@ class AnswerRefused(WorkError):
 
     code = "answer_refused"
     status = 422
+
+
+class SchemeRefused(WorkError):
+    """A scheme cannot be like this: `problems` has each field that is at fault, and why."""
+
+    code = "scheme_refused"
+    status = 422
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        more = len(problems) - 1
+        super().__init__(f"{problems[0]}{f' ({more:,} more)' if more else ''}")
+        self.problems = list(problems)
+
+    def details(self) -> dict[str, Any]:
+        """Return every problem: the path to the field, the sentence, and the place in words."""
+        listed = self.problems[:MOST_PROBLEMS]
+        return {
+            "problems": [{"path": one.field, "sentence": one.sentence, "place": one.place} for one in listed]
+        }
 
 
 class CampaignRefused(WorkError):

@@ -124,7 +124,19 @@ def guidelines(request: Request, campaign: int) -> Response:
     return Response(GuidelinesSerializer(found).data)
 
 
-TOLD = ("key", "wording", "level", "values", "anchors", "group", "required", "show_if")
+TOLD = (
+    "key",
+    "wording",
+    "level",
+    "values",
+    "anchors",
+    "group",
+    "required",
+    "show_if",
+    "minimum",
+    "maximum",
+    "whole",
+)
 """What programs are told of a question."""
 
 

@@ -16,6 +16,7 @@ class Scheme(models.Model):
 
     key = models.CharField(max_length=120, unique=True)
     title = models.CharField(max_length=200)
+    archived_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["title"]
@@ -28,7 +29,8 @@ class SchemeVersion(models.Model):
     """One version of a scheme, about items of one kind. Frozen, by a trigger, once a label uses it.
 
     `unit` says what one task shows: one item, or all items of a continuation. `title`, `guidelines` and
-    `source` are the definition's own; those of versions stored before 2026-11-22 are empty.
+    `source` are the definition's own; those of versions stored before 2026-11-22 are empty. `about_open` and
+    `one_conversation` are as the definition has them; of a built-in scheme, the definition is asked.
     """
 
     class Unit(models.TextChoices):
@@ -43,6 +45,8 @@ class SchemeVersion(models.Model):
     introduction = models.TextField(blank=True)
     guidelines = models.TextField(blank=True, default="", db_default="")
     source = models.TextField(blank=True, default="", db_default="")
+    about_open = models.BooleanField(default=False, db_default=False)
+    one_conversation = models.BooleanField(default=False, db_default=False)
     content_hash = models.CharField(max_length=64)
     frozen_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -62,8 +66,9 @@ class Question(models.Model):
     """One question. `values` lists what may be answered (empty: any number, or any text).
 
     `values` is a list of numbers (binary, ordinal, interval, ratio) or strings (nominal); `anchors` maps a
-    value, as a string, to its wording. `show_if` is {"question": key, "max": v} for a question asked only
-    after a low answer to another one.
+    value, as a string, to its wording. `show_if` (`annotation.schemes.base`) is for a question asked only
+    after some answers to an earlier one. `minimum`, `maximum` and `whole` bound answers to a question that
+    takes any number.
     """
 
     class Level(models.TextChoices):
@@ -87,6 +92,9 @@ class Question(models.Model):
     shortcut = models.CharField(max_length=5, blank=True)
     required = models.BooleanField(default=True)
     show_if = models.JSONField(null=True)
+    minimum = models.FloatField(null=True)
+    maximum = models.FloatField(null=True)
+    whole = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["version", "position"]
@@ -104,4 +112,4 @@ class Question(models.Model):
 
     def accepts(self, value: Any) -> bool:
         """Whether a value may be stored as an answer."""
-        return accepts(self.level, self.values, value)
+        return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)

@@ -61,9 +61,7 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
     )
 
 
-def of_definition(
-    request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None
-) -> HttpResponse:
+def of_definition(request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None) -> HttpResponse:
     """Return the work page with what a definition asks, beside a dialogue of a corpus or the sample."""
     guidelines = SimpleNamespace(text=definition.guidelines, version=definition.version)
     return page(

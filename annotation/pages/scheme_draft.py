@@ -56,9 +56,9 @@ Told = dict[str, list[str]]
 class DraftQuestion:
     """One question's fields; `values` are pairs of a value and its wording.
 
-    `after` is the uid of the question that it waits for ('': none, GONE: one that was taken out), `answers` and
-    `low` to `high` are the answers that it waits for, `condition` is what was stored, as JSON. `told` has what
-    is wrong by field, `earlier` the questions that it may wait for.
+    `after` is the uid of the question that it waits for ('': none, GONE: one that was taken out), `answers`
+    and `low` to `high` are the answers that it waits for, `condition` is what was stored, as JSON. `told` has
+    what is wrong by field, `earlier` the questions that it may wait for.
     """
 
     uid: str
@@ -176,9 +176,7 @@ class Draft:
     def slots(self) -> list[tuple[str, list[str]]]:
         """Every place beside a field, with what is wrong there."""
         own = [(f"scheme-{name}", self.told.get(name, [])) for name in SCHEME_FIELDS]
-        theirs = [
-            (f"{one.uid}-{name}", one.told.get(name, [])) for one in self.questions for name in FIELDS
-        ]
+        theirs = [(f"{one.uid}-{name}", one.told.get(name, [])) for one in self.questions for name in FIELDS]
         return [*own, *theirs]
 
 
@@ -196,5 +194,3 @@ def number(text: str) -> Any:
     if not _NUMBER.fullmatch(text):
         return text
     return plain(float(text))
-
-

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
 
-from annotation import access
 from annotation.errors import SchemeRefused
-from annotation.kinds import KINDS
-from annotation.models import Corpus, Scheme
+from annotation.models import Corpus
 from annotation.pages import previews
-from annotation.pages.scheme_draft import ANSWERED_BY, Draft
-from annotation.pages.scheme_mapping import draft_of, mapping_of
+from annotation.pages.scheme_draft import Draft
+from annotation.pages.scheme_mapping import mapping_of
 from annotation.pages.scheme_posted import posted
-from annotation.pages.scheme_verbs import Done, apply
 from annotation.schemes import files
 from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.problems import Problem
-from annotation.text.yaml_writing import dump
-from config.framing import frames_others, stands_in_frame
+from config.framing import stands_in_frame
 from config.ids import row_id
 from config.permissions import researcher_only
 

@@ -15,7 +15,9 @@ LEVEL = {"tag": "binary", "count": "ratio", "number": "interval"}
 def mapping_of(draft: Draft) -> dict[str, Any]:
     """Return a settled draft in the shape of a file (`annotation.schemes.files`)."""
     flags = {name: True for name in ("about_open", "one_conversation") if getattr(draft, name)}
-    texts = {name: text for name in ("introduction", "guidelines", "source") if (text := getattr(draft, name))}
+    texts = {
+        name: text for name in ("introduction", "guidelines", "source") if (text := getattr(draft, name))
+    }
     return {
         "key": draft.chosen_key,
         "title": draft.title,

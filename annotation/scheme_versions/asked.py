@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 from annotation.models import Question, SchemeVersion
-from annotation.schemes.base import SchemeDefinition, accepts
+from annotation.schemes.base import SchemeDefinition, accepts, explains, is_met
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,9 @@ class Asked:
     shortcut: str
     required: bool
     show_if: Mapping[str, Any] | None
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = False
 
     @property
     def is_tag(self) -> bool:
@@ -35,17 +37,12 @@ class Asked:
         return self.level == "binary" and bool(self.group)
 
     def is_shown(self, answers: Mapping[str, Any]) -> bool:
-        """Whether it is asked, given the answers to the questions before it."""
-        if self.show_if is None:
-            return True
-        value = answers.get(self.show_if["question"])
-        if not isinstance(value, int | float):
-            return False
-        return self.show_if.get("min", -math.inf) <= value <= self.show_if.get("max", math.inf)
+        """Whether it is asked, given the answers to the questions that were asked before it."""
+        return is_met(self.show_if, answers)
 
     def accepts(self, value: Any) -> bool:
         """Whether a value may be stored as an answer."""
-        return accepts(self.level, self.values, value)
+        return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
 
 
 FIELDS = tuple(field.name for field in fields(Asked) if field.name != "id")
@@ -69,9 +66,7 @@ class Questionnaire:
     def __post_init__(self) -> None:
         tags = {question.key for question in self.questions if question.is_tag}
         explained = tuple(
-            replace(question, required=True)
-            if question.level == "text" and (question.show_if or {}).get("question") in tags
-            else question
+            replace(question, required=True) if explains(question.level, question.show_if, tags) else question
             for question in self.questions
         )
         object.__setattr__(self, "questions", explained)

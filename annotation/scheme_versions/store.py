@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from annotation.models import Question, Scheme, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition, Value
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition, Value, plain
 
 
 @transaction.atomic
@@ -35,6 +35,8 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
         introduction=definition.introduction,
         guidelines=definition.guidelines,
         source=definition.source,
+        about_open=definition.about_open,
+        one_conversation=definition.one_conversation,
         content_hash=content_hash,
     )
     Question.objects.bulk_create(
@@ -81,8 +83,8 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
         questions=tuple(_question(row) for row in version.questions.order_by("position")),
         guidelines=version.guidelines,
         source=version.source,
-        about_open=built_in.about_open if built_in else False,
-        one_conversation=built_in.one_conversation if built_in else False,
+        about_open=built_in.about_open if built_in else version.about_open,
+        one_conversation=built_in.one_conversation if built_in else version.one_conversation,
     )
     # A definition that differs from a stored one is numbered anew, its own number is what it was hashed with.
     numbered = (replace(made, version=number) for number in range(version.version, 0, -1))
@@ -98,6 +100,8 @@ def _question(row: Question) -> QuestionDefinition:
         | {
             "values": tuple(row.values),
             "anchors": {known.get(key, key): text for key, text in row.anchors.items()},
+            "minimum": plain(row.minimum),
+            "maximum": plain(row.maximum),
             "positive": next((value for value in row.values if value == row.positive), row.positive),
         }
     )

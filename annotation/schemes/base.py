@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
@@ -18,15 +18,61 @@ TEXT_LIMIT = 10_000
 """An answer in words has at most so many characters."""
 
 
-def accepts(level: str, values: Sequence[Any], value: Any) -> bool:
-    """Whether a value may be the answer to a question of a level, with these values (none: any)."""
+def accepts(
+    level: str,
+    values: Sequence[Any],
+    value: Any,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    whole: bool = False,
+) -> bool:
+    """Whether a value may be the answer to a question of a level, with these values.
+
+    Without values any number may, or those between `minimum` and `maximum` (both belong to the range), and
+    with `whole` no fractions.
+    """
     if level == "text":
         return isinstance(value, str) and len(value) <= TEXT_LIMIT
     if level == "nominal":
         return isinstance(value, str) and (not values or value in values)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return False
-    return not values or value in values
+    if values:
+        return value in values
+    return (
+        (minimum is None or value >= minimum)
+        and (maximum is None or value <= maximum)
+        and (not whole or value == int(value))
+    )
+
+
+def plain(number: float | None) -> float | None:
+    """Return a number as people write it: whole where it has no fraction."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def is_met(condition: Mapping[str, Any] | None, answers: Mapping[str, Any]) -> bool:
+    """Whether a question with this `show_if` is asked, given the answers to the questions asked before it.
+
+    A question that was not asked has no answer, so nothing is asked after it; an untouched tag is answered 0.
+    """
+    if condition is None:
+        return True
+    value = answers.get(condition["question"])
+    if value is None or isinstance(value, bool):
+        return False
+    if "in" in condition:
+        return value in condition["in"]
+    if not isinstance(value, int | float):
+        return False
+    return bool(condition.get("min", -math.inf) <= value <= condition.get("max", math.inf))
+
+
+def explains(level: str, condition: Mapping[str, Any] | None, tags: Container[str]) -> bool:
+    """Whether a question says in words what a set tag stands for: then it needs an answer."""
+    if level != "text" or condition is None or condition["question"] not in tags:
+        return False
+    return is_met(condition, {condition["question"]: 1}) and not is_met(condition, {condition["question"]: 0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +82,9 @@ class QuestionDefinition:
     `values` lists what may be answered, in order; empty means any number (interval, ratio) or any text.
     `anchors` words some of the values. `group` gathers questions into one multi-label control. `help` holds
     `definition`, `example` and `not_this` where they apply, or `keep_in_mind`, one aspect a line. `show_if`
-    is {"question": key, "max": value} (or "min") for a question asked only after such an answer to another.
-    A question that is not required may be left unanswered.
+    is {"question": key, "max": value} (or "min", or both) or {"question": key, "in": [values]} for a question
+    asked only after such an answer to an earlier one. A question that is not required may be left unanswered.
+    `minimum`, `maximum` and `whole` bound the answers to a question that takes any number.
     """
 
     key: str
@@ -51,6 +98,23 @@ class QuestionDefinition:
     shortcut: str = ""
     required: bool = True
     show_if: Mapping[str, Any] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = False
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether it is one toggle of a multi-label control: left untouched, it means no."""
+        return self.level == "binary" and bool(self.group)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether any number may be the answer, within its bounds."""
+        return not self.values and self.level in ("interval", "ratio")
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value may be the answer."""
+        return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
 
     def as_stored(self) -> dict[str, Any]:
         """Return the fields of the question's row: plain JSON, values and anchors as they are compared."""
@@ -104,5 +168,17 @@ class SchemeDefinition:
         del content["one_conversation"]  # the same is asked, of fewer
         for question in content["questions"]:
             question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
+            _drop_bounds(question)
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _drop_bounds(question: dict[str, Any]) -> None:
+    """Leave out bounds that are not set: schemes without any keep the hash they had before bounds existed."""
+    for name in ("minimum", "maximum"):
+        if question[name] is None:
+            del question[name]
+        else:
+            question[name] = float(question[name])  # as the database has it
+    if not question["whole"]:
+        del question["whole"]

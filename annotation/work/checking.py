@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
 from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.schemes.base import plain
 
 Answers = Mapping[str, Mapping[str, Any]]
 """Item (its public number as a text) to question key to value; None or an empty text is not an answer."""
@@ -50,10 +51,12 @@ def _check_item(plan: Questionnaire, item: int, answers: Mapping[str, Any], plac
     if unknown:
         raise AnswerRefused(f"{place}there is no question “{min(unknown)}” in this campaign.")
     given = []
+    told: dict[str, float | str] = {}
     for question in plan.questions:
-        if question.is_shown(answers):
+        if question.is_shown(told):
             value = _value(question, answers.get(question.key), place)
             if value is not None:
+                told[question.key] = value
                 given.append(Given(item, question.id, value))
     return given
 
@@ -78,4 +81,10 @@ def _shown(value: Any) -> str:
 
 
 def _scale(question: Asked) -> str:
-    return f": choose one of {', '.join(str(value) for value in question.values)}" if question.values else ""
+    if question.values:
+        return f": choose one of {', '.join(str(value) for value in question.values)}"
+    if question.level in ("nominal", "text"):
+        return ""
+    ends = {"at least": question.minimum, "at most": question.maximum}
+    told = [f"{name} {plain(end)}" for name, end in ends.items() if end is not None]
+    return f": write a {'whole ' if question.whole else ''}number{' of ' if told else ''}{' and '.join(told)}"

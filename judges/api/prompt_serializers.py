@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.text.yaml_tree import MOST_BYTES
 from jobs.api.parameter_fields import given_parameters, parameter_fields
 from judges.prompt_versions.picking import MOST_SHOWN, RULES
-from judges.prompt_versions.tree import MOST_BYTES
 from judges.protocols.wording import LONGEST
 from judges.rating.plans import LEAST_BUDGET
 

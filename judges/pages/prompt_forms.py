@@ -7,12 +7,12 @@ from typing import Any
 from django import forms
 
 from annotation.models import Corpus
+from annotation.text.yaml_tree import MOST_BYTES
 from jobs.models import Endpoint
 from jobs.pages.parameter_fields import WithParameters, given_parameters
 from judges.pages.bound_fields import NEED, need_fields, needs_of, scheme_field
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import MOST_SHOWN, RULES, Pick
-from judges.prompt_versions.tree import MOST_BYTES
 from judges.protocols import PROTOCOLS, Asking, Variable, Wording
 from judges.rating.needs import machines
 from judges.rating.plans import LEAST_BUDGET, Judge

@@ -22,13 +22,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from annotation.models import SchemeVersion
+from annotation.text.yaml_tree import BadFile, Tree, parse
+from annotation.text.yaml_writing import dump
 from config.request_json import storable
 from judges.errors import JudgeError
 from judges.prompt_versions.finding import Version
-from judges.prompt_versions.tree import BadFile, Tree, parse
 from judges.protocols import PROTOCOLS, Asking, Wording
 
 FORMAT = 1
@@ -37,7 +36,6 @@ FORMS = {"yaml": ("yaml", "application/yaml"), "md": ("md", "text/markdown")}
 MOST_VERSIONS = 500
 _HEADING = re.compile(r"^\\*## (?:System|User)$")
 _MARKDOWN = re.compile(r"^(?:---|## System|## User)$", re.MULTILINE)
-_ODD = re.compile("[\r\x85\u2028\u2029\ufeff]")
 _TEXTS = ("parent", "origin", "note", "form", "digest")
 _OWN = {"number", "system", "user", "examples", "picking", "detail", *_TEXTS}
 _WHOLE = {"concord_prompt", "name", "protocol", "variant", "scheme", "description", "versions"}
@@ -72,12 +70,12 @@ def as_yaml(versions: Iterable[Version], description: str = "") -> str:
     """Return a prompt's versions, the first one first, as YAML."""
     listed = sorted(versions, key=lambda version: version.number)
     head = _head(listed[0], description)
-    return _dump(head | {"versions": [_plain(version) | _parts(version.wording) for version in listed]})
+    return dump(head | {"versions": [_plain(version) | _parts(version.wording) for version in listed]})
 
 
 def as_markdown(version: Version, description: str = "") -> str:
     """Return one version as Markdown with front matter."""
-    front = _dump(_head(version, description) | _plain(version))
+    front = dump(_head(version, description) | _plain(version))
     parts = {"System": version.wording.system, "User": version.wording.user}
     body = [line for name, text in parts.items() for line in (f"## {name}", "", *_escaped(text), "")]
     return f"---\n{front}---\n\n" + "\n".join(body)
@@ -103,28 +101,6 @@ def _plain(version: Version) -> dict[str, Any]:
 
 def _parts(wording: Wording) -> dict[str, str]:
     return {"system": wording.system, "user": wording.user}
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks, and no aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Write everything out."""
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else None
-    if _ODD.search(text) or "\n " in f"\n{text}":
-        style = '"'  # what YAML takes for a line break, or for indentation, is written as an escape
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _text)
-
-
-def _dump(value: Mapping[str, Any]) -> str:
-    return yaml.dump(dict(value), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
 
 
 def _escaped(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.schemes.base import TEXT_LIMIT, QuestionDefinition
 from jobs.prompt import OutOfScale, Unparseable
-from judges.protocols.questionnaire import is_shown, is_tag, must_answer
+from judges.protocols.questionnaire import bounds_told, is_shown, is_tag, must_answer
 from judges.protocols.scales import shown
 
 LONGEST_EXPLANATION = 10_000
@@ -123,6 +123,8 @@ def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float |
             raise OutOfScale(f"{name}: {str(raw)[:40]} is not one of {_scale(question)}")
     elif question.level == "ratio" and raw < 0:
         raise OutOfScale(f"{name}: {str(raw)[:40]} is below 0")
+    elif not question.accepts(raw):
+        raise OutOfScale(f"{name}: {str(raw)[:40]} is not {bounds_told(question)}")
     return float(raw)
 
 
@@ -161,6 +163,11 @@ def _value(question: QuestionDefinition) -> dict[str, Any]:
             else {"type": "string"}
         )
     if not question.values:
-        return {"type": "number"}
+        return {"type": "integer" if question.whole else "number", **_bounds(question)}
     whole = all(float(value) == int(float(value)) for value in question.values)
     return {"type": "integer" if whole else "number", "enum": list(question.values)}
+
+
+def _bounds(question: QuestionDefinition) -> dict[str, float]:
+    ends = {"minimum": question.minimum, "maximum": question.maximum}
+    return {name: end for name, end in ends.items() if end is not None}

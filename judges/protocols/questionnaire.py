@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from annotation.schemes.base import QuestionDefinition
+from annotation.schemes.base import QuestionDefinition, explains, is_met
 from annotation.text.cleaning import clean, one_line
 from judges.protocols.scales import scale_lines, shown
 
@@ -21,23 +20,17 @@ HELP = {
 
 def is_tag(question: QuestionDefinition) -> bool:
     """Whether it is one mark of several that stand together: left untouched, it means no."""
-    return question.level == "binary" and bool(question.group)
+    return question.is_tag
 
 
 def is_shown(question: QuestionDefinition, answers: Mapping[str, Any]) -> bool:
     """Whether a question is asked, given the answers to the questions before it."""
-    if question.show_if is None:
-        return True
-    value = answers.get(question.show_if["question"])
-    if not isinstance(value, int | float):
-        return False
-    return bool(question.show_if.get("min", -math.inf) <= value <= question.show_if.get("max", math.inf))
+    return is_met(question.show_if, answers)
 
 
 def must_answer(question: QuestionDefinition, tags: Iterable[str]) -> bool:
     """Whether a question that is asked needs an answer: it is required, or says what a mark stands for."""
-    explains = question.level == "text" and (question.show_if or {}).get("question") in set(tags)
-    return question.required or explains
+    return question.required or explains(question.level, question.show_if, set(tags))
 
 
 def told(
@@ -75,13 +68,24 @@ def values_told(question: QuestionDefinition) -> list[str]:
     if question.level == "text":
         return ["Answer in words."]
     if not question.values:
-        what = "a short text" if question.level == "nominal" else "a number, decimals allowed"
         ends = [f"- {shown_key(key)}: {one_line(text)}" for key, text in question.anchors.items()]
-        return [f"Answer with {what}{', at least 0' if question.level == 'ratio' else ''}.", *ends]
+        return [f"Answer with {bounds_told(question)}.", *ends]
     if question.anchors or question.level != "binary":
         return scale_lines(question) if question.anchors else [_listed(question)]
     yes = question.positive if question.positive is not None else question.values[-1]
     return [f"- {shown(value)}: {'yes' if value == yes else 'no'}" for value in question.values]
+
+
+def bounds_told(question: QuestionDefinition) -> str:
+    """Return what may be answered to a question without values."""
+    if question.level == "nominal":
+        return "a short text"
+    what = "a whole number" if question.whole else "a number, decimals allowed"
+    least = 0 if question.minimum is None and question.level == "ratio" else question.minimum
+    if question.maximum is None:
+        return what if least is None else f"{what}, at least {shown(least)}"
+    most = shown(question.maximum)
+    return f"{what}, at most {most}" if least is None else f"{what}, from {shown(least)} to {most}"
 
 
 def shown_key(key: Any) -> str:
@@ -99,6 +103,8 @@ def _conditions(question: QuestionDefinition) -> list[str]:
         ends = [
             f"at {most} {when[end]:g}" for end, most in (("min", "least"), ("max", "most")) if end in when
         ]
+        if "in" in when:
+            ends = [" or ".join(shown(value) for value in when["in"])]
         place = (
             f"{one_line(when['question'])} is {' and '.join(ends)}" if ends else "the one before is answered"
         )

@@ -23,11 +23,20 @@ export class Answers {
     return this.answers[item]?.[key];
   }
 
-  isShown(question, item = this.item) {
-    if (!question.show_if) return true;
-    const { question: key, min = -Infinity, max = Infinity } = question.show_if;
-    const value = this.value(key, item);
+  // Whether a question is asked, given the answers to those asked before it.
+  isShown({ show_if }, item = this.item) {
+    if (!show_if) return true;
+    const { question, min = -Infinity, max = Infinity, in: listed } = show_if;
+    const value = this.decides(question, item);
+    if (listed) return listed.includes(value);
     return typeof value === "number" && value >= min && value <= max;
+  }
+
+  // The answer that others depend on: none where the question is not asked, 0 for an untouched tag.
+  decides(key, item) {
+    const question = this.questions.find((asked) => asked.key === key);
+    if (!question || !this.isShown(question, item)) return undefined;
+    return this.value(key, item) ?? (question.kind === "tag" ? 0 : undefined);
   }
 
   scales() {

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand
 from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters
@@ -22,7 +23,6 @@ from judges.models import Prompt, PromptVersion
 from judges.prompt_versions import actions, difference, files, finding, listing, requests
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import RULES, Pick
-from judges.prompt_versions.tree import MOST_BYTES
 from judges.rating.lookup import corpus_named, endpoint_named
 from judges.rating.plans import Judge
 

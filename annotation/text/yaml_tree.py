@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +13,8 @@ MOST_BYTES = 2**20
 MOST_NODES = 50_000
 DEEPEST = 12
 _PLAIN = {"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool", "tag:yaml.org,2002:int"}
+_FLOAT = "tag:yaml.org,2002:float"
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,4})?", re.ASCII)
 Path = tuple[str | int, ...]
 
 
@@ -24,6 +28,7 @@ class Tree:
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
+    core: bool = False
 
     def line(self, *path: str | int) -> int:
         """Return the line of a part, of what encloses it where it is not there."""
@@ -36,8 +41,12 @@ class _Loader(yaml.CSafeLoader):
     """YAML's own safe loader; what would be built from it is built here."""
 
 
-def parse(text: str, first_line: int = 1) -> Tree:
-    """Return the tree of a YAML text; raise BadFile where it is not one, or beyond a limit."""
+def parse(text: str, first_line: int = 1, core: bool = False) -> Tree:
+    """Return the tree of a YAML text; raise BadFile where it is not one, or beyond a limit.
+
+    With `core`, 0.5 is a number, and yes, no, on and off are texts, as in YAML 1.2; else fractions stay texts
+    as they were written, and yes is true.
+    """
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise BadFile(f"line 1: the file has more than {MOST_BYTES >> 20} MiB")
     try:
@@ -52,7 +61,7 @@ def parse(text: str, first_line: int = 1) -> Tree:
         raise BadFile(f"line {first_line}: not valid YAML: {told}") from None
     except RecursionError:
         raise BadFile(f"line {first_line}: nested too deeply") from None
-    tree = Tree()
+    tree = Tree(core=core)
     if node is not None:
         tree.value = _value(node, (), tree, first_line)
     return tree
@@ -92,7 +101,16 @@ def _value(node: yaml.Node, path: Path, tree: Tree, first_line: int) -> Any:
             found[key.value] = _value(value, (*path, key.value), tree, first_line)
         return found
     assert isinstance(node, yaml.ScalarNode)
+    if tree.core and node.tag == _FLOAT and (number := _fraction(node.value)) is not None:
+        return number
+    if tree.core and node.tag.endswith("bool") and node.value.lower() not in ("true", "false"):
+        return node.value
     return _scalar(node, tree.lines[path])
+
+
+def _fraction(text: str) -> float | None:
+    """Return a decimal number; None for what else YAML takes for one, such as 1:30.5 or .inf."""
+    return float(text) if _DECIMAL.fullmatch(text) and math.isfinite(float(text)) else None
 
 
 def _scalar(node: yaml.ScalarNode, line: int) -> Any:
