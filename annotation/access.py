@@ -7,6 +7,7 @@ gives only what that account may see.
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from annotation.models import (
@@ -17,6 +18,8 @@ from annotation.models import (
     Corpus,
     Dialogue,
     OneTimeLink,
+    Scheme,
+    SchemeVersion,
     Upload,
 )
 from config.permissions import is_administrator
@@ -71,3 +74,17 @@ def invitation(pk: int) -> OneTimeLink:
 def own_token(viewer: User, pk: int) -> ApiToken:
     """Return a token of the viewer's own."""
     return get_object_or_404(ApiToken, pk=pk, user=viewer)
+
+
+def scheme(key: str) -> Scheme:
+    """Return a stored scheme by its key. Researchers see every scheme."""
+    return get_object_or_404(Scheme, key=key)
+
+
+def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
+    """Return a version of a stored scheme, the newest unless told otherwise."""
+    versions = SchemeVersion.objects.select_related("scheme").filter(scheme__key=key).order_by("-version")
+    found = (versions if number is None else versions.filter(version=number)).first()
+    if found is None:
+        raise Http404
+    return found

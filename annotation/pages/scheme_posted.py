@@ -10,16 +10,18 @@ from annotation.pages.scheme_draft import ANSWERED_BY, HELP, Draft, DraftQuestio
 
 MOST_QUESTIONS = 200
 MOST_ROWS = 300
+STEPS = [(str(step), "") for step in range(1, 6)]
+"""The rows that a new scale begins with."""
 _UID = re.compile(r"q[0-9]{1,4}", re.ASCII)
 
 
 def posted(data: Any) -> Draft:
     """Return what a form posted, settled; what it does not name is empty."""
-    texts = {
+    texts: dict[str, Any] = {
         name: _text(data.get(name))
         for name in ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source")
     }
-    flags = {name: name in data for name in ("about_open", "one_conversation")}
+    flags: dict[str, Any] = {name: name in data for name in ("about_open", "one_conversation")}
     uids = [uid for uid in dict.fromkeys(data.getlist("question")) if _UID.fullmatch(uid)][:MOST_QUESTIONS]
     draft = Draft(**texts, **flags, questions=[_posted_question(data, uid) for uid in uids])
     draft.settle()
@@ -33,6 +35,8 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
     def listed(name: str) -> list[str]:
         return [_text(one) for one in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
 
+    texts = "wording key minimum maximum group shortcut positive after low high"
+    same: dict[str, Any] = {name: text(name) for name in texts.split()}
     question = DraftQuestion(
         uid=uid,
         kind=text("kind") if text("kind") in ANSWERED_BY else "ordinal",
@@ -42,13 +46,8 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
         help={name: text(f"help-{name}") for name in HELP},
         answers=listed("answer"),
         condition=_condition(text("condition")),
-        **{
-            name: text(name)
-            for name in (
-                "wording", "key", "minimum", "maximum", "group", "shortcut", "positive", "after", "low", "high"
-            )
-        },
-    )  # fmt: skip
+        **same,
+    )
     if question.kind != text("was"):
         suit_values(question)
     return question
@@ -61,8 +60,8 @@ def suit_values(question: DraftQuestion) -> None:
         texts = {value: text for value, text in question.values if value in ("0", "1")}
         question.values = [("0", texts.get("0", "")), ("1", texts.get("1", ""))]
     elif question.is_scale and (len(question.values) < 2 or not numeric):
-        question.values = [(str(step), "") for step in range(1, 6)]
-    elif question.kind == "nominal" and not question.values:
+        question.values = list(STEPS)
+    elif question.kind == "nominal" and question.values in ([], STEPS):
         question.values = [("", ""), ("", "")]
     elif question.kind in ("tag", "text", "count", "number"):
         question.values = []

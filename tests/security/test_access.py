@@ -30,6 +30,8 @@ RESEARCHERS = _names(
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
     "submissions api-submissions api-submission campaign-preview campaign-preview-task",
+    "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
+    "export-scheme",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
