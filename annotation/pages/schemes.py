@@ -112,11 +112,17 @@ def export_scheme(request: HttpRequest, key: str, form: str) -> HttpResponse:
     if form not in FORMS:
         raise Http404
     plain = files.as_plain(definition)
-    text = files.write(definition) if form == "yaml" else json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+    text = (
+        files.write(definition) if form == "yaml" else json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+    )
     response = HttpResponse(text, content_type=f"{FORMS[form]}; charset=utf-8")
     name = f"{key}_v{row.version if row else definition.version}.{form}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _json(definition: SchemeDefinition) -> str:
+    return json.dumps(files.as_plain(definition), ensure_ascii=False, indent=2) + "\n"
 
 
 @require_POST
