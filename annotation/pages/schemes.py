@@ -111,10 +111,7 @@ def export_scheme(request: HttpRequest, key: str, form: str) -> HttpResponse:
     definition, row = _found(request, key)
     if form not in FORMS:
         raise Http404
-    plain = files.as_plain(definition)
-    text = (
-        files.write(definition) if form == "yaml" else json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
-    )
+    text = files.write(definition) if form == "yaml" else _json(definition)
     response = HttpResponse(text, content_type=f"{FORMS[form]}; charset=utf-8")
     name = f"{key}_v{row.version if row else definition.version}.{form}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
