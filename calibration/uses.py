@@ -20,7 +20,7 @@ def uses_of(person: User) -> list[str]:
     studies = {f"the report {report.study.name}": None for report in reports if _in_report(report, names)}
     golds = Gold.objects.filter(corpus__in=corpora).select_related("scheme_version__scheme").order_by("pk")
     made = [
-        f"gold {gold.pk} ({gold.scheme_version.scheme.title} by {gold.rule})"
+        f"gold {gold.pk} ({gold.scheme_version.name} by {gold.rule})"
         for gold in golds
         if _named([*gold.options.get("raters", []), *gold.options.get("adjudicators", [])], names)
     ]

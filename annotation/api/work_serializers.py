@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models import Campaign, Corpus, System
-from annotation.schemes import SCHEMES
+from annotation.scheme_versions.store import find
 
 
 class LineSerializer(serializers.Serializer[Any]):
@@ -113,7 +113,9 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     """A campaign; write with corpus and systems by name, annotators by user name."""
 
     corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
-    scheme = serializers.ChoiceField(choices=[], source="scheme_version.scheme.key")
+    scheme = serializers.CharField(
+        source="scheme_version.scheme.key", max_length=140, help_text="key, or key@version"
+    )
     systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     annotators = serializers.SlugRelatedField(
         slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
@@ -141,11 +143,11 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         read_only_fields = ["state"]
         extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        scheme = self.fields["scheme"]
-        assert isinstance(scheme, serializers.ChoiceField)
-        scheme.choices = {key: definition.title for key, definition in SCHEMES.items()}
+    def validate_scheme(self, ref: str) -> str:
+        """Refuse a scheme that there is not."""
+        if find(ref) is None:
+            raise serializers.ValidationError(f"There is no scheme “{ref}”.")
+        return ref
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Find the systems of the corpus by their names."""

@@ -10,9 +10,18 @@ from django.db import transaction
 
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.errors import CampaignRefused
-from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, System
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignMember,
+    Corpus,
+    Guidelines,
+    SchemeVersion,
+    System,
+)
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
+from annotation.schemes.rules import problems
 from annotation.text import views
 from annotation.text.blinding import Blind
 from config.models import Event
@@ -38,22 +47,21 @@ def create(
     seed: int = 0,
     shows: Iterable[str] = views.DEFAULT,
 ) -> Campaign:
-    """Set up a draft campaign over part of a corpus, with a built-in scheme and its own guidelines.
+    """Set up a draft campaign over part of a corpus, with a scheme and its own guidelines.
 
-    No systems means all of them. The dialogues' own turns are rated with `include_self`, and where a
-    dialogue has nothing else. Without `guidelines` it starts with the scheme's. `shows` is what raters see
-    beside the turns (`annotation.text.views`). Raises CampaignRefused.
+    `scheme` is `key` (of a scheme of one's own: its newest version) or `key@version`. No systems means all of
+    them. The dialogues' own turns are rated with `include_self`, and where a dialogue has nothing else.
+    Without `guidelines` it starts with the scheme's. `shows` is what raters see beside the turns
+    (`annotation.text.views`). Raises CampaignRefused.
     """
     name = name.strip()
     if not name:
         raise CampaignRefused("Give the campaign a name.")
-    if scheme not in SCHEMES:
-        raise CampaignRefused(f"There is no scheme “{scheme}”. Choose one of {', '.join(SCHEMES)}.")
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
     _check_numbers(raters_per_item, lease_minutes)
     allowed = _allowed(shows)
-    definition = SCHEMES[scheme]
+    version = _asked(scheme)
     if Campaign.objects.filter(name=name).exists():
         raise CampaignRefused(f"There is a campaign “{name}” already. Choose another name.")
     _check_blind(corpus, "The name of the campaign names", name)
@@ -61,7 +69,7 @@ def create(
     campaign = Campaign.objects.create(
         name=name,
         corpus=corpus,
-        scheme_version=scheme_store.store(definition=definition),
+        scheme_version=version,
         include_self=include_self,
         raters_per_item=raters_per_item,
         lease_minutes=lease_minutes,
@@ -70,9 +78,8 @@ def create(
         created_by=by,
     )
     campaign.systems.set(systems)
-    Guidelines.objects.create(
-        campaign=campaign, text=definition.guidelines if guidelines is None else guidelines
-    )
+    text = _guidelines(version, corpus) if guidelines is None else guidelines
+    Guidelines.objects.create(campaign=campaign, text=text)
     _check_askable(campaign)
     for annotator in annotators:
         CampaignMember.objects.get_or_create(campaign=campaign, user=annotator)
@@ -164,12 +171,47 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
 
 
+def _asked(ref: str) -> SchemeVersion:
+    """Return the version that a campaign asks, locked: nobody replaces it before the campaign uses it.
+
+    Raises CampaignRefused for one that is not there, is archived, or holds what people cannot be asked.
+    """
+    found = scheme_store.find(ref)
+    if found is None:
+        raise CampaignRefused(
+            f"There is no scheme “{ref[:80]}”. Choose one of {', '.join(SCHEMES)}, or your own."
+        )
+    if found.scheme.archived_at is not None:
+        raise CampaignRefused(f"The scheme “{ref}” is archived. Restore it, or choose another one.")
+    definition = scheme_store.definition_of(found)
+    wrong = [] if found.scheme.key in SCHEMES else [one for one in problems(definition) if one.field != "key"]
+    if wrong:
+        raise CampaignRefused(
+            f"People cannot be asked “{ref[:80]}” as it is. {wrong[0]} Make a scheme of your own of it first."
+        )
+    locked = SchemeVersion.objects.select_for_update(of=("self",), no_key=True).select_related("scheme")
+    version = locked.filter(pk=found.pk).first()
+    if version is None:
+        raise CampaignRefused(
+            f"Somebody saved “{ref}” this moment. Look at it, then set up the campaign again."
+        )
+    return version
+
+
+def _guidelines(version: SchemeVersion, corpus: Corpus) -> str:
+    """Return the guidelines that a version brings; those that people wrote must not name a system."""
+    text = scheme_store.definition_of(version).guidelines
+    if version.scheme.key not in SCHEMES:
+        _check_blind(corpus, "The guidelines of the scheme name", text)
+    return text
+
+
 def _check_askable(campaign: Campaign) -> None:
     """Refuse a campaign over what nobody is asked about, with the sentence that judges give as the reason."""
     refused = campaign_tasks.left_out(campaign)
     if refused is not None and not campaign_tasks.count(campaign):
         raise CampaignRefused(
-            f"Nothing here can be rated with {campaign.scheme_version.scheme.title}: {refused.reason}."
+            f"Nothing here can be rated with {campaign.scheme_version.name}: {refused.reason}."
         )
 
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from annotation.models import Campaign, Continuation, SchemeVersion
+from annotation.models import Campaign, SchemeVersion
 from annotation.schemes import SCHEMES
+from annotation.schemes.base import NO_CONVERSATION, STATIC
 from config.planner import WORTH_TELLING, tell_planner
 
 RANK = """, row_number() OVER (
@@ -129,9 +130,8 @@ def _count(campaign: Campaign, mode: str) -> int:
 
 def _refused(version: SchemeVersion) -> dict[str, str]:
     """Return the modes of continuations that nobody rates by a scheme, and why."""
-    scheme = SCHEMES.get(version.scheme.key)
-    reasons = {mode: scheme.refusal(mode) for mode in Continuation.Mode.values} if scheme else {}
-    return {mode: reason for mode, reason in reasons.items() if reason}
+    scheme = SCHEMES.get(version.scheme.key, version)
+    return {STATIC: NO_CONVERSATION} if scheme.one_conversation else {}
 
 
 def _untold(_done: int, _total: int) -> None:

@@ -127,7 +127,7 @@ def answers(continuation: Continuation) -> list[Answers]:
             Answers(
                 label.item.turn.position + 1 if label.item.turn else None,
                 question.key.replace("_", " "),
-                question.version.scheme.title,
+                question.version.name,
                 is_tag,
             ),
         )

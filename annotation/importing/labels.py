@@ -17,7 +17,7 @@ from annotation.importing.file_raters import create_raters, find_raters
 from annotation.importing.questions import Asked, Resolver, asked_questions
 from annotation.importing.result import ImportResult
 from annotation.models import Corpus, Import, Question
-from annotation.schemes.base import Value
+from annotation.schemes.base import Value, bounds_told
 from config.planner import tell_planner
 
 
@@ -137,7 +137,7 @@ def _scale(question: Question) -> str:
     values: list[Value] = question.values
     if values:
         return ", ".join(f"{value}" for value in values)
-    return "any text" if question.level in ("nominal", "text") else "any number"
+    return "any text" if question.level in ("nominal", "text") else bounds_told(question)
 
 
 def _refuse_repeated(faults: Faults) -> None:

@@ -43,10 +43,12 @@ OFF_SCALE = """
 SELECT p.line, p.field, l.number, l.text, p.question_id
   FROM import_placed p
   JOIN import_label l ON l.n = p.n
+  JOIN annotation_question q ON q.id = p.question_id
  WHERE p.missing = '' AND (
        (p.number IS NULL AND p.text IS NULL)
        OR (jsonb_array_length(p.values) > 0
-           AND NOT p.values @> coalesce(to_jsonb(p.number), to_jsonb(p.text))))
+           AND NOT p.values @> coalesce(to_jsonb(p.number), to_jsonb(p.text)))
+       OR p.number < q.minimum OR p.number > q.maximum OR (q.whole AND p.number <> trunc(p.number)))
  ORDER BY p.n LIMIT 20
 """
 

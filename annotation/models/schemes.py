@@ -61,6 +61,16 @@ class SchemeVersion(models.Model):
     def __str__(self) -> str:
         return f"{self.scheme_id} v{self.version}"
 
+    @property
+    def name(self) -> str:
+        """Its own title, which a later version does not change; its scheme's where none was kept."""
+        return self.title or self.scheme.title
+
+    @property
+    def ref(self) -> str:
+        """What commands and programs call it: key@version."""
+        return f"{self.scheme.key}@{self.version}"
+
 
 class Question(models.Model):
     """One question. `values` lists what may be answered (empty: any number, or any text).

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.corpora.reading import showable
 from annotation.models import Corpus, System
-from annotation.schemes import SCHEMES
+from annotation.scheme_versions import listing
 from annotation.text.views import DEFAULT
 
 
@@ -67,7 +67,7 @@ class CampaignForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.corpus = corpus
         self._choices("shows").choices = showable(corpus)
-        self._choices("scheme").choices = [(key, scheme.title) for key, scheme in SCHEMES.items()]
+        self._choices("scheme").choices = listing.choices()
         self._models("systems").queryset = corpus.systems.order_by("name")
         self._models("annotators").queryset = User.objects.filter(is_active=True).order_by("username")
 

@@ -42,7 +42,9 @@ class Section:
 
 def sections(plan: Questionnaire) -> list[Section]:
     """Return a plan's controls: grouped questions together, every other question on its own."""
-    grouped = groupby(plan.questions, key=lambda question: question.group or question.key)
+    grouped = groupby(
+        plan.questions, key=lambda question: (question.group, "" if question.group else question.key)
+    )
     return [_section(list(questions)) for _, questions in grouped]
 
 

@@ -15,7 +15,7 @@ from annotation import access
 from annotation.models import Campaign, Corpus
 from annotation.pages import work
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_from, questionnaire_of
-from annotation.schemes import SCHEMES, SchemeDefinition
+from annotation.schemes import SchemeDefinition
 from annotation.work import previews
 from annotation.work.screens import Screen
 from config.framing import frames_others, stands_in_frame
@@ -53,7 +53,6 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
         request,
         name=found.name,
         plan=plan,
-        about_open=plan.key in SCHEMES and SCHEMES[plan.key].about_open,
         screen=previews.of_campaign(found, places[number - 1]),
         guidelines=found.guidelines.order_by("-version").first(),
         place=(number, len(places)),
@@ -68,7 +67,6 @@ def of_definition(request: HttpRequest, definition: SchemeDefinition, corpus: Co
         request,
         name=definition.title,
         plan=questionnaire_from(definition),
-        about_open=definition.about_open,
         screen=previews.of_scheme(definition, corpus),
         guidelines=guidelines,
     )
@@ -79,7 +77,6 @@ def page(
     *,
     name: str,
     plan: Questionnaire,
-    about_open: bool,
     screen: Screen,
     guidelines: Any,
     place: tuple[int, int] = (1, 1),
@@ -100,7 +97,6 @@ def page(
     end = get_template("annotate/_preview_end.html").render()
     context = {
         "seat": SimpleNamespace(name=name, campaign="preview"),
-        "about_open": about_open,
         "base": request.get_full_path(),
         "state": state | {"html": work.transcript(screen), "task": task},
         "guidelines": guidelines,

@@ -20,7 +20,10 @@ def key_from(text: str, otherwise: str, taken: Collection[str]) -> str:
     words = re.findall(r"[a-z0-9]+", re.sub(r"['’]", "", plain))
     while words and not words[0][0].isalpha():
         words.pop(0)
-    key = "_".join(words[:WORDS_OF_A_KEY])[:LONGEST].rstrip("_") or otherwise
+    words = words[:WORDS_OF_A_KEY]
+    while len(words) > 1 and len("_".join(words)) > LONGEST:
+        words.pop()
+    key = "_".join(words)[:LONGEST] or otherwise
     number = 2
     while (found := key if number == 2 and key not in taken else f"{key}_{number}") in taken:
         number += 1

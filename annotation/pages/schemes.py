@@ -23,6 +23,7 @@ from annotation.scheme_versions import actions, store
 from annotation.schemes import SCHEMES, files
 from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.difference import Change, difference
+from annotation.schemes.rules import KEY
 from config.framing import frames_others
 from config.ids import row_id
 from config.permissions import researcher_only
@@ -43,9 +44,9 @@ def scheme_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all schemes, their own, those that come with Concord, and archived ones."""
     found = listing.listed()
     context = {
-        "own": [one for one in found if not one.is_built_in and not one.is_archived],
-        "built_in": [one for one in found if one.is_built_in],
-        "archived": [one for one in found if one.is_archived],
+        "own": [one for one in found if not one.scheme.built_in and not one.scheme.archived],
+        "built_in": [one for one in found if one.scheme.built_in],
+        "archived": [one for one in found if one.scheme.archived],
         **ROOM,
     }
     return render(request, "schemes/list.html", context)
@@ -58,7 +59,7 @@ def corpus_questions(request: HttpRequest) -> HttpResponse:
     corpora = {one.name: one.pk for one in Corpus.objects.all()}
     rows = []
     for version in listing.imported():
-        name, _, kind = version.scheme.key.removeprefix("corpus:").rpartition(":")
+        name, _, kind = version.scheme.key.removeprefix(listing.IMPORTED).rpartition(":")
         if name in corpora:
             keys = version.questions.order_by("position").values_list("key", flat=True)
             rows.append({"corpus": name, "pk": corpora[name], "kind": kind, "keys": list(keys)})
@@ -138,7 +139,7 @@ def _found(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVers
     """Return what an address names: a scheme, and with `version` one of its versions; or 404."""
     asked = request.GET.get("version", "")
     number = row_id(asked)
-    if not listing.KEY.fullmatch(key) or (asked and not number) or (number or 0) > 2**31 - 1:
+    if not KEY.fullmatch(key) or (asked and not number) or (number or 0) > 2**31 - 1:
         raise Http404
     found = listing.definition(key, number)
     if found is None:

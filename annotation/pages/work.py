@@ -23,7 +23,6 @@ from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
-from annotation.schemes import SCHEMES
 from annotation.work import actions as labelling
 from annotation.work.leases import Hold, Seat
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
@@ -177,7 +176,6 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
     plan = questionnaire_of(seat.version)
     context = {
         "seat": seat,
-        "about_open": plan.key in SCHEMES and SCHEMES[plan.key].about_open,
         "state": _state(seat, hold, "next"),
         "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
         "base": reverse("work", args=[seat.campaign]),
@@ -189,6 +187,7 @@ def asked(plan: Questionnaire) -> dict[str, Any]:
     """Return what the page needs of the questions, for people and for its script."""
     return {
         "plan": plan,
+        "about_open": plan.about_open,
         "sections": palette.sections(plan),
         "questions": palette.for_browser(plan),
     }

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from annotation.models import Question, SchemeVersion
+from annotation.schemes import SCHEMES
 from annotation.schemes.base import SchemeDefinition, accepts, explains, is_met
 
 
@@ -62,6 +63,7 @@ class Questionnaire:
     item_kind: str
     unit: str
     questions: tuple[Asked, ...]
+    about_open: bool = False
 
     def __post_init__(self) -> None:
         tags = {question.key for question in self.questions if question.is_tag}
@@ -89,11 +91,12 @@ def questionnaire_of(version_id: int) -> Questionnaire:
     return Questionnaire(
         version_id=version_id,
         key=version.scheme.key,
-        title=version.scheme.title,
+        title=version.name,
         introduction=version.introduction,
         item_kind=version.item_kind,
         unit=version.unit,
         questions=tuple(_asked(question) for question in version.questions.order_by("position")),
+        about_open=SCHEMES.get(version.scheme.key, version).about_open,
     )
 
 
@@ -110,6 +113,7 @@ def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
             Asked(0, **{**question.as_stored(), "values": question.values})
             for question in definition.questions
         ),
+        about_open=definition.about_open,
     )
 
 

@@ -26,9 +26,14 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
     if found:
         return found
     last = scheme.versions.aggregate(last=Max("version"))["last"] or 0
+    return add(scheme=scheme, number=max(last + 1, definition.version), definition=definition)
+
+
+def add(*, scheme: Scheme, number: int, definition: SchemeDefinition) -> SchemeVersion:
+    """Write a version of a scheme with its questions; the scheme's row is locked by the caller."""
     version = SchemeVersion.objects.create(
         scheme=scheme,
-        version=max(last + 1, definition.version),
+        version=number,
         item_kind=definition.item_kind,
         unit=definition.unit,
         title=definition.title,
@@ -37,7 +42,7 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
         source=definition.source,
         about_open=definition.about_open,
         one_conversation=definition.one_conversation,
-        content_hash=content_hash,
+        content_hash=definition.content_hash(),
     )
     Question.objects.bulk_create(
         Question(version=version, position=position, **question.as_stored())
@@ -53,6 +58,8 @@ def find(ref: str) -> SchemeVersion | None:
     """
     if (definition := SCHEMES.get(ref)) is not None:
         return store(definition=definition)
+    if "\x00" in ref:
+        return None
     rows = SchemeVersion.objects.select_related("scheme")
     if (newest := rows.filter(scheme__key=ref).order_by("-version").first()) is not None:
         return newest
@@ -76,7 +83,7 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
     made = SchemeDefinition(
         key=version.scheme.key,
         version=version.version,
-        title=version.title or version.scheme.title,
+        title=version.name,
         item_kind=version.item_kind,
         unit=unit,
         introduction=version.introduction,

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text"]
 LEVELS: tuple[str, ...] = get_args(Level)
@@ -49,6 +49,30 @@ def accepts(
 def plain(number: float | None) -> float | None:
     """Return a number as people write it: whole where it has no fraction."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+class Bounded(Protocol):
+    """What takes any number within bounds."""
+
+    @property
+    def minimum(self) -> float | None: ...
+
+    @property
+    def maximum(self) -> float | None: ...
+
+    @property
+    def whole(self) -> bool: ...
+
+
+def bounds_told(question: Bounded) -> str:
+    """Return in words which numbers a question without values takes."""
+    what = "a whole number" if question.whole else "any number"
+    low, high = plain(question.minimum), plain(question.maximum)
+    if low is not None and high is not None:
+        return f"{what} from {low} to {high}"
+    if low is None and high is None:
+        return what
+    return f"{what}, at least {low}" if high is None else f"{what}, at most {high}"
 
 
 def is_met(condition: Mapping[str, Any] | None, answers: Mapping[str, Any]) -> bool:

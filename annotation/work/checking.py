@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
 from annotation.scheme_versions.asked import Asked, Questionnaire
-from annotation.schemes.base import plain
+from annotation.schemes.base import bounds_told
 
 Answers = Mapping[str, Mapping[str, Any]]
 """Item (its public number as a text) to question key to value; None or an empty text is not an answer."""
@@ -85,6 +85,4 @@ def _scale(question: Asked) -> str:
         return f": choose one of {', '.join(str(value) for value in question.values)}"
     if question.level in ("nominal", "text"):
         return ""
-    ends = {"at least": question.minimum, "at most": question.maximum}
-    told = [f"{name} {plain(end)}" for name, end in ends.items() if end is not None]
-    return f": write a {'whole ' if question.whole else ''}number{' of ' if told else ''}{' and '.join(told)}"
+    return f": write {bounds_told(question)}"

@@ -146,7 +146,7 @@ def question_info(question: Question) -> QuestionInfo:
         id=question.pk,
         ref=f"{version.scheme.key}@{version.version}/{question.key}",
         scheme=f"{version.scheme.key}@{version.version}",
-        scheme_title=version.scheme.title,
+        scheme_title=version.name,
         key=question.key,
         wording=question.wording,
         level=question.level,

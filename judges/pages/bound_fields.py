@@ -27,7 +27,7 @@ def scheme_choices() -> list[Choice]:
     built_in = [(key, f"{scheme.title} ({key})") for key, scheme in SCHEMES.items()]
     stored = SchemeVersion.objects.select_related("scheme").order_by("scheme__title", "-version")
     own = [
-        (ref(version), f"{version.title or version.scheme.title} ({ref(version)})")
+        (ref(version), f"{version.name} ({ref(version)})")
         for version in stored
         if version.scheme.key not in SCHEMES and not version.scheme.key.startswith(DERIVED)
     ]

@@ -1,4 +1,4 @@
-"""A scheme travels as YAML or JSON and comes back the same; what cannot be asked is refused with its place."""
+"""A scheme travels as YAML or JSON and comes back the same; what cannot be asked is refused in one line."""
 
 from __future__ import annotations
 
