@@ -16,9 +16,10 @@
     fresh.removeAttribute("src");
     fresh.name = `preview-${++count}`;
     fresh.className = "coming";
+    fresh.style = "position: absolute; visibility: hidden";
     fresh.addEventListener("load", () => {
       if (fresh.contentWindow.location.href === "about:blank") return;
-      fresh.className = "";
+      fresh.className = fresh.style = "";
       for (const other of screen.querySelectorAll("iframe:not(.coming)")) if (other !== fresh) other.remove();
     });
     screen.append(fresh);
