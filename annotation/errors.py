@@ -4,6 +4,7 @@ AnnotationError
 ├── WorkError              of campaigns and the work in them
 │   ├── NotTaskHolder      the assignment is not this person's, or they are not a member of the campaign
 │   ├── CampaignNotOpen    the campaign is a draft, paused or closed
+│   ├── ConsentNeeded      the campaign's consent text has to be agreed to first; the draft is kept
 │   ├── LeaseLost          the task went to someone else; the draft is kept
 │   ├── AlreadySubmitted   a draft for a task whose answers are in
 │   ├── KeptOtherwise      someone else's answers stand: both are shown, to choose from
@@ -76,6 +77,13 @@ class CampaignNotOpen(WorkError):
     """No work at the moment."""
 
     code = "not_open"
+    status = 409
+
+
+class ConsentNeeded(WorkError):
+    """The consent text in force has not been agreed to."""
+
+    code = "consent_needed"
     status = 409
 
 

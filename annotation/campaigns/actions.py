@@ -14,6 +14,7 @@ from annotation.models import (
     Assignment,
     Campaign,
     CampaignMember,
+    Consent,
     Corpus,
     Guidelines,
     SchemeVersion,
@@ -43,6 +44,7 @@ def create(
     raters_per_item: int = 2,
     annotators: Iterable[User] = (),
     guidelines: str | None = None,
+    consent: str = "",
     lease_minutes: int = 60,
     seed: int = 0,
     shows: Iterable[str] = views.DEFAULT,
@@ -51,7 +53,8 @@ def create(
 
     `scheme` is `key` (of a scheme of one's own: its newest version) or `key@version`. No systems means all of
     them. The dialogues' own turns are rated with `include_self`, and where a dialogue has nothing else.
-    Without `guidelines` it starts with the scheme's. `shows` is what raters see beside the turns
+    Without `guidelines` it starts with the scheme's. `consent` is the text that annotators agree to first,
+    if any. `shows` is what raters see beside the turns
     (`annotation.text.views`). Raises CampaignRefused.
     """
     name = name.strip()
@@ -80,6 +83,8 @@ def create(
     campaign.systems.set(systems)
     text = _guidelines(version, corpus) if guidelines is None else guidelines
     Guidelines.objects.create(campaign=campaign, text=text)
+    if consent.strip():
+        set_consent(by=by, campaign=campaign, text=consent)
     _check_askable(campaign)
     for annotator in annotators:
         CampaignMember.objects.get_or_create(campaign=campaign, user=annotator)
@@ -157,11 +162,7 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     last = campaign.guidelines.order_by("-version").first()
     if last is not None and last.text == text:
         return last
-    if (
-        last is not None
-        and last.frozen_at is None
-        and not Assignment.objects.filter(guidelines=last).exists()
-    ):
+    if last is not None and not _was_read(last):
         last.text = text
         last.save(update_fields=["text"])
         _log(by, campaign, "guidelines", version=last.version)
@@ -204,6 +205,35 @@ def _guidelines(version: SchemeVersion, corpus: Corpus) -> str:
     if version.scheme.key not in SCHEMES:
         _check_blind(corpus, "The guidelines of the scheme name", text)
     return text
+
+
+def _was_read(guidelines: Guidelines) -> bool:
+    """Whether somebody has worked under guidelines, or read them: then they stay as they are."""
+    worked = Assignment.objects.filter(guidelines=guidelines)
+    return guidelines.frozen_at is not None or guidelines.read.exists() or worked.exists()
+
+
+@transaction.atomic
+def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
+    """Set the text that annotators agree to before they work; empty, they are asked for nothing.
+
+    A version that nobody agreed to is rewritten; one that somebody did gets a successor, to which everyone is
+    asked to agree. Raises CampaignRefused where it names a system of the corpus.
+    """
+    _locked(campaign)
+    text = text.strip()
+    _check_blind(campaign.corpus, "The consent text names", text)
+    last = campaign.consents.order_by("-version").first()
+    if last is not None and last.text == text:
+        return last
+    version = 1 if last is None else last.version + 1
+    if last is not None and not last.given.exists():
+        version, last.text = last.version, text
+        last.save(update_fields=["text"])
+    else:
+        last = Consent.objects.create(campaign=campaign, version=version, text=text)
+    _log(by, campaign, "consent text", version=version)
+    return last
 
 
 def _check_askable(campaign: Campaign) -> None:

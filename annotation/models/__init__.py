@@ -1,5 +1,6 @@
 """The tables of the people's side, one file per subject."""
 
+from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
 from annotation.models.campaigns import Assignment, Campaign, CampaignMember, Guidelines, Slot, Task
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
 from annotation.models.label_counts import LabelCount
@@ -15,10 +16,13 @@ __all__ = [
     "Assignment",
     "Campaign",
     "CampaignMember",
+    "Consent",
+    "ConsentGiven",
     "Continuation",
     "Corpus",
     "Dialogue",
     "Guidelines",
+    "GuidelinesRead",
     "Import",
     "Item",
     "JudgeOpening",

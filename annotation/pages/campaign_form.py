@@ -63,6 +63,13 @@ class CampaignForm(forms.Form):
         help_text="Left empty, the guidelines that come with the scheme are used. They can be edited later.",
     )
 
+    consent = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        label="Consent text",
+        help_text="What annotators agree to before they work, in Markdown. Left empty, nobody is asked.",
+    )
+
     def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.corpus = corpus

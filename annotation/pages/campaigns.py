@@ -107,6 +107,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "shown": views.titles(found.shows),
         "remarks": remarks,
         "guidelines": found.guidelines.order_by("-version").first(),
+        "consent": campaign_progress.consent(found),
         "events": Event.objects.filter(verb__startswith="campaign: ", subject=found.name)[:20],
         "active_room": "campaigns",
     }
@@ -157,6 +158,21 @@ def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Guidelines version {kept.version} is in force.")
+    return redirect("campaign", campaign)
+
+
+@require_POST
+@researcher_only
+def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    try:
+        kept = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    else:
+        saved = f"Consent text version {kept.version} is in force."
+        messages.success(request, saved if kept.text else "Nobody is asked to agree to anything.")
     return redirect("campaign", campaign)
 
 

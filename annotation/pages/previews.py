@@ -90,7 +90,6 @@ def page(
     state = {
         "status": "preview",
         "campaign": Campaign.State.OPEN,
-        "guidelines": None,
         "progress": {"text": f"{number} of {whole}", "time": "", "done": number - 1, "whole": whole},
     }
     task = {"assignment": 0, "items": screen.items, "draft": {"version": 0}, "revising": False, "note": ""}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from annotation.errors import CampaignNotOpen, NotTaskHolder
+from annotation.errors import CampaignNotOpen, ConsentNeeded, NotTaskHolder
 from annotation.models import Campaign
 from config import prepared
 
@@ -21,7 +21,8 @@ from config import prepared
 class Seat(NamedTuple):
     """A member's standing in a campaign, read while the member's row is locked.
 
-    `returned` counts the submissions that a researcher handed back to them.
+    `returned` counts the submissions that a researcher handed back to them; `consent` is the consent text
+    that they have not agreed to, and `read` the latest guidelines that they know.
     """
 
     campaign: int
@@ -37,6 +38,21 @@ class Seat(NamedTuple):
     done: int
     pace: float | None
     returned: int
+    consent: int | None
+    read: int | None
+
+    @property
+    def waits(self) -> bool:
+        """Whether something has to be agreed to or read before the next task."""
+        changed = self.read is not None and self.guidelines is not None and self.read < self.guidelines
+        return self.state == Campaign.State.OPEN and (self.consent is not None or changed)
+
+    def must_have_agreed(self) -> None:
+        """Raise ConsentNeeded where the campaign's consent text was not agreed to."""
+        if self.consent is not None:
+            raise ConsentNeeded(
+                "This campaign has a consent text that you have not agreed to yet. Your draft is kept."
+            )
 
     def must_be_open(self) -> None:
         """Raise CampaignNotOpen where no work is accepted."""
@@ -64,7 +80,13 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        (SELECT max(g.id) FROM annotation_guidelines g WHERE g.campaign_id = c.id),
        m.id, m.user_id, m.cursor, m.done, m.pace,
        (SELECT count(*) FROM annotation_assignment a
-         WHERE a.campaign_id = c.id AND a.user_id = m.user_id AND a.state = 'returned')
+         WHERE a.campaign_id = c.id AND a.user_id = m.user_id AND a.state = 'returned'),
+       (SELECT k.id FROM annotation_consent k
+         WHERE k.id = (SELECT max(o.id) FROM annotation_consent o WHERE o.campaign_id = c.id) AND k.text <> ''
+           AND NOT EXISTS (SELECT 1 FROM annotation_consentgiven w
+                            WHERE w.consent_id = k.id AND w.user_id = m.user_id)),
+       (SELECT max(g.id) FROM annotation_guidelines g JOIN annotation_guidelinesread r
+            ON r.guidelines_id = g.id WHERE g.campaign_id = c.id AND r.user_id = m.user_id)
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """

@@ -55,6 +55,8 @@ _counts: dict[tuple[int, int], _Count] = {}
 def progress(*, seat: Seat, hold: Hold | None) -> Progress:
     """Return how far a member is. What is left is counted afresh every few seconds, not at every request."""
     left = _left(seat, fresh=hold is None) + _in_hand(seat, hold)
+    if seat.waits:  # the task that comes after what waits is free now, and will be in hand
+        _counts.pop((seat.campaign, seat.user), None)
     if left > MOST_COUNTED:
         return Progress(seat.done, None, None)
     minutes = None if seat.pace is None else round(left * seat.pace / 60)

@@ -22,13 +22,15 @@ SIGNED_IN = _names(
     "api-my-campaigns api-password api-tokens api-token",
 )
 MEMBERS = _names(
-    "work work-next work-reopen work-guidelines work-task work-draft work-submit work-skip",
+    "work work-next work-reopen work-guidelines work-accept work-task work-draft work-submit work-skip",
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
+    "api-work-accept",
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
+    "campaign-consent api-campaign-consent",
     "submissions api-submissions api-submission campaign-preview campaign-preview-task",
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
     "export-scheme",
