@@ -22,6 +22,7 @@ from annotation.models import (
     SchemeVersion,
     Upload,
 )
+from annotation.scheme_versions.store import find
 from config.permissions import is_administrator
 
 
@@ -43,6 +44,19 @@ def dialogue(pk: int) -> Dialogue:
 def campaign(pk: int) -> Campaign:
     """Return a campaign with its corpus and scheme. Researchers see every campaign."""
     return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=pk)
+
+
+def scheme(key: str) -> Scheme:
+    """Return a stored scheme by its key. Researchers see every scheme."""
+    return get_object_or_404(Scheme, key=key)
+
+
+def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
+    """Return a version of a scheme, without a number its newest. Researchers see every scheme."""
+    found = find(key if number is None else f"{key}@{number}")
+    if found is None or found.scheme.key != key:
+        raise Http404
+    return found
 
 
 def membership(viewer: User, campaign: int) -> CampaignMember:
@@ -74,17 +88,3 @@ def invitation(pk: int) -> OneTimeLink:
 def own_token(viewer: User, pk: int) -> ApiToken:
     """Return a token of the viewer's own."""
     return get_object_or_404(ApiToken, pk=pk, user=viewer)
-
-
-def scheme(key: str) -> Scheme:
-    """Return a stored scheme by its key. Researchers see every scheme."""
-    return get_object_or_404(Scheme, key=key)
-
-
-def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
-    """Return a version of a stored scheme, the newest unless told otherwise."""
-    versions = SchemeVersion.objects.select_related("scheme").filter(scheme__key=key).order_by("-version")
-    found = (versions if number is None else versions.filter(version=number)).first()
-    if found is None:
-        raise Http404
-    return found

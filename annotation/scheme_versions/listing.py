@@ -9,9 +9,10 @@ from django.db.models import Count, QuerySet
 
 from annotation.models import Scheme, SchemeVersion
 from annotation.scheme_versions.store import definition_of
+from annotation.scheme_versions.uses import is_used
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import SchemeDefinition
-from annotation.schemes.files import as_plain
+from annotation.schemes.files import as_plain, write
 
 DERIVED = ":"
 """What the keys of schemes hold that files brought or machines compute: nobody is asked them as they are."""
@@ -68,9 +69,10 @@ def as_json(version: SchemeVersion) -> dict[str, Any]:
         "ref": version.ref,
         "built_in": version.scheme.key in SCHEMES,
         "archived": version.scheme.archived_at is not None,
-        "used": version.frozen_at is not None,
+        "used": is_used(version),
         "created_at": version.created_at,
         "definition": told,
+        "yaml": write(definition),
     }
 
 

@@ -16,6 +16,7 @@ KEY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 LONGEST_KEY = 80
 LONGEST_NAME = 120
 MOST_QUESTIONS = 100
+RESERVED = ("check", "diff", "import", "new")
 UNITS = ("item", "continuation")
 HELP_FIELDS = ("definition", "example", "not_this", "keep_in_mind")
 LONGEST = {"title": 200, "introduction": 5_000, "guidelines": 50_000, "source": 1_000}
@@ -48,6 +49,8 @@ def problems(scheme: SchemeDefinition) -> list[Problem]:
 def _scheme_problems(scheme: SchemeDefinition) -> Found:
     if why := _key_problem(scheme.key):
         yield ("key",), why
+    elif scheme.key in RESERVED:
+        yield ("key",), f"{named(scheme.key)} is a word that addresses use: choose another key."
     if not scheme.title.strip():
         yield ("title",), "Give the scheme a title."
     for name, longest in LONGEST.items():

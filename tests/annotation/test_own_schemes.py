@@ -148,7 +148,7 @@ def test_imported_questions_become_a_scheme_that_can_be_asked() -> None:
     items = list(Item.objects.filter(corpus=corpus, kind="turn").order_by("pk"))
     rater = raters.person(user=factories.user())
     for item, score, word in zip(items, (1, 2, 5, 4), ("yes", "no", "yes", "no"), strict=False):
-        pairs = [("Overall score", score), ("overall_score", word)]
+        pairs: list[tuple[str, float | str]] = [("Overall score", score), ("overall_score", word)]
         answers = [Answer(item, version.questions.get(key=key), value) for key, value in pairs]
         record(rater=rater, answers=answers, occasion="imported")
     made = actions.create_from_corpus(by=None, corpus=corpus, kind="turn", key="films", title="Films")

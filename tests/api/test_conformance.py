@@ -73,6 +73,8 @@ BY_NAME = {
     "POST /api/v1/prompts/{name}/examples/": "corpus, items and judge are named",
     "POST /api/v1/prompts/{name}/versions/": "a text has variables",
     "DELETE /api/v1/prompts/{name}/versions/{number}/": "what comes with Concord stays",
+    "GET /api/v1/schemes/diff/": "two versions are named",
+    "POST /api/v1/schemes/from-corpus/": "a corpus is named",
     "POST /api/v1/studies/": "the corpus is named, and a definition has a language of its own",
     "GET /api/v1/studies/{id}/items/": "question and raters are named",
     "GET /api/v1/studies/{id}/plan/": "a question is named, one width, and a part that there may not be",

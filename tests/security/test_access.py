@@ -29,6 +29,8 @@ MEMBERS = _names(
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
+    "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
+    "api-scheme api-scheme-versions api-scheme-version",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
     "campaign-consent api-campaign-consent",
     "submissions api-submissions api-submission campaign-preview campaign-preview-task",

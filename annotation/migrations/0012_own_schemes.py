@@ -51,7 +51,7 @@ BOUNDS = """
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0010_system_families")]
+    dependencies = [("annotation", "0011_consent_and_attention")]
 
     operations = [
         migrations.AddField("question", "minimum", models.FloatField(null=True)),
