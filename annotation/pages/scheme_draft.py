@@ -62,6 +62,7 @@ class DraftQuestion:
     """
 
     uid: str
+    unfolded: bool = False
     wording: str = ""
     key: str = ""
     kind: str = "ordinal"

@@ -9,6 +9,8 @@ from typing import Any
 from annotation.pages.scheme_draft import GONE, NO_KEY, Draft, DraftQuestion, number
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition, is_met, plain
 
+FEW = 3
+"""Up to so many questions stand open in the editor; of more, each is opened by who edits it."""
 LEVEL = {"tag": "binary", "count": "ratio", "number": "interval"}
 
 
@@ -51,13 +53,13 @@ def _scale(question: DraftQuestion) -> dict[str, Any]:
         return {name: number(end) for name, end in ends.items() if end} | whole
     if question.kind == "text":
         return {}
-    if question.kind == "tag":
+    if question.kind == "tag" and not question.values:
         return {"values": [0, 1], "positive": 1}
     rows = [(question.typed(value), text) for value, text in question.values if value or text]
     told: dict[str, Any] = {"values": [value for value, _ in rows]}
     if anchors := {value: text for value, text in rows if text}:
         told["anchors"] = anchors
-    if question.kind == "binary":
+    if question.kind in ("binary", "tag"):
         told["positive"] = number(question.positive or "1")
     return told
 
@@ -106,23 +108,29 @@ def draft_of(definition: SchemeDefinition) -> Draft:
         about_open=definition.about_open,
         one_conversation=definition.one_conversation,
     )
+    few = len(definition.questions) <= FEW
     for index, question in enumerate(definition.questions):
-        draft.questions.append(_draft_question(f"q{index + 1}", question))
+        draft.questions.append(_draft_question(f"q{index + 1}", question, few))
         _wait(draft, draft.questions[-1], question.show_if)
     draft.settle()
     return draft
 
 
-def _draft_question(uid: str, question: QuestionDefinition) -> DraftQuestion:
+def _draft_question(uid: str, question: QuestionDefinition, unfolded: bool) -> DraftQuestion:
     kind: str = "tag" if question.is_tag else question.level
     if question.is_open:
         kind = "count" if question.level == "ratio" else "number"
+    is_plain = question.is_tag and not question.anchors
+    rows = (
+        [] if is_plain else [(str(value), str(question.anchors.get(value, ""))) for value in question.values]
+    )
     return DraftQuestion(
         uid=uid,
+        unfolded=unfolded,
         wording=question.wording,
         key=question.key,
         kind=kind,
-        values=[(str(value), str(question.anchors.get(value, ""))) for value in question.values],
+        values=rows,
         minimum="" if question.minimum is None else str(plain(question.minimum)),
         maximum="" if question.maximum is None else str(plain(question.maximum)),
         whole=question.whole,

@@ -41,6 +41,7 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
         uid=uid,
         kind=text("kind") if text("kind") in ANSWERED_BY else "ordinal",
         values=list(zip(listed("value"), listed("anchor"), strict=False)),
+        unfolded=bool(text("unfolded")),
         whole=f"{uid}-whole" in data,
         required=f"{uid}-required" in data,
         help={name: text(f"help-{name}") for name in HELP},

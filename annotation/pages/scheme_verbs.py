@@ -34,7 +34,7 @@ def apply(draft: Draft, do: str) -> Done:
 
 
 def _add(draft: Draft) -> Done:
-    made = DraftQuestion(draft.new_uid())
+    made = DraftQuestion(draft.new_uid(), unfolded=True)
     suit_values(made)
     draft.questions.append(made)
     draft.settle()

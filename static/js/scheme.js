@@ -32,6 +32,27 @@
   document.addEventListener("concord:said", ({ detail }) => {
     document.getElementById("said").textContent = detail.value;
   });
+  // What is typed while a button's answer is on its way is not in that answer: it is asked for again.
+  let typed = 0;
+  const asked = new WeakMap();
+  form.addEventListener("input", () => {
+    typed += 1;
+  });
+  form.addEventListener("htmx:beforeRequest", ({ detail }) => asked.set(detail.xhr, typed));
+  form.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr, target, requestConfig } = event.detail;
+    if (target.id !== "fields" || asked.get(xhr) === typed) return;
+    event.detail.shouldSwap = false;
+    const again = requestConfig.elt.matches("select") ? "change" : "click";
+    setTimeout(() => requestConfig.elt.dispatchEvent(new Event(again, { bubbles: true, cancelable: true })));
+  });
+
+  // Which questions stand open is posted with them, so that they stay as they are.
+  const noted = ({ target }) => {
+    if (target.matches("[data-question]"))
+      target.querySelector("[name$='-unfolded']").value = target.open ? "1" : "";
+  };
+  form.addEventListener("toggle", noted, true);
   form.addEventListener("keydown", (event) => {
     const way = { ArrowUp: "up", ArrowDown: "down" }[event.key];
     const question = event.target.closest("[data-question]");

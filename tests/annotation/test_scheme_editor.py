@@ -36,7 +36,7 @@ EVERYTHING = SchemeDefinition(
             "who", "Who?", "text", required=False, show_if={"question": "people", "min": 1, "max": 3}
         ),
         QuestionDefinition("rude", "Rude", "binary", (0, 1), positive=1, group="Tone", shortcut="r"),
-        QuestionDefinition("kind", "Kind", "binary", (0, 1), positive=1, group="Tone"),
+        QuestionDefinition("kind", "Kind", "binary", (0, 1), {1: "so"}, 1, "Tone"),
         QuestionDefinition(
             "some", "Which?", "ordinal", (1, 2, 3), show_if={"question": "half", "in": [0, 0.5]}
         ),
