@@ -11,9 +11,7 @@ from annotation.schemes.rules import LONGEST, LONGEST_KEY
 from annotation.text.yaml_tree import MOST_BYTES
 
 LARGEST = 2**63 - 1
-FIELDS = (
-    "The fields of a scheme's file as JSON: key, title, item_kind, unit, introduction, guidelines, questions."
-)
+FIELDS = "The fields of a scheme's file as JSON: key, title, item_kind, unit, introduction, questions."
 
 
 class SchemeSerializer(serializers.Serializer[Any]):

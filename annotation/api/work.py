@@ -167,7 +167,7 @@ def _checked(given: Any) -> dict[str, Any]:
 def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task = None
     if hold is not None:
-        task = ScreenSerializer(load(hold.task)).data | {
+        task = ScreenSerializer(load(hold.task, questionnaire_of(seat.version).is_tagged)).data | {
             "assignment": hold.assignment,
             "draft": hold.draft,
             "revising": hold.state == Assignment.State.SUBMITTED,

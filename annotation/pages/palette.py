@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.schemes.base import bounds_told
 
 ROWS_AT_MOST = 7
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
@@ -23,13 +24,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One question as shown. `kind` is scale, numbers (a long scale), tag, text or number."""
+    """One question as shown. `kind` is scale, numbers (a long scale), tag, text or number (`hint`: which)."""
 
     question: Asked
     kind: str
     choices: tuple[Choice, ...] = ()
     bands: tuple[tuple[str, str], ...] = ()
     help: tuple[tuple[str, str], ...] = ()
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +80,22 @@ def _control(question: Asked) -> Control:
     elif not question.values:
         kind = "number"
     else:
-        kind = "scale" if len(question.values) <= ROWS_AT_MOST else "numbers"
-    choices = () if kind in ("tag", "text", "number") else _choices(question)
-    return Control(question, kind, choices, _bands(choices) if kind == "numbers" else (), _help(question))
+        is_short = len(question.values) <= ROWS_AT_MOST or question.level == "nominal"
+        kind = "scale" if is_short else "numbers"
+    choices = () if kind in ("tag", "text", "number") else _choices(question, kind)
+    bands = _bands(choices) if kind == "numbers" else ()
+    hint = bounds_told(question) if kind == "number" else ""
+    return Control(question, kind, choices, bands, _help(question), hint)
 
 
-def _choices(question: Asked) -> tuple[Choice, ...]:
+def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:
     texts = {"0": "No", "1": "Yes"} if question.level == "binary" else {}
+    is_listed = kind == "scale"  # only there each value shows its key, so it may differ from the value
     numeric = all(isinstance(value, int) and 0 <= value <= 10 for value in question.values)
     return tuple(
         Choice(
             value,
-            _key(value, number, question.values, numeric),
+            _key(value, number, question.values, numeric) if numeric or is_listed else "",
             question.anchors.get(str(value), texts.get(str(value), str(value))),
         )
         for number, value in enumerate(question.values)

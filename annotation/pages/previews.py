@@ -53,7 +53,7 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
         request,
         name=found.name,
         plan=plan,
-        screen=previews.of_campaign(found, places[number - 1]),
+        screen=previews.of_campaign(found, places[number - 1], plan.is_tagged),
         guidelines=found.guidelines.order_by("-version").first(),
         place=(number, len(places)),
         around={"previous": address(number - 1), "next": address(number + 1)},
@@ -62,12 +62,13 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
 
 def of_definition(request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None) -> HttpResponse:
     """Return the work page with what a definition asks, beside a dialogue of a corpus or the sample."""
+    plan = questionnaire_from(definition)
     guidelines = SimpleNamespace(text=definition.guidelines, version=definition.version)
     return page(
         request,
         name=definition.title,
-        plan=questionnaire_from(definition),
-        screen=previews.of_scheme(definition, corpus),
+        plan=plan,
+        screen=previews.of_scheme(definition, corpus, plan.is_tagged),
         guidelines=guidelines,
     )
 

@@ -228,7 +228,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         busy = seat.state == "open" and others_are_busy(seat=seat)
         state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})
         return state
-    screen = load(hold.task)
+    screen = load(hold.task, questionnaire_of(seat.version).is_tagged)
     state["html"] = transcript(screen)
     state["task"] = {
         "assignment": hold.assignment,

@@ -78,6 +78,11 @@ class Questionnaire:
         """Questions by their key."""
         return {question.key: question for question in self.questions}
 
+    @cached_property
+    def is_tagged(self) -> bool:
+        """Whether its only choices are tags."""
+        return all(question.is_tag or question.level == "text" for question in self.questions)
+
     @property
     def is_multiple(self) -> bool:
         """Whether one task asks about all turns of a continuation."""

@@ -22,18 +22,18 @@ def places(campaign: Campaign) -> list[tuple[int, int | None]]:
     return tasks.first(campaign, FIRST)
 
 
-def of_campaign(campaign: Campaign, place: tuple[int, int | None]) -> Screen:
+def of_campaign(campaign: Campaign, place: tuple[int, int | None], tagged: bool = True) -> Screen:
     """Return the screen of one of its places, with what the campaign chose to show."""
-    return load_place(*place, campaign.shows)
+    return load_place(*place, campaign.shows, tagged)
 
 
-def of_scheme(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
+def of_scheme(definition: SchemeDefinition, corpus: Corpus | None, tagged: bool = True) -> Screen:
     """Return a screen on which a scheme's questions can be asked: from a corpus, else a built-in sample.
 
     A corpus without anything that the scheme asks about gives the sample, too.
     """
     found = _example(definition, corpus) if corpus is not None else None
-    return sample.screen(definition) if found is None else load_place(*found, DEFAULT)
+    return sample.screen(definition, tagged) if found is None else load_place(*found, DEFAULT, tagged)
 
 
 def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:

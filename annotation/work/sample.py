@@ -26,7 +26,7 @@ AFTER = (
 )
 
 
-def screen(definition: SchemeDefinition) -> Screen:
+def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
     """Return the sample as the work screen of a scheme shows it; items are numbered from 1."""
     kind = KINDS[definition.item_kind]
     all_turns = definition.unit == "continuation"
@@ -48,4 +48,4 @@ def screen(definition: SchemeDefinition) -> Screen:
     )
     own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
     turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
-    return compose(0, head, [*own, *turns])
+    return compose(0, head, [*own, *turns], tagged)

@@ -115,20 +115,23 @@ SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.g
 NO_LAST = 2**31 - 1
 
 
-def load(task: int) -> Screen:
-    """Return a task's screen, in two queries. Raises LookupError for a task that does not exist."""
-    return _read(task, HEAD, (task,))
+def load(task: int, tagged: bool = True) -> Screen:
+    """Return a task's screen, in two queries; `tagged` says what is done to the turns of a whole.
+
+    Raises LookupError for a task that does not exist.
+    """
+    return _read(task, HEAD, (task,), tagged)
 
 
-def load_place(continuation: int, item: int | None, shows: Sequence[str]) -> Screen:
+def load_place(continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True) -> Screen:
     """Return the screen that a task about a continuation, or one item of it, would have: nothing is made.
 
     Raises LookupError for a continuation that does not exist.
     """
-    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))))
+    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged)
 
 
-def _read(task: int, query: str, values: tuple[Any, ...]) -> Screen:
+def _read(task: int, query: str, values: tuple[Any, ...], tagged: bool) -> Screen:
     with prepared.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
@@ -138,7 +141,7 @@ def _read(task: int, query: str, values: tuple[Any, ...]) -> Screen:
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
         rows = [_row(*row) for row in cursor.fetchall()]
-    return compose(task, head, rows)
+    return compose(task, head, rows, tagged)
 
 
 def _row(*columns: Any) -> Row:
@@ -173,7 +176,7 @@ class _Writer:
         )
 
 
-def compose(task: int, head: Head, rows: Sequence[Row]) -> Screen:
+def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
     """Return what is shown of a task, from its head and the turns that its rater may see."""
     told = told_by(json.loads(head.conditions))
     view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
@@ -192,7 +195,7 @@ def compose(task: int, head: Head, rows: Sequence[Row]) -> Screen:
     if head.turn is not None:
         parts = one_turn(own, turns, head.mode, write)
     else:
-        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", write)
+        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
     return Screen(
         task=task,
         items=(head.item,) if head.item else tuple(row.item for row in turns if row.item),

@@ -69,15 +69,17 @@ def one_turn(own: Sequence[Row], turns: Sequence[Row], mode: str, write: Writer)
     return [Part("", lines), Part("to be rated", (write(len(context) + 1, item, "item"),))]
 
 
-def whole(own: Sequence[Row], turns: Sequence[Row], mode: str, place: Place, write: Writer) -> list[Part]:
-    """Lay out all of a continuation: each of its turns is an `item`, or together they are `rated`."""
+def whole(
+    own: Sequence[Row], turns: Sequence[Row], mode: str, place: Place, write: Writer, tagged: bool = True
+) -> list[Part]:
+    """Lay out all of a continuation: each turn is an `item` (`tagged` or rated), or all are `rated`."""
     if mode == "static":
         return _exchanges(own, turns, place, write)
     history = tuple(write(number + 1, row, "history") for number, row in enumerate(own))
     rated = tuple(
         write(len(own) + number + 1, row, "given" if row.given else place) for number, row in enumerate(turns)
     )
-    return [Part("", history), Part("to be tagged" if place == "item" else "to be rated", rated)]
+    return [Part("", history), Part("to be tagged" if place == "item" and tagged else "to be rated", rated)]
 
 
 def _exchanges(own: Sequence[Row], turns: Sequence[Row], place: Place, write: Writer) -> list[Part]:

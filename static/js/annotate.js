@@ -159,7 +159,7 @@ async function back() {
 
 const accept = accepting(ask);
 const changing = new Changing(questions, showing, { now: () => answers, keep });
-const move = (step) => changing.move(step);
+const move = (step, isAcross) => changing.move(step, isAcross);
 const undo = () => changing.undo();
 const flag = () => changing.flag();
 const ACTIONS = { submit, undo, flag, back, accept, before: () => move(-1), after: () => move(1) };
@@ -173,9 +173,7 @@ const commands = {
 new Keys(questions, {
   now: () => answers,
   submit,
-  move,
-  choose: (question, value) => changing.choose(question, value),
-  toggle: (question) => changing.toggle(question),
+  changing,
   commands,
 });
 main.addEventListener("click", ({ target }) => {
@@ -187,8 +185,8 @@ document.addEventListener("input", ({ target }) => answers && changing.type(targ
 skipping($("skip"), (reason) => ask(`${task.assignment}/skip/`, () => ({ reason })));
 for (const name of ["mouseover", "focusin"]) {
   palette.addEventListener(name, ({ target }) => {
-    const tag = target.closest("[data-tag]");
-    if (tag) showing.help(tag.dataset.tag);
+    const { tag, scale, entry } = target.closest("[data-tag], [data-scale], [data-entry]")?.dataset ?? {};
+    if (tag || scale || entry) showing.help(tag || scale || entry);
   });
 }
 load(JSON.parse($("state").textContent));

@@ -77,14 +77,23 @@ export class Answers {
     return this.isMultiple || this.scales().length > 1;
   }
 
-  // Moves to another item of the task, or to another question of its only item; false at either end.
-  move(step) {
-    const places = this.isMultiple ? this.items : this.scales().map((question) => question.key);
-    const next = places.indexOf(this.isMultiple ? this.item : this.question) + step;
+  // Moves to another item of the task, or to another question: of its only item, or going across, where an
+  // item has several. False at either end.
+  move(step, isAcross = false) {
+    const isByItem = this.isMultiple && !(isAcross && this.scales().length > 1);
+    const places = isByItem ? this.items : this.scales().map((question) => question.key);
+    const next = places.indexOf(isByItem ? this.item : this.question) + step;
     if (next < 0 || next >= places.length) return false;
-    if (this.isMultiple) this.index = next;
+    if (isByItem) this.go(next);
     else this.question = places[next];
     return true;
+  }
+
+  // Takes an item in hand, at its first question without an answer.
+  go(index) {
+    this.index = index;
+    this.question = this.scales()[0]?.key;
+    this.advance();
   }
 
   // Takes over another set of answers to this task; undo brings back the ones before.

@@ -12,29 +12,45 @@ export class Changing {
     if (this.now().isMultiple) this.showing.showTurn(this.now());
   }
 
-  choose(question, value) {
+  // The same value again takes the answer to an optional question back.
+  choose(question, chosen, isByKey = false) {
     const answers = this.now();
-    answers.question = question.kind === "tag" ? answers.question : question.key;
+    const isTag = question.kind === "tag";
+    const isAgain = !isTag && !question.required && answers.value(question.key) === chosen;
+    const value = isAgain ? null : chosen;
+    answers.question = isTag ? answers.question : question.key;
     answers.set(question.key, value);
-    if (question.kind === "tag") this.showing.help(question.key);
-    else answers.advance();
+    if (!isTag && !isAgain) answers.advance();
+    this.showing.help(isTag ? question.key : answers.question);
     this.changed();
     const text = value ? answers.textAfter(question) : null;
-    if (!text || !this.showing.focusEntry(text.key)) this.showing.showQuestion(answers);
+    if (text && this.showing.focusEntry(text.key)) return;
+    this.showing.showQuestion(answers);
+    if (isByKey && !isTag) this.showing.focusEntry(answers.question);
   }
 
   toggle(question) {
     this.choose(question, this.now().value(question.key) === 1 ? 0 : 1);
   }
 
-  move(step) {
+  move(step, isAcross) {
     const answers = this.now();
-    if (answers.move(step)) this.moved(answers);
+    document.activeElement.matches("input[type=number]") && document.activeElement.blur();
+    if (!answers.move(step, isAcross)) return;
+    this.moved(answers);
+    this.showing.focusEntry(answers.question);
+  }
+
+  // A digit begins a number where the question in turn takes one: its field gets the cursor, and the digit.
+  fill() {
+    const { question } = this.now();
+    if (this.questions.some(({ key, kind }) => key === question && kind === "number"))
+      this.showing.focusEntry(question);
   }
 
   moved(answers) {
     this.showing.render(answers);
-    this.showing.help();
+    this.showing.help(answers.question);
     this.showing.showTurn(answers);
     if (!answers.isMultiple) this.showing.showQuestion(answers);
   }
@@ -66,7 +82,7 @@ export class Changing {
     if (scale) this.choose(named(scale), named(scale).values[Number(at)]);
     else if (tag) this.toggle(named(tag));
     else if (row && this.now().isMultiple && String(getSelection()) === "") {
-      this.now().index = this.now().items.indexOf(row.dataset.item);
+      this.now().go(this.now().items.indexOf(row.dataset.item));
       this.moved(this.now());
     }
   }

@@ -2,6 +2,7 @@
 
 const DIALOGS = { "?": "keys", c: "comment", x: "skip" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+const ACROSS = ["ArrowRight", "ArrowLeft"];
 
 // On keyboards of other scripts, the letter at the key's place.
 function letter(event) {
@@ -9,22 +10,27 @@ function letter(event) {
   return event.code.replace(/^(Key|Digit)/, "").toLowerCase();
 }
 
-// `does` has the answers `now`, the actions submit, move, choose and toggle, and `commands` by letter.
+// `does` has the answers `now`, how they change (`changing`), `submit`, and `commands` by letter.
 export class Keys {
   constructor(questions, does) {
     Object.assign(this, { questions, does });
     document.addEventListener("keydown", (event) => this.press(event));
+    // A wheel over a field for a number would change the number unseen.
+    const leave = ({ target }) => target.type === "number" && target.blur();
+    document.addEventListener("wheel", leave, { passive: true });
   }
 
   meaning(event, answers) {
     if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
-    if (event.key in STEPS) return answers.canMove ? () => this.does.move(STEPS[event.key]) : undefined;
+    const isAcross = ACROSS.includes(event.key);
+    const step = () => this.does.changing.move(STEPS[event.key], isAcross);
+    if (event.key in STEPS) return answers.canMove ? step : undefined;
     const key = letter(event);
     const current = this.questions.find((question) => question.key === answers.question);
     const tag = this.questions.find((question) => question.kind === "tag" && question.shortcut === key);
-    if (current && Object.hasOwn(current.keys, key))
-      return () => this.does.choose(current, current.keys[key]);
-    if (tag && answers.isShown(tag)) return () => this.does.toggle(tag);
+    if (current && answers.isShown(current) && Object.hasOwn(current.keys, key))
+      return () => this.does.changing.choose(current, current.keys[key], true);
+    if (tag && answers.isShown(tag)) return () => this.does.changing.toggle(tag);
     if (Object.hasOwn(DIALOGS, key)) return () => document.getElementById(DIALOGS[key]).showModal();
     return Object.hasOwn(this.does.commands, key) ? this.does.commands[key] : undefined;
   }
@@ -35,8 +41,15 @@ export class Keys {
     const answers = this.does.now();
     if (!answers || document.querySelector("dialog[open]") || event.isComposing) return;
     if (isTyping && event.key === "Escape") event.target.blur();
+    // In a field for a number, up and down leave it: they would change the number unseen.
+    const leaves = event.target.type === "number" && ["ArrowUp", "ArrowDown"].includes(event.key);
     const submits = (event.ctrlKey || event.metaKey) && event.key === "Enter";
-    const action = submits ? this.does.submit : isTyping ? undefined : this.meaning(event, answers);
+    if (!isTyping && !event.ctrlKey && /^[\d.,-]$/.test(event.key)) this.does.changing.fill();
+    const action = submits
+      ? this.does.submit
+      : isTyping && !leaves
+        ? undefined
+        : this.meaning(event, answers);
     if (!action) return;
     event.preventDefault();
     if (!event.repeat || event.key in STEPS) action();

@@ -38,14 +38,21 @@ export class Showing {
     row.classList.toggle("here", isHere && answers.isMultiple);
     row.toggleAttribute("aria-current", isHere);
     row.querySelector(".chips")?.remove();
-    const isSet = ({ kind, key }) => kind === "tag" && answers.value(key, row.dataset.item) === 1;
-    const tags = this.questions.filter(isSet);
-    if (!answers.isMultiple || !tags.length) return;
+    const set = this.questions.map((question) => this.chip(question, answers, row.dataset.item));
+    if (!answers.isMultiple || !set.some(Boolean)) return;
     const chips = Object.assign(document.createElement("div"), { className: "chips" });
-    for (const { wording: textContent } of tags) {
+    for (const textContent of set.filter(Boolean)) {
       chips.append(Object.assign(document.createElement("span"), { className: "chip", textContent }));
     }
     row.querySelector(".text").append(chips);
+  }
+
+  // What a turn's line says of an answer: a tag's name, or the value; nothing of words and of what is not asked.
+  chip(question, answers, item) {
+    const value = answers.value(question.key, item);
+    if (value === undefined || question.kind === "text" || !answers.isShown(question, item)) return "";
+    if (question.kind === "tag") return value === 1 ? question.wording : "";
+    return String(value);
   }
 
   renderQuestion({ key, values, show_if }, answers) {
@@ -74,7 +81,8 @@ export class Showing {
     const part = (row, name) => row.querySelector(name).textContent;
     const here = rows[answers.index];
     const range = `${part(rows[0], ".no")} to ${part(rows.at(-1), ".no")}`;
-    $("place").textContent = `Turn ${part(here, ".no")}, ${part(here, ".who")} · tag ${range}`;
+    const does = answers.scales().length ? "rate" : "tag";
+    $("place").textContent = `Turn ${part(here, ".no")}, ${part(here, ".who")} · ${does} ${range}`;
   }
 
   section(key) {
