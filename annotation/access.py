@@ -18,6 +18,7 @@ from annotation.models import (
     Corpus,
     Dialogue,
     OneTimeLink,
+    Scheme,
     SchemeVersion,
     Upload,
 )
@@ -43,6 +44,11 @@ def dialogue(pk: int) -> Dialogue:
 def campaign(pk: int) -> Campaign:
     """Return a campaign with its corpus and scheme. Researchers see every campaign."""
     return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=pk)
+
+
+def scheme(key: str) -> Scheme:
+    """Return a stored scheme by its key. Researchers see every scheme."""
+    return get_object_or_404(Scheme, key=key)
 
 
 def scheme_version(key: str, number: int | None = None) -> SchemeVersion:

@@ -1,5 +1,10 @@
 """Pages of annotation: corpora, and the work on them."""
 
-from annotation.pages import corpora_urls, people_urls, work_urls
+from annotation.pages import corpora_urls, people_urls, schemes_urls, work_urls
 
-urlpatterns = [*corpora_urls.urlpatterns, *people_urls.urlpatterns, *work_urls.urlpatterns]
+urlpatterns = [
+    *corpora_urls.urlpatterns,
+    *people_urls.urlpatterns,
+    *schemes_urls.urlpatterns,
+    *work_urls.urlpatterns,
+]

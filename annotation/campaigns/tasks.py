@@ -94,6 +94,17 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
     return int(made)
 
 
+def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
+    """Return the first tasks, as (continuation, item or None for all of it): those made, else those to be."""
+    made = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
+    if made:
+        return list(made)
+    query = f"SELECT continuation_id, item_id FROM ({WANTED_IN_ORDER}) AS w ORDER BY rank LIMIT %(most)s"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(query, _values(campaign) | {"most": most})
+        return list(cursor.fetchall())
+
+
 def count(campaign: Campaign) -> int:
     """Return how many new tasks `make` would make, at most MOST_COUNTED."""
     return _count(campaign, ASKED)

@@ -15,19 +15,20 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.request import RawPostDataException
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import get_template
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
-from annotation.scheme_versions.asked import questionnaire_of
+from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.leases import Hold, Seat
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
 from annotation.work.request_json import parse
-from annotation.work.screens import load
+from annotation.work.screens import Screen, load
 
 View = Callable[..., HttpResponse]
 
@@ -187,19 +188,28 @@ def _version(value: Any) -> int | None:
 
 def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
     plan = questionnaire_of(seat.version)
-    return render(
-        request,
-        "annotate/work.html",
-        {
-            "seat": seat,
-            "plan": plan,
-            "about_open": plan.about_open,
-            "sections": palette.sections(plan),
-            "questions": palette.for_browser(plan),
-            "state": _state(seat, hold, "next"),
-            "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
-        },
-    )
+    context = {
+        "seat": seat,
+        "state": _state(seat, hold, "next"),
+        "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
+        "base": reverse("work", args=[seat.campaign]),
+    }
+    return render(request, "annotate/work.html", context | asked(plan))
+
+
+def asked(plan: Questionnaire) -> dict[str, Any]:
+    """Return what the page needs of the questions, for people and for its script."""
+    return {
+        "plan": plan,
+        "about_open": plan.about_open,
+        "sections": palette.sections(plan),
+        "questions": palette.for_browser(plan),
+    }
+
+
+def transcript(screen: Screen) -> str:
+    """Return the markup of a task's transcript."""
+    return get_template("annotate/_transcript.html").render({"screen": screen})
 
 
 def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
@@ -219,7 +229,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})
         return state
     screen = load(hold.task, questionnaire_of(seat.version).is_tagged)
-    state["html"] = get_template("annotate/_transcript.html").render({"screen": screen})
+    state["html"] = transcript(screen)
     state["task"] = {
         "assignment": hold.assignment,
         "items": screen.items,

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.pages import campaigns, submissions, work
+from annotation.pages import campaigns, previews, submissions, work
 
 urlpatterns = [
     path("my/", work.my_campaigns, name="my-campaigns"),
@@ -18,6 +18,12 @@ urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="campaigns"),
     path("campaigns/new/", campaigns.new_campaign, name="new-campaign"),
     path("campaigns/<int:campaign>/", campaigns.campaign, name="campaign"),
+    path("campaigns/<int:campaign>/preview/", previews.campaign_preview, name="campaign-preview"),
+    path(
+        "campaigns/<int:campaign>/preview/<int:number>/",
+        previews.campaign_preview_task,
+        name="campaign-preview-task",
+    ),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.models import Question, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import accepts, explains, is_met
+from annotation.schemes.base import SchemeDefinition, accepts, explains, is_met
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,23 @@ def questionnaire_of(version_id: int) -> Questionnaire:
         unit=version.unit,
         questions=tuple(_asked(question) for question in version.questions.order_by("position")),
         about_open=SCHEMES.get(version.scheme.key, version).about_open,
+    )
+
+
+def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
+    """Return what a definition would ask once it is stored; its questions have no ids yet."""
+    return Questionnaire(
+        version_id=0,
+        key=definition.key,
+        title=definition.title,
+        introduction=definition.introduction,
+        item_kind=definition.item_kind,
+        unit=definition.unit,
+        questions=tuple(
+            Asked(0, **{**question.as_stored(), "values": question.values})
+            for question in definition.questions
+        ),
+        about_open=definition.about_open,
     )
 
 

@@ -6,6 +6,7 @@ Which system spoke, its continuation's id and its condition never enter a screen
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -82,20 +83,25 @@ class Head(NamedTuple):
 
 WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
 
-HEAD = f"""
+HEAD_OF = f"""
 SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
        (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
           FROM annotation_continuation o WHERE o.dialogue_id = d.id),
        coalesce(i.kind IN ({WHOLE}), false)
-  FROM annotation_task t
-  JOIN annotation_campaign k ON k.id = t.campaign_id
+  FROM <source>
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
   LEFT JOIN annotation_item i ON i.id = t.item_id
   LEFT JOIN annotation_turn u ON u.id = i.turn_id
- WHERE t.id = %s
 """  # noqa: S608  (keys of ours)
+
+TASK = "annotation_task t JOIN annotation_campaign k ON k.id = t.campaign_id"
+HEAD = HEAD_OF.replace("<source>", TASK) + " WHERE t.id = %s"
+
+PLACE = """(SELECT %s::bigint AS continuation_id, %s::bigint AS item_id) t
+ CROSS JOIN (SELECT %s::jsonb AS shows) k"""
+HEAD_OF_PLACE = HEAD_OF.replace("<source>", PLACE)
 
 TURNS = """
 SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra
@@ -114,17 +120,28 @@ def load(task: int, tagged: bool = True) -> Screen:
 
     Raises LookupError for a task that does not exist.
     """
+    return _read(task, HEAD, (task,), tagged)
+
+
+def load_place(continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True) -> Screen:
+    """Return the screen that a task about a continuation, or one item of it, would have: nothing is made.
+
+    Raises LookupError for a continuation that does not exist.
+    """
+    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged)
+
+
+def _read(task: int, query: str, values: tuple[Any, ...], tagged: bool) -> Screen:
     with prepared.cursor() as cursor:
-        cursor.execute(HEAD, (task,))
+        cursor.execute(query, values)
         row = cursor.fetchone()
         if row is None:
-            raise LookupError(task)
+            raise LookupError(values[0])
         head = Head(*row)
         last = NO_LAST if head.turn is None else head.turn
-        values = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
-        cursor.execute(TURNS, values)
+        cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
         rows = [_row(*row) for row in cursor.fetchall()]
-    return _screen(task, head, rows, tagged)
+    return compose(task, head, rows, tagged)
 
 
 def _row(*columns: Any) -> Row:
@@ -159,7 +176,8 @@ class _Writer:
         )
 
 
-def _screen(task: int, head: Head, rows: list[Row], tagged: bool = True) -> Screen:
+def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
+    """Return what is shown of a task, from its head and the turns that its rater may see."""
     told = told_by(json.loads(head.conditions))
     view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
     dialogue = records.Dialogue(

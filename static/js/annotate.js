@@ -17,7 +17,7 @@ import { Drafts, continues, unsent } from "./drafts.js";
 const $ = (id) => document.getElementById(id);
 const main = $("main");
 const questions = JSON.parse($("questions").textContent);
-const base = `/work/${main.dataset.campaign}/`;
+const { base } = main.dataset;
 const [transcript, palette, reader, submitButton] = ["transcript", "palette", "reader", "submit"].map($);
 const showing = new Showing(questions, { transcript, palette, submitButton });
 const reading = new Reading(reader, submitButton);
@@ -52,7 +52,7 @@ function load(state) {
   showing.help();
   showing.showTurn(answers, "start");
   reading.begin([...transcript.querySelectorAll(".turn:not(.history)")], task.revising || task.note);
-  reader.focus({ preventScroll: true });
+  if (parent === window || document.hasFocus()) reader.focus({ preventScroll: true });
 }
 
 function tell(state) {

@@ -77,15 +77,15 @@ export class Drafts {
     });
     this.tries = 0;
     if (this.ended) return;
-    if (ok) this.landed(body.version);
+    if (ok) this.landed(body);
     else if (body.code === "draft_conflict") this.stop(body.kept);
     else this.say(body.error, true);
   }
 
-  landed(version) {
+  landed({ version, told = "Draft saved" }) {
     this.base = Math.max(this.base, version);
     if (this.waiting) return;
-    this.say("Draft saved");
+    this.say(told);
     forget(place(this.assignment, client));
   }
 

@@ -13,7 +13,7 @@ from annotation.errors import CampaignRefused
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.text.blinding import HIDDEN, NOTHING_TOLD, WITHHELD, Blind, is_telltale, told_by
 from annotation.text.views import PARTS, View
-from annotation.work.screens import Head, _screen
+from annotation.work.screens import Head, compose
 from annotation.work.transcripts import Row
 from judges.protocols import PROTOCOLS, Asking, Case
 from tests import factories
@@ -99,7 +99,7 @@ def as_people(dialogue: Dialogue, continuation: Continuation, system: str) -> st
         for own, turns in ((True, dialogue.turns), (False, continuation.turns))
         for number, turn in enumerate(turns)
     ]
-    return json.dumps(asdict(_screen(1, head, rows)), ensure_ascii=False)
+    return json.dumps(asdict(compose(1, head, rows)), ensure_ascii=False)
 
 
 ASKING = [

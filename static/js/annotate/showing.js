@@ -92,7 +92,17 @@ export class Showing {
   // Brings the turn in hand into view.
   showTurn(answers, block = "nearest") {
     const row = this.transcript.querySelector("[aria-current], .rated");
-    row?.scrollIntoView({ block: answers.isMultiple ? block : "nearest" });
+    if (!row) return;
+    if (parent === window || document.hasFocus())
+      row.scrollIntoView({ block: answers.isMultiple ? block : "nearest" });
+    else this.showUnread(row);
+  }
+
+  // In a frame that nobody works in, the page around it stays where it is.
+  showUnread(row) {
+    const reader = this.transcript.parentElement;
+    const below = row.getBoundingClientRect().bottom - reader.getBoundingClientRect().bottom;
+    reader.scrollTop += Math.max(0, below);
   }
 
   // Brings the question in turn, or what an answer has just brought up, into view.

@@ -1,0 +1,197 @@
+"""A scheme as the editor's form has it: texts in fields, complete or not.
+
+Each question has a `uid` that stays with it while questions are added, moved and taken out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.pages.scheme_naming import key_from, shortcut_from
+from annotation.schemes.base import plain
+from annotation.schemes.problems import Problem
+from annotation.schemes.rules import PAGE_KEYS
+
+ANSWERED_BY = {
+    "ordinal": "a scale: steps in order",
+    "interval": "a scale whose steps are equally far apart",
+    "ratio": "a scale of equal steps that counts from zero",
+    "nominal": "one of several, in no order",
+    "binary": "yes or no",
+    "tag": "a tag: set or not, beside others of its group",
+    "count": "a number that counts from zero",
+    "number": "a number whose zero means nothing special",
+    "text": "words",
+}
+"""How a question is answered, as people say it."""
+SCALES = ("ordinal", "interval", "ratio")
+HELP = {
+    "definition": "What it means",
+    "example": "An example",
+    "not_this": "What it is not",
+    "keep_in_mind": "Keep in mind, one aspect a line",
+}
+NO_KEY = "none"
+GONE = "gone"
+SLOTS = {
+    "level": "kind",
+    "anchors": "values",
+    "positive": "values",
+    "show_if": "after",
+    "minimum": "range",
+    "maximum": "range",
+    "whole": "range",
+}
+"""The field that a rule's complaint stands beside, where it is called something else."""
+FIELDS = ("wording", "key", "kind", "values", "range", "group", "shortcut", "required", "help", "after")
+SCHEME_FIELDS = ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source", "questions")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,15}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})", re.ASCII)
+Told = dict[str, list[str]]
+
+
+@dataclass(slots=True)
+class DraftQuestion:
+    """One question's fields; `values` are pairs of a value and its wording.
+
+    `after` is the uid of the question that it waits for ('': none, GONE: one that was taken out), `answers`
+    and `low` to `high` are the answers that it waits for, `condition` is what was stored, as JSON. `told` has
+    what is wrong by field, `earlier` the questions that it may wait for.
+    """
+
+    uid: str
+    unfolded: bool = False
+    wording: str = ""
+    key: str = ""
+    kind: str = "ordinal"
+    values: list[tuple[str, str]] = field(default_factory=list)
+    minimum: str = ""
+    maximum: str = ""
+    whole: bool = False
+    group: str = ""
+    shortcut: str = ""
+    required: bool = True
+    positive: str = ""
+    help: dict[str, str] = field(default_factory=dict)
+    after: str = ""
+    answers: list[str] = field(default_factory=list)
+    low: str = ""
+    high: str = ""
+    condition: str = ""
+    told: Told = field(default_factory=dict)
+    earlier: list[DraftQuestion] = field(default_factory=list)
+    chosen_key: str = ""
+    chosen_shortcut: str = ""
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether its values are numbers in order."""
+        return self.kind in SCALES
+
+    @property
+    def is_open(self) -> bool:
+        """Whether any number may be the answer."""
+        return self.kind in ("count", "number")
+
+    @property
+    def awaited(self) -> DraftQuestion | None:
+        """The question that it waits for."""
+        return next((one for one in self.earlier if one.uid == self.after), None)
+
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """The answers that it has, each with its wording."""
+        if self.kind == "tag":
+            return [("1", "set"), ("0", "not set")]
+        return [(value, text or value) for value, text in self.values if value]
+
+    @property
+    def help_rows(self) -> list[tuple[str, str, str]]:
+        """The parts of its help: name, heading, text."""
+        return [(name, heading, self.help.get(name, "")) for name, heading in HELP.items()]
+
+    def typed(self, value: str) -> Any:
+        """Return a value as a file has it: a number where the question's values are."""
+        return value if self.kind == "nominal" else number(value)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A scheme's fields and its questions in order; `told` has what is wrong by field."""
+
+    title: str = ""
+    key: str = ""
+    item_kind: str = "turn"
+    unit: str = "item"
+    introduction: str = ""
+    guidelines: str = ""
+    source: str = ""
+    about_open: bool = False
+    one_conversation: bool = False
+    questions: list[DraftQuestion] = field(default_factory=list)
+    told: Told = field(default_factory=dict)
+    chosen_key: str = ""
+
+    def new_uid(self) -> str:
+        """Return a uid that no question has."""
+        return f"q{1 + max((int(one.uid[1:]) for one in self.questions), default=0)}"
+
+    def settle(self) -> None:
+        """Fill in what follows from the rest: keys, groups, hot keys, and what each question may wait for."""
+        self.chosen_key = self.key or key_from(self.title, "scheme", ())
+        keys = {one.key for one in self.questions if one.key}
+        taken = {*PAGE_KEYS, *(one.shortcut for one in self.questions)}
+        uids = {one.uid for one in self.questions}
+        for index, question in enumerate(self.questions):
+            before = self.questions[:index]
+            question.earlier = [one for one in before if one.kind != "text"]
+            question.chosen_key = question.key or key_from(question.wording, f"question_{index + 1}", keys)
+            keys.add(question.chosen_key)
+            question.chosen_shortcut = ""
+            if question.after and question.after not in uids:
+                question.after = GONE
+            if question.kind != "tag":
+                continue
+            question.group = question.group or (before and before[-1].group) or "Tags"
+            if question.shortcut == NO_KEY:
+                continue
+            texts = (question.wording, question.chosen_key)
+            question.chosen_shortcut = question.shortcut or shortcut_from(texts, taken)
+            taken.add(question.chosen_shortcut)
+
+    def tell(self, problems: Iterable[Problem]) -> None:
+        """Put what is wrong beside the fields it is about."""
+        for problem in problems:
+            path = list(problem.path)
+            if path[:1] == ["questions"] and len(path) > 1 and int(path[1]) < len(self.questions):
+                question, rest = self.questions[int(path[1])], path[2:]
+                name = str(rest[0]) if rest else "wording"
+                question.told.setdefault(SLOTS.get(name, name), []).append(_placed(rest) + problem.sentence)
+            else:
+                name = str(path[0]) if path and path[0] in SCHEME_FIELDS else ""
+                self.told.setdefault(name, []).append(problem.sentence)
+
+    @property
+    def slots(self) -> list[tuple[str, list[str]]]:
+        """Every place beside a field, with what is wrong there."""
+        own = [(f"scheme-{name}", self.told.get(name, [])) for name in SCHEME_FIELDS]
+        theirs = [(f"{one.uid}-{name}", one.told.get(name, [])) for one in self.questions for name in FIELDS]
+        return [*own, *theirs]
+
+
+def _placed(rest: list[str | int]) -> str:
+    """Say which row of the values, or which part of the help, is meant."""
+    if len(rest) < 2:
+        return ""
+    if rest[0] == "values":
+        return f"Row {int(rest[1]) + 1}: "
+    return f"{HELP.get(str(rest[1]), rest[1])}: " if rest[0] in ("anchors", "help") else ""
+
+
+def number(text: str) -> Any:
+    """Return the number that a text says, else the text, which the rules then name."""
+    if not _NUMBER.fullmatch(text):
+        return text
+    return plain(float(text))

@@ -1,0 +1,51 @@
+"""A short dialogue, written for previews: two people plan a trip, and a system goes on for one of them."""
+
+from __future__ import annotations
+
+import json
+
+from annotation.kinds import KINDS
+from annotation.schemes.base import SchemeDefinition
+from annotation.text.views import DEFAULT
+from annotation.work.screens import Head, Screen, compose
+from annotation.work.transcripts import Row
+
+PEOPLE = [
+    {"id": "ana", "name": "Ana", "role": "traveller", "profile": ["I am afraid of flying."]},
+    {"id": "ben", "name": "Ben", "role": "travel agent", "profile": ["I like to find the cheapest way."]},
+]
+BEFORE = (
+    ("ana", "Hello! I need to be in Vienna on Friday, and I would rather not fly."),
+    ("ben", "Then a night train may be the thing. Where do you start?"),
+    ("ana", "From Hamburg. I could leave on Thursday after work."),
+)
+AFTER = (
+    ("ben", "There is a sleeper at 20:10 that arrives at 8:40. A seat is 49 euros, a bed 99."),
+    ("ana", "A bed, please. Is breakfast included?"),
+    ("ben", "It is. And as you like flying, there is also a plane at 7:15 for 39 euros."),
+)
+
+
+def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
+    """Return the sample as the work screen of a scheme shows it; items are numbered from 1."""
+    kind = KINDS[definition.item_kind]
+    all_turns = definition.unit == "continuation"
+    head = Head(
+        item=None if all_turns else len(AFTER),
+        turn=None if all_turns or not kind.has_turn else len(AFTER) - 1,
+        continuation=0,
+        mode="rollout",
+        dialogue=0,
+        participants=json.dumps(PEOPLE),
+        metadata=json.dumps({"goal": "find a way to Vienna"}),
+        summary="",
+        agenda=None,
+        language="en",
+        shows=json.dumps(DEFAULT),
+        systems=[],
+        conditions="[]",
+        whole=kind.shows == "whole",
+    )
+    own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
+    turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
+    return compose(0, head, [*own, *turns], tagged)

@@ -1,0 +1,68 @@
+// The scheme editor: keeps the preview up to date without taking the cursor, and moves questions by key.
+(() => {
+  "use strict";
+  const form = document.getElementById("scheme-form");
+  const button = document.getElementById("refresh");
+  const screen = document.querySelector(".preview .screen");
+  let count = 0;
+  button.hidden = true;
+
+  // A new frame is filled behind the one in sight and takes its place: nothing flickers, and going back in the
+  // browser does not lead through earlier previews.
+  function refresh() {
+    for (const coming of screen.querySelectorAll(".coming")) coming.remove();
+    const [old] = screen.querySelectorAll("iframe");
+    const fresh = old.cloneNode();
+    fresh.removeAttribute("src");
+    fresh.name = `preview-${++count}`;
+    fresh.className = "coming";
+    fresh.style = "position: absolute; visibility: hidden";
+    fresh.addEventListener("load", () => {
+      if (fresh.contentWindow.location.href === "about:blank") return;
+      fresh.className = fresh.style = "";
+      for (const other of screen.querySelectorAll("iframe:not(.coming)")) if (other !== fresh) other.remove();
+    });
+    screen.append(fresh);
+    button.formTarget = fresh.name;
+    form.requestSubmit(button);
+  }
+
+  // The server says so once what is typed can be asked.
+  document.addEventListener("concord:previewable", refresh);
+  document.addEventListener("concord:said", ({ detail }) => {
+    document.getElementById("said").textContent = detail.value;
+  });
+  // What is typed while a button's answer is on its way is not in that answer: it is asked for again.
+  let typed = 0;
+  const asked = new WeakMap();
+  form.addEventListener("input", () => {
+    typed += 1;
+  });
+  form.addEventListener("htmx:beforeRequest", ({ detail }) => asked.set(detail.xhr, typed));
+  form.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr, target, requestConfig } = event.detail;
+    if (target.id !== "fields" || asked.get(xhr) === typed) return;
+    event.detail.shouldSwap = false;
+    const again = requestConfig.elt.matches("select") ? "change" : "click";
+    setTimeout(() => requestConfig.elt.dispatchEvent(new Event(again, { bubbles: true, cancelable: true })));
+  });
+
+  // Which questions stand open is posted with them, so that they stay as they are.
+  const noted = ({ target }) => {
+    if (target.matches("[data-question]"))
+      target.querySelector("[name$='-unfolded']").value = target.open ? "1" : "";
+  };
+  form.addEventListener("toggle", noted, true);
+  form.addEventListener("keydown", (event) => {
+    const way = { ArrowUp: "up", ArrowDown: "down" }[event.key];
+    const question = event.target.closest("[data-question]");
+    if (!event.altKey || !way || !question) return;
+    event.preventDefault();
+    document.getElementById(`${question.id}-${way}`).click();
+  });
+  // Enter in a line of text saves in a form with one button; here it must not press the first of many.
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
+  });
+  if (form.dataset.ready) refresh();
+})();
