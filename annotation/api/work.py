@@ -43,6 +43,7 @@ def _user(request: Request) -> User:
 def my_campaigns(request: Request) -> Response:
     """Everyone signed in: the campaigns they take part in."""
     mine = CampaignMember.objects.filter(user=_user(request)).exclude(campaign__state="draft")
+    mine = mine.filter(campaign__archived_at=None)
     found = mine.select_related("campaign").order_by("-campaign_id")
     return Response(
         [

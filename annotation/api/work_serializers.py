@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.campaigns.settings import Settings
 from annotation.models import Campaign, Corpus, System
 from annotation.schemes import SCHEMES
+
+SETTINGS = tuple(Settings.__annotations__)
+"""The settings of a campaign, by the names of its columns."""
 
 
 class LineSerializer(serializers.Serializer[Any]):
@@ -131,14 +135,13 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "scheme",
             "systems",
             "include_self",
-            "raters_per_item",
-            "lease_minutes",
-            "seed",
+            *SETTINGS,
             "annotators",
             "guidelines",
             "shows",
+            "archived_at",
         ]
-        read_only_fields = ["state"]
+        read_only_fields = ["state", "archived_at"]
         extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -149,8 +152,11 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Find the systems of the corpus by their names."""
-        names = attrs.get("systems", [])
-        found = list(System.objects.filter(corpus=attrs["corpus"], name__in=names))
+        if "systems" not in attrs:
+            return attrs
+        names = attrs["systems"]
+        corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
+        found = list(System.objects.filter(corpus=corpus, name__in=names))
         unknown = set(names) - {system.name for system in found}
         if unknown:
             raise serializers.ValidationError({"systems": f"The corpus has no system “{min(unknown)}”."})
@@ -168,21 +174,38 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "scheme_version": instance.scheme_version.version,
             "systems": sorted(system.name for system in instance.systems.all()),
             "include_self": instance.include_self,
-            "raters_per_item": instance.raters_per_item,
-            "lease_minutes": instance.lease_minutes,
-            "seed": instance.seed,
+            **{name: getattr(instance, name) for name in SETTINGS},
             "annotators": sorted(
                 member.user.get_username() for member in instance.members.select_related("user")
             ),
             "guidelines": guidelines.text if guidelines else "",
             "shows": instance.shows,
+            "archived_at": instance.archived_at,
         }
+
+    @property
+    def writable(self) -> list[str]:
+        """The names of what can be written."""
+        return [name for name, field in self.fields.items() if not field.read_only]
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what was written as `campaigns.create` and `editing.change` take it."""
+        told = dict(self.validated_data)
+        if "scheme_version" in told:
+            told["scheme"] = told.pop("scheme_version")["scheme"]["key"]
+        return told
 
 
 class StateSerializer(serializers.Serializer[Any]):
     """What to do with a campaign."""
 
-    verb = serializers.ChoiceField(choices=["open", "pause", "close"])
+    verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
+
+
+class CopySerializer(serializers.Serializer[Any]):
+    """The name of a copy."""
+
+    name = serializers.CharField(max_length=120)
 
 
 class MembersSerializer(serializers.Serializer[Any]):

@@ -83,7 +83,7 @@ def open(*, by: User, campaign: Campaign, progress: Progress | None = None) -> i
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
     if campaign.state == State.DRAFT:
-        sampling.keep(campaign)
+        sampling.keep(campaign, by)
     made = campaign_tasks.make(campaign, progress)
     if not campaign.tasks.exists():
         raise CampaignRefused("Nothing in the chosen part of the corpus can be rated with this scheme.")

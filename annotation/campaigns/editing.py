@@ -1,8 +1,8 @@
 """Changing, copying and archiving a campaign.
 
-A draft may change in every part. Of a campaign that was opened, what would make answers incomparable stays: who
-is asked what, about which dialogues, in which order. Raters can be added at any time: the tasks get more slots
-while people work, and no slot is ever taken away.
+A draft may change in every part. Of a campaign that was opened, what would make answers incomparable stays:
+what is asked, about which dialogues, in which order. Raters can be added at any time: the tasks get more
+slots while people work, and no slot is ever taken away.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.campaigns import overlap, settings
-from annotation.campaigns.actions import check_askable, locked, log
+from annotation.campaigns.actions import (
+    add_member,
+    check_askable,
+    locked,
+    log,
+    remove_member,
+    set_guidelines,
+)
 from annotation.campaigns.settings import Settings
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, CampaignMember, Corpus, Guidelines, SchemeVersion, System
@@ -34,6 +41,8 @@ class Changes(Settings, total=False):
     systems: Sequence[System]
     include_self: bool
     shows: Iterable[str]
+    annotators: Iterable[User]
+    guidelines: str
 
 
 @transaction.atomic
@@ -41,15 +50,24 @@ def change(*, by: User, campaign: Campaign, **changes: Unpack[Changes]) -> Campa
     """Change a campaign and return it; what is as it was already changes nothing.
 
     A draft may change in everything, one that was opened in name, lease, deadline, limits and, upwards,
-    raters: its tasks get the slots that they lack at once, or none do. Raises CampaignRefused, whose `field`
-    says which of the changes is at fault.
+    raters: its tasks get the slots that they lack at once, or none do. `annotators` are who takes part from
+    now on; who is deactivated stays. Raises CampaignRefused, whose `field` says which change is at fault.
     """
     campaign = locked(campaign)
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
-    different = _different(campaign, dict(changes))
-    if not different:
-        return campaign
+    told: dict[str, Any] = dict(changes)
+    people, guidelines = told.pop("annotators", None), told.pop("guidelines", None)
+    if different := _different(campaign, told):
+        _change(by, campaign, different)
+    if people is not None:
+        _set_people(by, campaign, people)
+    if guidelines is not None:
+        set_guidelines(by=by, campaign=campaign, text=guidelines)
+    return campaign
+
+
+def _change(by: User, campaign: Campaign, different: dict[str, Any]) -> None:
     before = overlap.measures(campaign)
     if campaign.state != State.DRAFT:
         settings.refuse_fixed(campaign, different)
@@ -60,7 +78,16 @@ def change(*, by: User, campaign: Campaign, **changes: Unpack[Changes]) -> Campa
         check_askable(campaign)
     made = _add_raters(campaign, before) if campaign.state != State.DRAFT else 0
     log(by, campaign, "change", **_told(different), **({"slots": made} if made else {}))
-    return campaign
+
+
+def _set_people(by: User, campaign: Campaign, people: Iterable[User]) -> None:
+    wanted = {person.pk: person for person in people}
+    there = {member.user_id: member.user for member in campaign.members.select_related("user")}
+    for pk in wanted.keys() - there.keys():
+        add_member(by=by, campaign=campaign, user=wanted[pk])
+    for pk in there.keys() - wanted.keys():
+        if there[pk].is_active:
+            remove_member(by=by, campaign=campaign, user=there[pk])
 
 
 @transaction.atomic
@@ -71,7 +98,9 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
     """
     campaign = locked(campaign)
     fields = {field.attname: getattr(campaign, field.attname) for field in Campaign._meta.concrete_fields}
-    kept = {attname: value for attname, value in fields.items() if attname.removesuffix("_id") not in NOT_COPIED}
+    kept = {
+        attname: value for attname, value in fields.items() if attname.removesuffix("_id") not in NOT_COPIED
+    }
     made = Campaign(**kept, name=settings.checked_name(name, campaign.corpus), created_by=by)
     made.save()
     made.systems.set(campaign.systems.all())

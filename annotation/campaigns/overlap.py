@@ -74,7 +74,7 @@ def raise_tasks(campaign: Campaign, before: Before) -> None:
 def draw(campaign: Campaign, first: int = 0) -> int:
     """Draw the part that has more raters among the tasks from a position on; return how many were drawn.
 
-    Those drawn earlier stay and count: the whole campaign has its share, rounded, as far as these tasks reach.
+    Those drawn earlier stay and count: the whole campaign has its share, rounded, as far as these reach.
     """
     if campaign.overlap_raters is None:
         return 0

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from django.contrib.auth.models import User
 from django.db import connection
 
 from annotation.campaigns import choice
@@ -40,10 +41,10 @@ OF_METADATA = "coalesce(d.metadata ->> %(field)s, '')"
 
 
 class Drawn(NamedTuple):
-    """A sample: the stratum of each dialogue drawn, by id, and how many could be drawn in all."""
+    """A sample: the stratum of each dialogue drawn, by id, and whether it was kept, as at opening."""
 
     strata: dict[int, str]
-    eligible: int
+    kept: bool
 
     def by_stratum(self) -> list[tuple[str, int]]:
         """Return how many were drawn of each stratum, by name."""
@@ -57,27 +58,26 @@ def choices(corpus: Corpus) -> list[tuple[str, str]]:
     return [("", "Nothing: from all dialogues alike"), (SYSTEM, NAMED[SYSTEM].capitalize()), *part, *fields]
 
 
-def refusal(corpus: Corpus, by: str) -> str:
+def refusal(corpus: Corpus, stratum: str) -> str:
     """Return why a sample of a corpus cannot be drawn by this, '' where it can."""
-    if by == PART and splits.lock_of(corpus) is None:
-        return f"{corpus.name} has no split into dev and test to draw by. Draw one on the corpus's page first."
-    if by in ("", *NAMED) or (by.startswith(METADATA) and len(by) > len(METADATA)):
+    if stratum == PART and splits.lock_of(corpus) is None:
+        return (
+            f"{corpus.name} has no split into dev and test to draw by. Draw one on the corpus's page first."
+        )
+    if stratum in ("", *NAMED) or (stratum.startswith(METADATA) and len(stratum) > len(METADATA)):
         return ""
-    return f"A sample is drawn by system, part or {METADATA}FIELD, not by “{by}”."
-
-
-def kept(campaign: Campaign) -> dict[int, str]:
-    """Return the sample that was drawn when the campaign opened: stratum by dialogue id."""
-    return dict(campaign.sampled.values_list("dialogue_id", "stratum"))
+    return f"A sample is drawn by system, part or {METADATA}FIELD, not by “{stratum}”."
 
 
 def drawn(campaign: Campaign) -> Drawn | None:
-    """Return what would be drawn now, None for a campaign about all dialogues.
+    """Return the sample that was kept, else what would be drawn now; None where all are asked about.
 
     Raises CampaignRefused where there are fewer dialogues than should be drawn.
     """
     if campaign.sample_dialogues is None:
         return None
+    if kept := dict(campaign.sampled.values_list("dialogue_id", "stratum")):
+        return Drawn(kept, kept=True)
     strata: dict[str, list[int]] = defaultdict(list)
     for dialogue, stratum in _eligible(campaign):
         strata[stratum or ""].append(dialogue)
@@ -89,34 +89,51 @@ def drawn(campaign: Campaign) -> Drawn | None:
         )
     shares = allocate(sizes, campaign.sample_dialogues)
     chosen = {dialogue: name for name, found in strata.items() for dialogue in found[: shares[name]]}
-    return Drawn(chosen, total)
+    return Drawn(chosen, kept=False)
 
 
-def keep(campaign: Campaign) -> None:
+def keep(campaign: Campaign, who: User) -> None:
     """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
-    found = drawn(campaign) if not campaign.sampled.exists() else None
-    if found is None:
+    found = drawn(campaign)
+    if found is None or found.kept:
         return
     SampledDialogue.objects.bulk_create(
-        (SampledDialogue(campaign=campaign, dialogue_id=pk, stratum=name) for pk, name in found.strata.items()),
+        (
+            SampledDialogue(campaign=campaign, dialogue_id=pk, stratum=name)
+            for pk, name in found.strata.items()
+        ),
         batch_size=5_000,
     )
     if campaign.sample_by == PART and (split := splits.lock_of(campaign.corpus)):
-        splits.fix(split=split, by=campaign.created_by)
+        splits.fix(split=split, by=who)
 
 
 def dialogues(campaign: Campaign) -> list[int] | None:
-    """Return the ids of the sample, kept or as it would be drawn now; None for all dialogues of the corpus."""
+    """Return the ids of the sample, kept or as it would be drawn now; None for all of the corpus."""
+    try:
+        found = drawn(campaign)
+    except CampaignRefused:
+        return []  # opening says so
+    return None if found is None else sorted(found.strata)
+
+
+def told(campaign: Campaign) -> dict[str, Any] | None:
+    """Return what pages and programs say of a sample, None where all dialogues are asked about.
+
+    `dialogues` and, by stratum, `strata` are how many were drawn, or would be if it opened now (`kept`);
+    `refusal` says why none can be.
+    """
     if campaign.sample_dialogues is None:
         return None
-    strata = kept(campaign)
-    if not strata:
-        try:
-            found = drawn(campaign)
-        except CampaignRefused:
-            return []  # opening says so
-        strata = found.strata if found else {}
-    return sorted(strata)
+    by = NAMED.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
+    facts = {"dialogues": 0, "by": by, "strata": [], "kept": False, "refusal": ""}
+    try:
+        found = drawn(campaign)
+    except CampaignRefused as error:
+        return facts | {"refusal": str(error)}
+    assert found is not None
+    strata = [{"stratum": name, "dialogues": n} for name, n in found.by_stratum()]
+    return facts | {"dialogues": len(found.strata), "strata": strata if by else [], "kept": found.kept}
 
 
 def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:

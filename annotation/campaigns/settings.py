@@ -81,7 +81,9 @@ def check(campaign: Campaign) -> None:
 def _check_overlap(campaign: Campaign) -> None:
     share, tasks, raters = campaign.overlap_share, campaign.overlap_tasks, campaign.overlap_raters
     if share is not None and not 0 < share <= 1:
-        refuse("overlap_share", "The share that has more raters lies above 0 and is at most 1 (0.1 is a tenth).")
+        refuse(
+            "overlap_share", "The share that has more raters lies above 0 and is at most 1 (0.1 is a tenth)."
+        )
     if share is not None and tasks is not None:
         refuse("overlap_tasks", "Say either which share or how many tasks have more raters, not both.")
     if raters is None and (share is not None or tasks is not None):
@@ -89,7 +91,9 @@ def _check_overlap(campaign: Campaign) -> None:
     if raters is not None and share is None and tasks is None:
         refuse("overlap_share", "Say which share of the tasks, or how many, have more raters.")
     if raters is not None and raters <= campaign.raters_per_item:
-        refuse("overlap_raters", f"That part needs more raters than all tasks have ({campaign.raters_per_item}).")
+        refuse(
+            "overlap_raters", f"That part needs more raters than all tasks have ({campaign.raters_per_item})."
+        )
 
 
 def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
@@ -98,10 +102,13 @@ def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
         before = getattr(campaign, field, None)
         if field not in ALWAYS:
             name = field.replace("_", " ")
-            refuse(field, f"The {name} of a campaign that was opened stays as it is. Copy the campaign to change it.")
-        if field in UPWARDS and before is not None and (value is None or value < before):
-            if not _other_measure(changes, field):
-                refuse(field, f"{UPWARDS[field]} can only grow once there are tasks: now {before:g}.")
+            refuse(
+                field,
+                f"The {name} of a campaign that was opened stays as it is. Copy the campaign to change it.",
+            )
+        shrinks = field in UPWARDS and before is not None and (value is None or value < before)
+        if shrinks and not _other_measure(changes, field):
+            refuse(field, f"{UPWARDS[field]} can only grow once there are tasks: now {before:g}.")
 
 
 def _other_measure(changes: dict[str, Any], field: str) -> bool:
@@ -120,7 +127,7 @@ def checked_name(name: str, corpus: Corpus, but: int | None = None) -> str:
         refuse("name", "Give the campaign a name.")
     if len(name) > NAME_LIMIT:
         refuse("name", f"A name has at most {NAME_LIMIT} characters.")
-    if Campaign.objects.filter(name=name).exclude(pk=but).exists():
+    if Campaign.objects.filter(name=name).exclude(pk=but or 0).exists():
         refuse("name", f"There is a campaign “{name}” already. Choose another name.")
     check_blind(corpus, "name", "The name of the campaign names", name)
     return name

@@ -159,7 +159,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='campaign',
             name='task_order',
-            field=models.CharField(choices=[('drawn', 'Drawn from the seed, the same for everybody'), ('own', 'Everybody in an order of their own'), ('fixed', 'As the dialogues lie in the corpus')], db_default='drawn', default='drawn', max_length=10),
+            field=models.CharField(choices=[('drawn', 'The same for everybody, drawn from the seed'), ('own', 'Everybody in an order of their own'), ('fixed', 'As the dialogues lie in the corpus')], db_default='drawn', default='drawn', max_length=10),
         ),
         migrations.AddField(
             model_name='campaignmember',

@@ -35,9 +35,9 @@ class Guidelines(models.Model):
         return f"guidelines v{self.version}"
 
 
-OVERLAP_IS_WHOLE = Q(
-    overlap_raters__isnull=True, overlap_share__isnull=True, overlap_tasks__isnull=True
-) | Q(overlap_raters__isnull=False, overlap_raters__gt=F("raters_per_item")) & (
+OVERLAP_IS_WHOLE = Q(overlap_raters__isnull=True, overlap_share__isnull=True, overlap_tasks__isnull=True) | Q(
+    overlap_raters__isnull=False, overlap_raters__gt=F("raters_per_item")
+) & (
     Q(overlap_tasks__isnull=True, overlap_share__isnull=False, overlap_share__gt=0, overlap_share__lte=1)
     | Q(overlap_share__isnull=True, overlap_tasks__isnull=False, overlap_tasks__gte=1)
 )
@@ -49,10 +49,10 @@ class Campaign(models.Model):
 
     `shows` is the allow-list of what raters see beside the turns, people and judges alike. A part of the
     tasks, drawn by the seed, has `overlap_raters` instead of `raters_per_item`: `overlap_share` of them
-    (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, `sample_by`
-    a stratum ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After the `deadline`
-    nothing is handed out or accepted; a person submits at most `most_tasks`, `most_tasks_a_day` in a day of
-    UTC. An archived campaign is in no list and takes no work.
+    (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, in
+    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
+    the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
+    `most_tasks_a_day` in a day of UTC. An archived campaign is in no list and takes no work.
     """
 
     class State(models.TextChoices):
@@ -62,7 +62,7 @@ class Campaign(models.Model):
         CLOSED = "closed"
 
     class Order(models.TextChoices):
-        DRAWN = "drawn", "Drawn from the seed, the same for everybody"
+        DRAWN = "drawn", "The same for everybody, drawn from the seed"
         OWN = "own", "Everybody in an order of their own"
         FIXED = "fixed", "As the dialogues lie in the corpus"
 
@@ -106,7 +106,8 @@ class Campaign(models.Model):
                 condition=Q(task_order__in=["drawn", "own", "fixed"]), name="campaign_order_known"
             ),
             models.CheckConstraint(
-                condition=Q(sample_dialogues__isnull=True, sample_by="") | Q(sample_dialogues__isnull=False, sample_dialogues__gte=1),
+                condition=Q(sample_dialogues__isnull=True, sample_by="")
+                | Q(sample_dialogues__isnull=False, sample_dialogues__gte=1),
                 name="campaign_sample_whole",
             ),
             models.CheckConstraint(
@@ -146,9 +147,7 @@ class CampaignMember(models.Model):
 class SampledDialogue(models.Model):
     """A dialogue that was drawn for a campaign when it first opened, and the stratum it was drawn from."""
 
-    campaign = models.ForeignKey(
-        Campaign, on_delete=models.CASCADE, related_name="sampled", db_index=False
-    )
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sampled", db_index=False)
     dialogue = models.ForeignKey("annotation.Dialogue", on_delete=models.CASCADE, related_name="+")
     stratum = models.TextField(blank=True, default="")
 

@@ -7,14 +7,19 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
+from annotation.campaigns import sampling
+from annotation.campaigns.settings import ALWAYS
 from annotation.corpora.reading import showable
-from annotation.models import Corpus, System
+from annotation.errors import CampaignRefused
+from annotation.models import Campaign, Corpus, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 
+MOMENT = "%Y-%m-%dT%H:%M"
+
 
 class CampaignForm(forms.Form):
-    """A new campaign over one corpus."""
+    """A new campaign over one corpus, or a draft to be changed."""
 
     name = forms.CharField(max_length=120, help_text="Annotators see this name. Do not name a system in it.")
     scheme = forms.ChoiceField(label="What is asked")
@@ -37,6 +42,59 @@ class CampaignForm(forms.Form):
         help_text="To people, and to judges run over this campaign. What names a system is never shown.",
     )
     raters_per_item = forms.IntegerField(min_value=1, max_value=100, initial=2, label="Raters per item")
+    overlap_raters = forms.IntegerField(
+        required=False,
+        min_value=2,
+        max_value=100,
+        label="More raters for a part of the tasks",
+        help_text="For example 5 where all others have 2. The seed draws which. Empty: all alike.",
+    )
+    overlap_percent = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        label="That part, in percent of the tasks",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    overlap_tasks = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Or that part as a number of tasks",
+    )
+    sample_dialogues = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Ask about a sample: how many dialogues",
+        help_text="Drawn by the seed when the campaign opens, and not again. Empty: about all dialogues.",
+    )
+    sample_by = forms.ChoiceField(
+        required=False,
+        label="Draw in proportion to",
+        help_text="Each stratum gives as large a share of the sample as it is of the corpus.",
+    )
+    task_order = forms.ChoiceField(
+        required=False, choices=Campaign.Order.choices, initial=Campaign.Order.DRAWN, label="Order of tasks"
+    )
+    deadline = forms.DateTimeField(
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
+        label="Deadline (UTC)",
+        help_text="Afterwards nothing is handed out or accepted; drafts are kept. Empty: none.",
+    )
+    most_tasks = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Most tasks a person may submit",
+    )
+    most_tasks_a_day = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Most tasks a person may submit in a day (UTC)",
+    )
     annotators = forms.ModelMultipleChoiceField(
         queryset=User.objects.none(),
         required=False,
@@ -54,8 +112,8 @@ class CampaignForm(forms.Form):
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        label="Seed of the order",
-        help_text="The same seed gives the same order of tasks.",
+        label="Seed",
+        help_text="The same seed gives the same order, the same sample and the same part with more raters.",
     )
     guidelines = forms.CharField(
         required=False,
@@ -63,9 +121,16 @@ class CampaignForm(forms.Form):
         help_text="Left empty, the guidelines that come with the scheme are used. They can be edited later.",
     )
 
-    def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
+        if campaign is not None:
+            kwargs.setdefault("initial", initial(campaign, corpus))
         super().__init__(*args, **kwargs)
-        self.corpus = corpus
+        self.corpus, self.campaign = corpus, campaign
+        if campaign is not None and campaign.state != Campaign.State.DRAFT:
+            for name in set(self.fields) - {SHOWN_AS.get(field, field) for field in ALWAYS}:
+                del self.fields[name]
+            return
+        self._choices("sample_by").choices = sampling.choices(corpus)
         self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = [(key, scheme.title) for key, scheme in SCHEMES.items()]
         self._models("systems").queryset = corpus.systems.order_by("name")
@@ -81,10 +146,58 @@ class CampaignForm(forms.Form):
         assert isinstance(field, forms.ModelMultipleChoiceField)
         return field
 
+    def clean_task_order(self) -> str:
+        """Take the usual order where none is chosen."""
+        return self.cleaned_data["task_order"] or Campaign.Order.DRAWN
+
     def arguments(self) -> dict[str, Any]:
         """Return what `campaigns.create` takes."""
-        return self.cleaned_data | {
+        return self._settings() | {
             "corpus": self.corpus,
             "systems": list(self.cleaned_data["systems"]),
+            "annotators": list(self.cleaned_data["annotators"]),
             "guidelines": self.cleaned_data["guidelines"].strip() or None,
         }
+
+    def changes(self) -> dict[str, Any]:
+        """Return what `editing.change` takes: what is not as the page showed it."""
+        changed = {NAMED.get(name, name) for name in self.changed_data}
+        told = {name: value for name, value in self._settings().items() if name in changed}
+        for name in {"systems", "annotators"} & changed:
+            told[name] = list(self.cleaned_data[name])
+        if "guidelines" in changed:
+            told["guidelines"] = self.cleaned_data["guidelines"].replace("\r\n", "\n").strip()
+        if self.campaign is not None and self.campaign.corpus_id != self.corpus.pk:
+            told["corpus"] = self.corpus
+        return told
+
+    def refused(self, error: CampaignRefused) -> None:
+        """Show a refusal beside the field that is at fault."""
+        name = SHOWN_AS.get(error.field, error.field)
+        self.add_error(name if name in self.fields else None, str(error))
+
+    def _settings(self) -> dict[str, Any]:
+        told = dict(self.cleaned_data)
+        percent = told.pop("overlap_percent", None)
+        return told | {"overlap_share": None if percent is None else percent / 100}
+
+
+SHOWN_AS = {"overlap_share": "overlap_percent"}
+"""Fields of a campaign that the form shows in another unit."""
+NAMED = {shown: name for name, shown in SHOWN_AS.items()}
+
+
+def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
+    """Return what the form shows of a campaign; of another corpus than its own, no systems."""
+    told = {name: getattr(campaign, name) for name in CampaignForm.base_fields if hasattr(campaign, name)}
+    share = campaign.overlap_share
+    guidelines = campaign.guidelines.order_by("-version").first()
+    own = campaign.corpus_id == corpus.pk
+    return told | {
+        "scheme": campaign.scheme_version.scheme.key,
+        "systems": list(campaign.systems.values_list("pk", flat=True)) if own else [],
+        "shows": [name for name, _ in showable(corpus) if name in campaign.shows],
+        "overlap_percent": None if share is None else f"{share * 100:.10g}",
+        "annotators": list(campaign.members.values_list("user_id", flat=True)),
+        "guidelines": guidelines.text if guidelines else "",
+    }

@@ -60,6 +60,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
     mine = (
         CampaignMember.objects.filter(user=_user(request))
         .exclude(campaign__state="draft")
+        .filter(campaign__archived_at=None)
         .annotate(name=F("campaign__name"), state=F("campaign__state"))
         .select_related("campaign__scheme_version__scheme")
         .order_by("-campaign_id")

@@ -48,9 +48,9 @@ def test_a_draft_changes_in_every_part(corpus, by):
     }
     made = editing.change(by=by, campaign=draft, **changes)
     made.refresh_from_db()
-    assert {field: getattr(made, field) for field in changes if hasattr(made, field) and field != "systems"} == {
-        field: value for field, value in changes.items() if field not in ("scheme", "systems")
-    }
+    assert {
+        field: getattr(made, field) for field in changes if hasattr(made, field) and field != "systems"
+    } == {field: value for field, value in changes.items() if field not in ("scheme", "systems")}
     assert made.scheme_version.scheme.key == "cocoeval_overall"
     assert [system.name for system in made.systems.all()] == ["scribe"]
     assert made.guidelines.get().text == made.scheme_version.guidelines
@@ -101,7 +101,11 @@ def test_an_opened_campaign_changes_its_name_and_lease(corpus, by):
         ({"overlap_share": 0.1}, "overlap_raters", "how many raters"),
         ({"overlap_raters": 5, "overlap_share": 1.5}, "overlap_share", "at most 1"),
         ({"overlap_raters": 5, "overlap_share": 0.5, "overlap_tasks": 2}, "overlap_tasks", "not both"),
-        ({"overlap_raters": 2, "overlap_share": 0.5, "raters_per_item": 2}, "overlap_raters", "more raters than"),
+        (
+            {"overlap_raters": 2, "overlap_share": 0.5, "raters_per_item": 2},
+            "overlap_raters",
+            "more raters than",
+        ),
     ],
 )
 def test_a_change_that_makes_no_sense_is_refused_beside_its_field(corpus, by, change, field, problem):
@@ -123,7 +127,9 @@ def test_raters_are_added_to_an_open_campaign_and_never_taken_away(corpus, by):
 
 def test_who_had_done_everything_gets_nothing_twice_when_raters_are_added(corpus, by):
     ana, ben = factories.user("ana"), factories.user("ben")
-    campaign = factories.campaign(corpus, by=by, annotators=[ana, ben], systems=[corpus.systems.get(name="model-y")])
+    campaign = factories.campaign(
+        corpus, by=by, annotators=[ana, ben], systems=[corpus.systems.get(name="model-y")]
+    )
     _, hold = labelling.start(by=ana, campaign=campaign.pk)
     item = str(corpus.items.get(kind="turn", turn__text="three").public)
     labelling.submit(by=ana, campaign=campaign.pk, assignment=hold.assignment, answers={item: {"overall": 4}})

@@ -73,7 +73,9 @@ def test_a_corpus_that_grew_keeps_who_was_drawn_and_the_share(by):
 def test_all_raters_can_grow_in_an_open_campaign_and_who_was_drawn_stays(by):
     campaign = factories.campaign(talks(), by=by, raters=1, overlap_raters=3, overlap_share=0.2)
     before = many(campaign)
-    campaign = editing.change(by=by, campaign=campaign, raters_per_item=3, overlap_raters=4, overlap_share=0.3)
+    campaign = editing.change(
+        by=by, campaign=campaign, raters_per_item=3, overlap_raters=4, overlap_share=0.3
+    )
     assert before < many(campaign)
     assert Counter(campaign.tasks.values_list("raters", flat=True)) == {3: 14, 4: 6}
     campaign = editing.change(by=by, campaign=campaign, overlap_share=None, overlap_tasks=2)
@@ -139,7 +141,9 @@ def test_raters_added_while_people_claim_leave_every_task_with_exactly_its_rater
     for worker in workers:
         worker.start()
     editing.change(by=by, campaign=campaign, raters_per_item=2, overlap_raters=3)
-    campaign = editing.change(by=by, campaign=campaign, raters_per_item=3, overlap_raters=6, overlap_share=0.5)
+    campaign = editing.change(
+        by=by, campaign=campaign, raters_per_item=3, overlap_raters=6, overlap_share=0.5
+    )
     added.set()
     for worker in workers:
         worker.join()

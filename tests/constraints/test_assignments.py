@@ -69,10 +69,10 @@ def test_a_task_never_has_more_slots_than_raters_per_item(world, slots, refused)
 
 
 def test_a_task_has_the_raters_that_its_campaign_asks_for(campaign, slots, refused):
-    refused("are not what its campaign", "UPDATE annotation_task SET raters = 3 WHERE id = %s", slots[0].task_id)
-    execute(
-        "UPDATE annotation_campaign SET overlap_raters = 3, overlap_tasks = 1 WHERE id = %s", campaign.pk
+    refused(
+        "are not what its campaign", "UPDATE annotation_task SET raters = 3 WHERE id = %s", slots[0].task_id
     )
+    execute("UPDATE annotation_campaign SET overlap_raters = 3, overlap_tasks = 1 WHERE id = %s", campaign.pk)
     execute("UPDATE annotation_task SET raters = 3 WHERE id = %s", slots[0].task_id)
     execute(SLOT, slots[0].task_id, 3, campaign.pk, slots[0].position)
     refused("fewer raters", SLOT, slots[2].task_id, 3, campaign.pk, slots[2].position)
@@ -88,9 +88,7 @@ def test_a_task_has_the_raters_that_its_campaign_asks_for(campaign, slots, refus
     ],
 )
 def test_raters_never_become_fewer_where_there_are_tasks(campaign, slots, refused, table, change):
-    execute(
-        "UPDATE annotation_campaign SET overlap_raters = 4, overlap_tasks = 1 WHERE id = %s", campaign.pk
-    )
+    execute("UPDATE annotation_campaign SET overlap_raters = 4, overlap_tasks = 1 WHERE id = %s", campaign.pk)
     place = slots[0].task_id if table == "task" else campaign.pk
     refused("never become fewer", f"UPDATE annotation_{table} SET {change} WHERE id = %s", place)
 
@@ -112,7 +110,9 @@ def test_a_part_with_more_raters_is_said_whole(campaign, refused, change):
 
 def test_an_archived_campaign_is_at_rest(campaign, refused):
     refused(
-        "campaign_archived_is_at_rest", "UPDATE annotation_campaign SET archived_at = now() WHERE id = %s", campaign.pk
+        "campaign_archived_is_at_rest",
+        "UPDATE annotation_campaign SET archived_at = now() WHERE id = %s",
+        campaign.pk,
     )
 
 
