@@ -27,6 +27,7 @@ from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.scheme_versions.asked import Asked, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work.leases import Hold, Seat
+from annotation.work.limits import limits_of
 from annotation.work.progress import progress
 from annotation.work.screens import load
 from config.permissions import IsSignedIn
@@ -52,6 +53,7 @@ def my_campaigns(request: Request) -> Response:
                 "name": member.campaign.name,
                 "state": member.campaign.state,
                 "done": member.done,
+                "limits": limits_of(member).as_json(),
             }
             for member in found
         ]
@@ -147,6 +149,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "status": status,
         "campaign": seat.state,
         "progress": progress(seat=seat, hold=hold)._asdict(),
+        "limits": seat.limits.as_json(),
         "questions": [_question(question) for question in questionnaire_of(seat.version).questions],
         "task": task,
     }

@@ -64,6 +64,17 @@ class Answers(serializers.JSONField):
     """Item id to question to value; what it may hold is checked against the scheme."""
 
 
+class LimitsSerializer(serializers.Serializer[Any]):
+    """Until when, and how much, an annotator may submit; `notice` says which of it is `reached`, if any."""
+
+    deadline = serializers.DateTimeField(allow_null=True)
+    most_tasks = serializers.IntegerField(allow_null=True)
+    most_tasks_a_day = serializers.IntegerField(allow_null=True)
+    done_today = serializers.IntegerField()
+    reached = serializers.ChoiceField(choices=["", "deadline", "total", "day"])
+    notice = serializers.CharField()
+
+
 class MyCampaignSerializer(serializers.Serializer[Any]):
     """A campaign that an annotator takes part in, with how many tasks they have done."""
 
@@ -71,6 +82,7 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     state = serializers.CharField()
     done = serializers.IntegerField()
+    limits = LimitsSerializer()
 
 
 class DraftSerializer(serializers.Serializer[Any]):

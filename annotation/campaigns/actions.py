@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC
 from typing import Any, Unpack
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
 from annotation.campaigns import sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
@@ -116,7 +118,9 @@ def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
     if made:
         submitted = Assignment.objects.filter(campaign=campaign, user=user, state=Assignment.State.SUBMITTED)
         member.done = submitted.count()
-        member.save(update_fields=["done"])
+        member.done_on = timezone.now().astimezone(UTC).date()
+        member.done_today = submitted.filter(submitted_at__date=member.done_on).count()
+        member.save(update_fields=["done", "done_on", "done_today"])
         log(by, campaign, "add member", user=user.get_username())
     return member
 

@@ -32,6 +32,7 @@ from annotation.models import Campaign, Corpus, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
 from annotation.text import views
+from annotation.work.limits import bounds_of
 from config.ids import row_id
 from config.models import Event
 from config.permissions import researcher_only
@@ -168,6 +169,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
+        "bounds": bounds_of(found),
         "percent": f"{100 * (found.overlap_share or 0):g}",
         "shown": views.titles(found.shows),
         "remarks": remarks,

@@ -160,7 +160,8 @@ def submit(
 
     Sent again, it changes nothing and returns `already submitted`. With `revising`, other answers supersede
     those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
-    Raises NotTaskHolder, CampaignNotOpen, LeaseLost, SubmittedDifferently, DraftConflict or AnswerRefused.
+    Raises NotTaskHolder, CampaignNotOpen, LimitReached, LeaseLost, SubmittedDifferently, DraftConflict or
+    AnswerRefused.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     work = _work(seat, assignment)
@@ -173,6 +174,8 @@ def submit(
     if work.state == Assignment.State.SUBMITTED:
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, assigning.next_task(seat=seat))
+    if work.state != Assignment.State.RETURNED:
+        seat.must_have_room()
     if work.state not in (Assignment.State.LEASED, Assignment.State.RETURNED):
         _hold_again(seat, work)
     seat = _finish(seat, work, comment, flagged)
@@ -331,8 +334,8 @@ def _finish(seat: Seat, work: Work, comment: str, flagged: bool) -> Seat:
     }
     with prepared.cursor() as cursor:
         cursor.execute(FINISH, values)
-        done, pace = cursor.fetchone()
-    return seat._replace(done=done, pace=pace)
+        done, pace, today = cursor.fetchone()
+    return seat._replace(done=done, pace=pace, today=today)
 
 
 def _comment(comment: str) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from annotation.errors import CampaignNotOpen, NotTaskHolder
+from annotation.errors import CampaignNotOpen, LimitReached, NotTaskHolder
 from annotation.models import Campaign
+from annotation.work.limits import Limits
 from config import prepared
 
 
@@ -37,6 +39,16 @@ class Seat(NamedTuple):
     done: int
     pace: float | None
     returned: int
+    deadline: datetime | None
+    over: bool
+    most: int | None
+    most_a_day: int | None
+    today: int
+
+    @property
+    def limits(self) -> Limits:
+        """How much the member may do, and until when."""
+        return Limits(self.deadline, self.over, self.most, self.most_a_day, self.done, self.today)
 
     def must_be_open(self) -> None:
         """Raise CampaignNotOpen where no work is accepted."""
@@ -44,6 +56,15 @@ class Seat(NamedTuple):
             raise CampaignNotOpen(
                 f"The campaign is {self.state}: nothing can be submitted now. Drafts are kept."
             )
+        if self.over:
+            raise CampaignNotOpen(
+                f"{self.limits.sentence} Nothing can be submitted any more. Drafts are kept."
+            )
+
+    def must_have_room(self) -> None:
+        """Raise LimitReached where the member may submit no more tasks for now."""
+        if self.limits.reached:
+            raise LimitReached(f"{self.limits.sentence} Your draft is kept.")
 
 
 class Hold(NamedTuple):
@@ -64,7 +85,9 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        (SELECT max(g.id) FROM annotation_guidelines g WHERE g.campaign_id = c.id),
        m.id, m.user_id, m.cursor, m.done, m.pace,
        (SELECT count(*) FROM annotation_assignment a
-         WHERE a.campaign_id = c.id AND a.user_id = m.user_id AND a.state = 'returned')
+         WHERE a.campaign_id = c.id AND a.user_id = m.user_id AND a.state = 'returned'),
+       c.deadline, coalesce(c.deadline <= now(), false), c.most_tasks, c.most_tasks_a_day,
+       CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
@@ -142,8 +165,11 @@ def take_seat(*, campaign: int, user: int) -> Seat:
 def next_task(*, seat: Seat) -> Hold | None:
     """Return the task the member holds already, else one returned to them or that ran out, else a new one.
 
-    None where the campaign has nothing for this member at the moment.
+    None where the campaign has nothing for this member at the moment. Who may submit no more gets only what
+    was returned to them: that counted already.
     """
+    if seat.limits.reached:
+        return None if seat.over else returned(seat=seat)
     return resume(seat=seat) or returned(seat=seat) or take_again(seat=seat) or claim(seat=seat)
 
 
@@ -174,8 +200,11 @@ def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
 def claim(*, seat: Seat) -> Hold | None:
     """Claim the first free slot after the member's last one; from the start where nothing lies ahead.
 
-    Where nothing is free at all, leases that ran out are returned first. None where nothing is left.
+    Where nothing is free at all, leases that ran out are returned first. None where nothing is left, or the
+    member may submit no more.
     """
+    if seat.limits.reached:
+        return None
     held = _claim_after(seat, seat.cursor) or _claim_after(seat, -1)
     if held is None and return_expired(campaign=seat.campaign):
         held = _claim_after(seat, -1)
