@@ -5,6 +5,7 @@ AnnotationError
 │   ├── NotTaskHolder      the assignment is not this person's, or they are not a member of the campaign
 │   ├── CampaignNotOpen    the campaign is a draft, paused or closed, or its deadline has passed
 │   ├── LimitReached       the person has submitted as many tasks as one may, in all or today
+│   ├── ConsentNeeded      the campaign's consent text has to be agreed to first; the draft is kept
 │   ├── LeaseLost          the task went to someone else; the draft is kept
 │   ├── AlreadySubmitted   a draft for a task whose answers are in
 │   ├── KeptOtherwise      someone else's answers stand: both are shown, to choose from
@@ -75,6 +76,13 @@ class LimitReached(WorkError):
     """As many tasks as one person may submit."""
 
     code = "limit_reached"
+    status = 409
+
+
+class ConsentNeeded(WorkError):
+    """The consent text in force has not been agreed to."""
+
+    code = "consent_needed"
     status = 409
 
 

@@ -17,6 +17,7 @@ from annotation import access
 from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
     CampaignSerializer,
+    ConsentSerializer,
     CopySerializer,
     GuidelinesSerializer,
     MembersSerializer,
@@ -101,6 +102,8 @@ def _whole(found: Campaign) -> dict[str, Any]:
             "seconds_per_task": member["pace"],
             "skipped": member["skipped"],
             "flagged": member["flagged"],
+            "agreed_to": member["agreed_to"],
+            "agreed_at": member["agreed_at"],
         }
         for member in campaign_progress.members(found)
     ]
@@ -169,3 +172,16 @@ def set_guidelines(request: Request, campaign: int) -> Response:
     text = given.validated_data["text"]
     kept = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
     return Response(GuidelinesSerializer(kept).data)
+
+
+@extend_schema(request=ConsentSerializer, responses=ConsentSerializer)
+@api_view(["PUT"])
+@permission_classes([IsResearcher])
+@answered
+def set_consent(request: Request, campaign: int) -> Response:
+    """Researchers: change what annotators agree to before they work; empty, they are asked for nothing."""
+    given = ConsentSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    text = given.validated_data["text"]
+    kept = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
+    return Response(ConsentSerializer(kept).data)

@@ -21,7 +21,11 @@ from config.permissions import IsResearcher
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    """A submission; `seen` names its answers as they are now."""
+    """A submission; `seen` names its answers as they are now.
+
+    `seconds` is the time from being handed out to being submitted, `attended` that of
+    attention, where a page told it.
+    """
 
     assignment = serializers.IntegerField(source="pk")
     annotator = serializers.CharField(source="user.username")
@@ -32,6 +36,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
     submitted_at = serializers.DateTimeField()
     seconds = serializers.FloatField()
+    attended = serializers.FloatField(allow_null=True)
     answers = serializers.IntegerField()
     seen = serializers.IntegerField()
     flagged = serializers.BooleanField()

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
+    AcceptSerializer,
     DraftSerializer,
     GuidelinesSerializer,
     MyCampaignSerializer,
@@ -26,6 +27,7 @@ from annotation.api.work_serializers import (
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.scheme_versions.asked import Asked, questionnaire_of
 from annotation.work import actions as labelling
+from annotation.work import agreements
 from annotation.work.leases import Hold, Seat
 from annotation.work.limits import limits_of
 from annotation.work.progress import progress
@@ -65,7 +67,24 @@ def my_campaigns(request: Request) -> Response:
 @permission_classes([IsSignedIn])
 @answered
 def next_task(request: Request, campaign: int) -> Response:
-    """Members: the task before them; claims one where they hold none."""
+    """Members: the task before them; claims one where they hold none.
+
+    Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, or guidelines that
+    changed since they were last read.
+    """
+    seat, hold = labelling.start(by=_user(request), campaign=campaign)
+    return Response(_state(seat, hold, "next"))
+
+
+@extend_schema(request=AcceptSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@permission_classes([IsSignedIn])
+@answered
+def accept(request: Request, campaign: int) -> Response:
+    """Members: agree to a version of the consent text, or say that changed guidelines are read."""
+    access.membership(_user(request), campaign)
+    given = _checked(AcceptSerializer(data=request.data))
+    agreements.accept(by=_user(request), campaign=campaign, **given)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
     return Response(_state(seat, hold, "next"))
 
@@ -88,7 +107,7 @@ def reopen(request: Request, campaign: int) -> Response:
 def save_draft(request: Request, campaign: int, assignment: int) -> Response:
     """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
     draft = _checked(DraftSerializer(data=request.data))
-    about = {name: draft.pop(name) for name in ("revising", "client", "based_on")}
+    about = {name: draft.pop(name) for name in ("revising", "client", "based_on", "attention")}
     kept = labelling.save_draft(
         by=_user(request), campaign=campaign, assignment=assignment, draft=draft, **about
     )
@@ -145,9 +164,11 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
             "revising": hold.state == Assignment.State.SUBMITTED,
             "note": hold.note,
         }
+    before = agreements.waiting(seat) if hold is None else None
     return {
         "status": status,
         "campaign": seat.state,
+        "waiting": before and before.as_json(),
         "progress": progress(seat=seat, hold=hold)._asdict(),
         "limits": seat.limits.as_json(),
         "questions": [_question(question) for question in questionnaire_of(seat.version).questions],

@@ -88,7 +88,8 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
 class DraftSerializer(serializers.Serializer[Any]):
     """A draft: its version grows with every change; answers are item id to question to value.
 
-    `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen.
+    `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen,
+    `attention` the milliseconds for which it had this task in front of somebody at work.
     """
 
     version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
@@ -97,17 +98,19 @@ class DraftSerializer(serializers.Serializer[Any]):
     answers = Answers(default=dict)
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)
+    attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
     revising = serializers.BooleanField(default=False)
 
 
 class SubmitSerializer(serializers.Serializer[Any]):
-    """Answers to a task: item id to question to value; `client` and `based_on` as in a draft."""
+    """Answers to a task: item id to question to value; `client`, `based_on` and `attention` as in a draft."""
 
     client = serializers.CharField(allow_null=True, default=None, max_length=64)
     based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
     answers = Answers()
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)
+    attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
     revising = serializers.BooleanField(default=False)
 
 
@@ -135,6 +138,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
     )
     guidelines = serializers.CharField(required=False, allow_blank=True)
+    consent = serializers.CharField(required=False, allow_blank=True)
     shows = serializers.ListField(child=serializers.CharField(), required=False)
 
     class Meta:
@@ -150,6 +154,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             *SETTINGS,
             "annotators",
             "guidelines",
+            "consent",
             "shows",
             "archived_at",
         ]
@@ -177,6 +182,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     def to_representation(self, instance: Campaign) -> dict[str, Any]:
         """Name what is related."""
         guidelines = instance.guidelines.order_by("-version").first()
+        consent = instance.consents.order_by("-version").first()
         return {
             "id": instance.pk,
             "name": instance.name,
@@ -191,6 +197,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
                 member.user.get_username() for member in instance.members.select_related("user")
             ),
             "guidelines": guidelines.text if guidelines else "",
+            "consent": consent.text if consent else "",
             "shows": instance.shows,
             "archived_at": instance.archived_at,
         }
@@ -236,3 +243,17 @@ class GuidelinesSerializer(serializers.Serializer[Any]):
 
     text = serializers.CharField(allow_blank=True)
     version = serializers.IntegerField(read_only=True)
+
+
+class ConsentSerializer(serializers.Serializer[Any]):
+    """What annotators agree to before they work; `version` is given by Concord."""
+
+    text = serializers.CharField(allow_blank=True)
+    version = serializers.IntegerField(read_only=True)
+
+
+class AcceptSerializer(serializers.Serializer[Any]):
+    """Which version of what is agreed to (consent) or was read (guidelines)."""
+
+    what = serializers.ChoiceField(choices=["consent", "guidelines"])
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)

@@ -11,6 +11,7 @@ urlpatterns = [
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
+    path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="api-submissions"),
     path(
         "campaigns/<int:campaign>/submissions/<int:assignment>/",
@@ -21,6 +22,7 @@ urlpatterns = [
     path("work/<int:campaign>/next/", work.next_task, name="api-work-next"),
     path("work/<int:campaign>/reopen/", work.reopen, name="api-work-reopen"),
     path("work/<int:campaign>/guidelines/", work.guidelines, name="api-work-guidelines"),
+    path("work/<int:campaign>/accept/", work.accept, name="api-work-accept"),
     path("work/<int:campaign>/<int:assignment>/draft/", work.save_draft, name="api-work-draft"),
     path("work/<int:campaign>/<int:assignment>/submit/", work.submit, name="api-work-submit"),
     path("work/<int:campaign>/<int:assignment>/skip/", work.skip, name="api-work-skip"),

@@ -14,7 +14,7 @@ from annotation.campaigns import sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.settings import Settings, check_blind
 from annotation.errors import CampaignRefused
-from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, System
+from annotation.models import Assignment, Campaign, CampaignMember, Consent, Corpus, Guidelines, System
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
 from annotation.text import views
@@ -35,14 +35,16 @@ def create(
     include_self: bool = False,
     annotators: Iterable[User] = (),
     guidelines: str | None = None,
+    consent: str = "",
     shows: Iterable[str] = views.DEFAULT,
     **told: Unpack[Settings],
 ) -> Campaign:
     """Set up a draft campaign over part of a corpus, with a built-in scheme and its own guidelines.
 
     No systems means all of them. The dialogues' own turns are rated with `include_self`, and where a
-    dialogue has nothing else. Without `guidelines` it starts with the scheme's. `shows` is what raters see
-    beside the turns (`annotation.text.views`), `told` the rest (`settings`). Raises CampaignRefused.
+    dialogue has nothing else. Without `guidelines` it starts with the scheme's. `consent` is the
+    text that annotators agree to first, if any. `shows` is what raters see beside the turns
+    (`annotation.text.views`), `told` the rest (`settings`). Raises CampaignRefused.
     """
     if scheme not in SCHEMES:
         raise CampaignRefused(f"There is no scheme “{scheme}”. Choose one of {', '.join(SCHEMES)}.")
@@ -65,6 +67,8 @@ def create(
     Guidelines.objects.create(
         campaign=campaign, text=definition.guidelines if guidelines is None else guidelines
     )
+    if consent.strip():
+        set_consent(by=by, campaign=campaign, text=consent)
     check_askable(campaign)
     for annotator in annotators:
         CampaignMember.objects.get_or_create(campaign=campaign, user=annotator)
@@ -148,11 +152,7 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     last = campaign.guidelines.order_by("-version").first()
     if last is not None and last.text == text:
         return last
-    if (
-        last is not None
-        and last.frozen_at is None
-        and not Assignment.objects.filter(guidelines=last).exists()
-    ):
+    if last is not None and not _was_read(last):
         last.text = text
         last.save(update_fields=["text"])
         log(by, campaign, "guidelines", version=last.version)
@@ -160,6 +160,35 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     version = 1 if last is None else last.version + 1
     log(by, campaign, "guidelines", version=version)
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
+
+
+def _was_read(guidelines: Guidelines) -> bool:
+    """Whether somebody has worked under guidelines, or read them: then they stay as they are."""
+    worked = Assignment.objects.filter(guidelines=guidelines)
+    return guidelines.frozen_at is not None or guidelines.read.exists() or worked.exists()
+
+
+@transaction.atomic
+def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
+    """Set the text that annotators agree to before they work; empty, they are asked for nothing.
+
+    A version that nobody agreed to is rewritten; one that somebody did gets a successor, to which everyone is
+    asked to agree. Raises CampaignRefused where it names a system of the corpus.
+    """
+    locked(campaign)
+    text = text.strip()
+    check_blind(campaign.corpus, "consent", "The consent text names", text)
+    last = campaign.consents.order_by("-version").first()
+    if last is not None and last.text == text:
+        return last
+    version = 1 if last is None else last.version + 1
+    if last is not None and not last.given.exists():
+        version, last.text = last.version, text
+        last.save(update_fields=["text"])
+    else:
+        last = Consent.objects.create(campaign=campaign, version=version, text=text)
+    log(by, campaign, "consent text", version=version)
+    return last
 
 
 def check_askable(campaign: Campaign) -> None:

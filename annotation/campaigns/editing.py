@@ -21,11 +21,12 @@ from annotation.campaigns.actions import (
     locked,
     log,
     remove_member,
+    set_consent,
     set_guidelines,
 )
 from annotation.campaigns.settings import Settings
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, CampaignMember, Corpus, Guidelines, SchemeVersion, System
+from annotation.models import Campaign, CampaignMember, Consent, Corpus, Guidelines, SchemeVersion, System
 from annotation.scheme_versions import store
 
 State = Campaign.State
@@ -43,6 +44,7 @@ class Changes(Settings, total=False):
     shows: Iterable[str]
     annotators: Iterable[User]
     guidelines: str
+    consent: str
 
 
 @transaction.atomic
@@ -57,13 +59,16 @@ def change(*, by: User, campaign: Campaign, **changes: Unpack[Changes]) -> Campa
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
     told: dict[str, Any] = dict(changes)
-    people, guidelines = told.pop("annotators", None), told.pop("guidelines", None)
+    people = told.pop("annotators", None)
+    guidelines, consent = told.pop("guidelines", None), told.pop("consent", None)
     if different := _different(campaign, told):
         _change(by, campaign, different)
     if people is not None:
         _set_people(by, campaign, people)
     if guidelines is not None:
         set_guidelines(by=by, campaign=campaign, text=guidelines)
+    if consent is not None:
+        set_consent(by=by, campaign=campaign, text=consent)
     return campaign
 
 
@@ -106,6 +111,9 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
     made.systems.set(campaign.systems.all())
     guidelines = campaign.guidelines.order_by("-version").first()
     Guidelines.objects.create(campaign=made, text=guidelines.text if guidelines else "")
+    consent = campaign.consents.order_by("-version").first()
+    if consent is not None and consent.text:
+        Consent.objects.create(campaign=made, text=consent.text)
     people = campaign.members.filter(user__is_active=True).order_by("id").values_list("user_id", flat=True)
     CampaignMember.objects.bulk_create(CampaignMember(campaign=made, user_id=user) for user in people)
     log(by, made, "copy", of=campaign.name)
@@ -177,8 +185,9 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
         name = changes.get("name", campaign.name)
         campaign.name = settings.checked_name(name, campaign.corpus, but=campaign.pk)
     if "corpus" in changes:
-        text = campaign.guidelines.order_by("-version").values_list("text", flat=True).first()
-        settings.check_blind(campaign.corpus, "guidelines", "The guidelines name", text or "")
+        for field, what in (("guidelines", "The guidelines name"), ("consents", "The consent text names")):
+            texts = getattr(campaign, field).order_by("-version").values_list("text", flat=True)
+            settings.check_blind(campaign.corpus, "corpus", what, texts.first() or "")
 
 
 def _follow_scheme(campaign: Campaign, version: SchemeVersion) -> None:

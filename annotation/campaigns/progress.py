@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 
-from annotation.models import Assignment, Campaign, CampaignMember
+from annotation.models import Assignment, Campaign, CampaignMember, Consent, ConsentGiven
 
 State = Assignment.State
 COUNTED = 10_000
@@ -59,18 +59,31 @@ def _made(campaign: Campaign) -> tuple[int, int]:
 
 
 def members(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return each member's user_id, username, done, pace (seconds a task), skipped and flagged."""
+    """Return each member's user_id, username, done, pace (seconds a task), skipped and flagged.
+
+    And what they agreed to last: `agreed_to` (the version of the consent text) and `agreed_at`, or None.
+    """
     mine = Q(user__assignments__campaign=campaign)
+    given = ConsentGiven.objects.filter(consent__campaign=campaign, user=OuterRef("user"))
+    latest = given.order_by("-consent__version")
     found: Any = (
         campaign.members.annotate(
             username=F("user__username"),
             skipped=Count("user__assignments", filter=mine & Q(user__assignments__state=State.SKIPPED)),
             flagged=Count("user__assignments", filter=mine & Q(user__assignments__flagged=True)),
+            agreed_to=Subquery(latest.values("consent__version")[:1]),
+            agreed_at=Subquery(latest.values("at")[:1]),
         )
         .order_by("username")
-        .values("user_id", "username", "done", "pace", "skipped", "flagged")
+        .values("user_id", "username", "done", "pace", "skipped", "flagged", "agreed_to", "agreed_at")
     )
     return list(found)
+
+
+def consent(campaign: Campaign) -> Consent | None:
+    """Return the consent text in force, None where annotators are asked for none."""
+    newest = campaign.consents.order_by("-version").first()
+    return newest if newest is not None and newest.text else None
 
 
 def lacking(campaigns: Collection[Campaign]) -> dict[int, int]:

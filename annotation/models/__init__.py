@@ -1,5 +1,6 @@
 """The tables of the people's side, one file per subject."""
 
+from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
 from annotation.models.campaigns import (
     Assignment,
     Campaign,
@@ -23,10 +24,13 @@ __all__ = [
     "Assignment",
     "Campaign",
     "CampaignMember",
+    "Consent",
+    "ConsentGiven",
     "Continuation",
     "Corpus",
     "Dialogue",
     "Guidelines",
+    "GuidelinesRead",
     "Import",
     "Item",
     "JudgeOpening",

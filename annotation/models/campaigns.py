@@ -222,6 +222,8 @@ class Assignment(models.Model):
     (a tab, a program) whose draft is kept, so that a draft never replaces one that its writer has not seen.
     A researcher may hand a submission back (`returned`: its slot stays with the annotator) or void it (its
     slot is free for others), with a reason; triggers see to it that only a submission has live labels.
+
+    `attention` holds, for each client, the milliseconds that its page was in front of somebody at work.
     """
 
     class State(models.TextChoices):
@@ -250,6 +252,7 @@ class Assignment(models.Model):
     comment = models.TextField(blank=True)
     flagged = models.BooleanField(default=False)
     guidelines = models.ForeignKey(Guidelines, null=True, on_delete=models.PROTECT)
+    attention = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
 
     class Meta:
         constraints = [

@@ -121,6 +121,13 @@ class CampaignForm(forms.Form):
         help_text="Left empty, the guidelines that come with the scheme are used. They can be edited later.",
     )
 
+    consent = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        label="Consent text",
+        help_text="What annotators agree to before they work, in Markdown. Left empty, nobody is asked.",
+    )
+
     def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
         if campaign is not None:
             kwargs.setdefault("initial", initial(campaign, corpus))
@@ -165,8 +172,8 @@ class CampaignForm(forms.Form):
         told = {name: value for name, value in self._settings().items() if name in changed}
         for name in {"systems", "annotators"} & changed:
             told[name] = list(self.cleaned_data[name])
-        if "guidelines" in changed:
-            told["guidelines"] = self.cleaned_data["guidelines"].replace("\r\n", "\n").strip()
+        for name in {"guidelines", "consent"} & changed:
+            told[name] = self.cleaned_data[name].replace("\r\n", "\n").strip()
         if self.campaign is not None and self.campaign.corpus_id != self.corpus.pk:
             told["corpus"] = self.corpus
         return told
@@ -192,6 +199,7 @@ def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
     told = {name: getattr(campaign, name) for name in CampaignForm.base_fields if hasattr(campaign, name)}
     share = campaign.overlap_share
     guidelines = campaign.guidelines.order_by("-version").first()
+    consent = campaign.consents.order_by("-version").first()
     own = campaign.corpus_id == corpus.pk
     return told | {
         "scheme": campaign.scheme_version.scheme.key,
@@ -200,4 +208,5 @@ def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
         "overlap_percent": None if share is None else f"{share * 100:.10g}",
         "annotators": list(campaign.members.values_list("user_id", flat=True)),
         "guidelines": guidelines.text if guidelines else "",
+        "consent": consent.text if consent else "",
     }

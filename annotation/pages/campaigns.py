@@ -175,6 +175,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "remarks": remarks,
         "guidelines": found.guidelines.order_by("-version").first(),
         "events": _events(found),
+        "consent": campaign_progress.consent(found),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/campaign.html", context)
@@ -231,6 +232,21 @@ def _events(campaign: Campaign) -> list[Event]:
     """Return the latest acts about a campaign, whatever it was called then."""
     about = Q(detail__campaign=campaign.pk) | Q(subject=campaign.name, detail__campaign__isnull=True)
     return list(Event.objects.filter(about, verb__startswith="campaign: ")[:20])
+
+
+@require_POST
+@researcher_only
+def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    try:
+        kept = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    else:
+        saved = f"Consent text version {kept.version} is in force."
+        messages.success(request, saved if kept.text else "Nobody is asked to agree to anything.")
+    return redirect("campaign", campaign)
 
 
 def _numbers(values: list[str]) -> list[int]:

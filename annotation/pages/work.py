@@ -24,6 +24,7 @@ from annotation.pages import palette
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.schemes import SCHEMES
 from annotation.work import actions as labelling
+from annotation.work import agreements
 from annotation.work.leases import Hold, Seat
 from annotation.work.limits import limits_of
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
@@ -111,6 +112,7 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
         revising=revising,
         client=body.get("client", ""),
         based_on=_version(body.pop("based_on", None)),
+        attention=_version(body.pop("attention", None)) or 0,
         draft=body,
     )
     return JsonResponse({"version": kept})
@@ -133,6 +135,7 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
         revising=bool(body.get("revising")),
         client=body.get("client"),
         based_on=_version(body.get("based_on")),
+        attention=_version(body.get("attention")) or 0,
     )
     return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
 
@@ -159,6 +162,17 @@ def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
 
 @require_POST
 @_json
+def accept(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: agree to a version of the consent text, or say that changed guidelines are read."""
+    body = parse(request.body)
+    version = _version(body.get("version")) or 0
+    agreements.accept(by=_user(request), campaign=campaign, what=str(body.get("what")), version=version)
+    seat, hold = labelling.start(by=_user(request), campaign=campaign)
+    return JsonResponse(_state(seat, hold, "next"))
+
+
+@require_POST
+@_json
 def next_task(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the task before them, for a page that lost or left the one it showed."""
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
@@ -174,7 +188,7 @@ def guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 def _version(value: Any) -> int | None:
-    """Return the version that a page says it has seen; None where it names none."""
+    """Return a number that a page tells, as the version it has seen; None where it tells none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
 
 
@@ -200,11 +214,14 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     state: dict[str, Any] = {
         "status": status,
         "campaign": seat.state,
-        "guidelines": seat.guidelines,
         "progress": _progress(progress(seat=seat, hold=hold), seat.limits.ahead),
         "limits": seat.limits.as_json(),
         "task": None,
     }
+    if hold is None and seat.waits:
+        context = {"waiting": agreements.waiting(seat)}
+        state["html"] = get_template("annotate/_before.html").render(context)
+        return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
         state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})

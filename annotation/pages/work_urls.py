@@ -10,6 +10,7 @@ urlpatterns = [
     path("work/<int:campaign>/next/", work.next_task, name="work-next"),
     path("work/<int:campaign>/reopen/", work.reopen, name="work-reopen"),
     path("work/<int:campaign>/guidelines/", work.guidelines, name="work-guidelines"),
+    path("work/<int:campaign>/accept/", work.accept, name="work-accept"),
     path("work/<int:campaign>/<int:assignment>/", work.work_task, name="work-task"),
     path("work/<int:campaign>/<int:assignment>/draft/", work.save_draft, name="work-draft"),
     path("work/<int:campaign>/<int:assignment>/submit/", work.submit, name="work-submit"),
@@ -23,4 +24,5 @@ urlpatterns = [
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="campaign-guidelines"),
+    path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="campaign-consent"),
 ]

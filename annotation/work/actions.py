@@ -21,7 +21,7 @@ from annotation.errors import (
     SubmittedDifferently,
 )
 from annotation.labels import raters, recording
-from annotation.models import Assignment, Label, Rater
+from annotation.models import Assignment, GuidelinesRead, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check
@@ -39,6 +39,8 @@ DIFFERENT = "Other answers to this task were submitted already and stand. To rep
 VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
 LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
+MOST_ATTENTION_MS = 24 * 60 * 60 * 1000
+"""A page that tells of more than a day at one task is not believed."""
 
 
 class Outcome(NamedTuple):
@@ -73,12 +75,14 @@ def save_draft(
     revising: bool = False,
     client: str = "",
     based_on: int | None = None,
+    attention: int = 0,
 ) -> int:
     """Keep a draft and return the version that is now kept; an older one never replaces a newer one.
 
     `draft` holds `version` (a positive integer that grows with every change), `answers`, `comment` and
     `flagged`. `client` names the tab or program that wrote it and `based_on` the version that it has seen: a
-    draft of another client is replaced only by one that has seen it. A lost lease does not refuse it. Raises
+    draft of another client is replaced only by one that has seen it. `attention` is how many milliseconds the
+    client's page had this task in front of somebody at work. A lost lease does not refuse it. Raises
     NotTaskHolder, AlreadySubmitted, LeaseLost (voided), DraftConflict or AnswerRefused.
     """
     version = draft.get("version")
@@ -97,6 +101,7 @@ def save_draft(
         "revising": revising,
         "client": (client := _client(client)),
         "based_on": based_on,
+        "attention": _attention(attention),
     }
     with prepared.cursor() as cursor:
         cursor.execute(DRAFT, values)
@@ -155,12 +160,15 @@ def submit(
     revising: bool = False,
     client: str | None = None,
     based_on: int | None = None,
+    attention: int = 0,
 ) -> Outcome:
     """Record the answers of a task and return what comes next, all or nothing.
 
     Sent again, it changes nothing and returns `already submitted`. With `revising`, other answers supersede
     those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
-    Raises NotTaskHolder, CampaignNotOpen, LimitReached, LeaseLost, SubmittedDifferently, DraftConflict or
+    `attention` is how many milliseconds the client's page had this task in front of somebody at work.
+    Raises NotTaskHolder, CampaignNotOpen, ConsentNeeded, LimitReached, LeaseLost, SubmittedDifferently,
+    DraftConflict or
     AnswerRefused.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
@@ -169,16 +177,17 @@ def submit(
         _must_be_the_same(seat, work, answers, comment, flagged)
         return Outcome("already submitted", seat, _next(seat))
     seat.must_be_open()
+    seat.must_have_agreed()
     _must_have_seen(work, answers, comment, flagged, client, based_on)
     given = check(plan=questionnaire_of(seat.version), items=work.items, answers=cleaned(answers))
     if work.state == Assignment.State.SUBMITTED:
         _revise(by, work, given, comment, flagged)
-        return Outcome("revised", seat, assigning.next_task(seat=seat))
+        return Outcome("revised", seat, _next(seat))
     if work.state != Assignment.State.RETURNED:
         seat.must_have_room()
     if work.state not in (Assignment.State.LEASED, Assignment.State.RETURNED):
         _hold_again(seat, work)
-    seat = _finish(seat, work, comment, flagged)
+    seat = _finish(seat, work, comment, flagged, client or "", attention)
     recording.insert(
         rater=work.rater or raters.person(user=by).pk,
         answers=given,
@@ -186,6 +195,8 @@ def submit(
         campaign=work.campaign,
         assignment=work.assignment,
     )
+    if seat.waits:
+        return Outcome("submitted", seat, None)
     return Outcome("submitted", seat, assigning.returned(seat=seat) or assigning.claim(seat=seat))
 
 
@@ -204,17 +215,21 @@ def skip(*, by: User, campaign: int, assignment: int, reason: str) -> Outcome:
         raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
     seat.must_be_open()
     Assignment.objects.filter(pk=assignment).update(state=Assignment.State.SKIPPED, skip_reason=reason)
-    return Outcome("skipped", seat, assigning.next_task(seat=seat))
+    return Outcome("skipped", seat, _next(seat))
 
 
 @transaction.atomic
 def start(*, by: User, campaign: int) -> tuple[Seat, Hold | None]:
     """Return the member's standing and the task before them, claiming one where they hold none.
 
-    A campaign that is not open gives no new task, but shows the one that is held. Raises NotTaskHolder.
+    A campaign that is not open gives no new task, but shows the one that is held; where something has to be
+    agreed to or read first (`seat.waits`), no task is shown before that. Raises NotTaskHolder.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
-    return seat, _next(seat)
+    hold = _next(seat)
+    if hold is not None and seat.read is None and seat.guidelines is not None:
+        GuidelinesRead.objects.get_or_create(guidelines_id=seat.guidelines, user=by)
+    return seat, hold
 
 
 @transaction.atomic
@@ -222,10 +237,11 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     """Return this person's last submitted task, or the one submitted before another, to be revised.
 
     Its draft is one begun for the revision, else the answers that stand. Raises NotTaskHolder where there
-    is none, CampaignNotOpen.
+    is none, CampaignNotOpen or ConsentNeeded.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     seat.must_be_open()
+    seat.must_have_agreed()
     mine = Assignment.objects.filter(campaign_id=campaign, user=by, state=Assignment.State.SUBMITTED)
     at = mine.filter(pk=before or 0).values_list("submitted_at", flat=True).first()
     if at is not None:
@@ -262,6 +278,8 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
 
 
 def _next(seat: Seat) -> Hold | None:
+    if seat.waits:
+        return None
     if seat.state == "open":
         return assigning.next_task(seat=seat)
     mine = Assignment.objects.filter(
@@ -324,11 +342,13 @@ def _hold_again(seat: Seat, work: Work) -> None:
         raise LeaseLost(LOST)
 
 
-def _finish(seat: Seat, work: Work, comment: str, flagged: bool) -> Seat:
+def _finish(seat: Seat, work: Work, comment: str, flagged: bool, client: str, attention: int) -> Seat:
     values: dict[str, Any] = {
         "assignment": work.assignment,
         "comment": _comment(comment),
         "flagged": flagged,
+        "client": _client(client),
+        "attention": _attention(attention),
         "member": seat.member,
         "ceiling": PACE_CEILING_SECONDS,
     }
@@ -336,6 +356,10 @@ def _finish(seat: Seat, work: Work, comment: str, flagged: bool) -> Seat:
         cursor.execute(FINISH, values)
         done, pace, today = cursor.fetchone()
     return seat._replace(done=done, pace=pace, today=today)
+
+
+def _attention(attention: int) -> int:
+    return min(attention, MOST_ATTENTION_MS) if attention > 0 else 0
 
 
 def _comment(comment: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from annotation.errors import CampaignNotOpen, LimitReached, NotTaskHolder
+from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import Campaign
 from annotation.work.limits import Limits
 from config import prepared
@@ -23,7 +23,8 @@ from config import prepared
 class Seat(NamedTuple):
     """A member's standing in a campaign, read while the member's row is locked.
 
-    `returned` counts the submissions that a researcher handed back to them.
+    `returned` counts the submissions that a researcher handed back to them; `consent` is the consent text
+    that they have not agreed to, and `read` the latest guidelines that they know.
     """
 
     campaign: int
@@ -44,11 +45,26 @@ class Seat(NamedTuple):
     most: int | None
     most_a_day: int | None
     today: int
+    consent: int | None
+    read: int | None
 
     @property
     def limits(self) -> Limits:
         """How much the member may do, and until when."""
         return Limits(self.deadline, self.over, self.most, self.most_a_day, self.done, self.today)
+
+    @property
+    def waits(self) -> bool:
+        """Whether something has to be agreed to or read before the next task."""
+        changed = self.read is not None and self.guidelines is not None and self.read < self.guidelines
+        return self.state == Campaign.State.OPEN and not self.over and (self.consent is not None or changed)
+
+    def must_have_agreed(self) -> None:
+        """Raise ConsentNeeded where the campaign's consent text was not agreed to."""
+        if self.consent is not None:
+            raise ConsentNeeded(
+                "This campaign has a consent text that you have not agreed to yet. Your draft is kept."
+            )
 
     def must_be_open(self) -> None:
         """Raise CampaignNotOpen where no work is accepted."""
@@ -87,7 +103,13 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        (SELECT count(*) FROM annotation_assignment a
          WHERE a.campaign_id = c.id AND a.user_id = m.user_id AND a.state = 'returned'),
        c.deadline, coalesce(c.deadline <= now(), false), c.most_tasks, c.most_tasks_a_day,
-       CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END
+       CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END,
+       (SELECT k.id FROM annotation_consent k
+         WHERE k.id = (SELECT max(o.id) FROM annotation_consent o WHERE o.campaign_id = c.id) AND k.text <> ''
+           AND NOT EXISTS (SELECT 1 FROM annotation_consentgiven w
+                            WHERE w.consent_id = k.id AND w.user_id = m.user_id)),
+       (SELECT max(g.id) FROM annotation_guidelines g JOIN annotation_guidelinesread r
+             ON r.guidelines_id = g.id WHERE g.campaign_id = c.id AND r.user_id = m.user_id)
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """

@@ -66,6 +66,8 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
         left = min(left, max(most, _in_hand(seat, hold)))
     if seat.over:
         left = 0
+    if seat.waits:  # the task that comes after what waits is free now, and will be in hand
+        _counts.pop((seat.campaign, seat.user), None)
     if left > MOST_COUNTED:
         return Progress(seat.done, None, None)
     minutes = None if seat.pace is None else round(left * seat.pace / 60)

@@ -13,11 +13,17 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
  WHERE a.id = %s AND a.user_id = %s AND a.campaign_id = %s FOR UPDATE OF a
 """
 
+# What a client told last of its attention to a task never falls: drafts may come late, or twice.
 FINISH = """
 WITH finished AS (
-  UPDATE annotation_assignment SET state = 'submitted', submitted_at = now(), draft = '{}',
-         revision = revision + 1, written_by = '', comment = %(comment)s, flagged = %(flagged)s
-   WHERE id = %(assignment)s RETURNING least(%(ceiling)s, extract(epoch FROM now() - leased_at)) AS seconds)
+  UPDATE annotation_assignment a SET state = 'submitted', submitted_at = now(), draft = '{}',
+         revision = revision + 1, written_by = '', comment = %(comment)s, flagged = %(flagged)s,
+         attention = CASE WHEN %(attention)s::bigint = 0 THEN a.attention ELSE a.attention ||
+         jsonb_build_object(%(client)s::text, greatest(
+           %(attention)s::bigint, (a.attention->>%(client)s::text)::bigint)) END
+   WHERE id = %(assignment)s RETURNING least(%(ceiling)s, coalesce(
+     (SELECT sum(value::bigint) / 1000.0 FROM jsonb_each_text(a.attention)),
+     extract(epoch FROM now() - leased_at))) AS seconds)
 UPDATE annotation_campaignmember m
    SET done = m.done + 1, done_on = (now() AT TIME ZONE 'UTC')::date,
        done_today = 1 + CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END,
@@ -27,7 +33,10 @@ UPDATE annotation_campaignmember m
 
 DRAFT = """
 UPDATE annotation_assignment a
-   SET draft = %(draft)s::jsonb, draft_saved_at = now(), revision = %(version)s, written_by = %(client)s,
+   SET attention = CASE WHEN %(attention)s::bigint = 0 THEN a.attention ELSE a.attention ||
+         jsonb_build_object(%(client)s::text, greatest(
+           %(attention)s::bigint, (a.attention->>%(client)s::text)::bigint)) END,
+       draft = %(draft)s::jsonb, draft_saved_at = now(), revision = %(version)s, written_by = %(client)s,
        lease_expires = CASE WHEN a.state = 'leased' THEN now() + make_interval(mins => c.lease_minutes)
                             ELSE a.lease_expires END
   FROM annotation_campaign c

@@ -14,6 +14,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Extract, Greatest
 from django.utils import timezone
 
@@ -25,20 +26,24 @@ from config.models import Event
 
 REASON_LIMIT = 2_000
 State = Assignment.State
+ATTENDED = """(SELECT sum(told.value::bigint) / 1000.0
+  FROM jsonb_each_text(annotation_assignment.attention) AS told)"""
 LIVE = Q(labels__superseded_at__isnull=True, labels__isnull=False)
 
 
 def submissions(campaign: Campaign) -> QuerySet[Any]:
     """Return what was submitted in a campaign, returned and voided ones among it, latest first.
 
-    Each has `answers` (how many of its labels are live), `seen` (which names these answers) and the `seconds`
-    from being handed out to being submitted.
+    Each has `answers` (how many of its labels are live), `seen` (which names these answers), the `seconds`
+    from being handed out to being submitted, and those of `attended` time: while the page was in front of
+    somebody at work, None where no page told.
     """
     return (
         campaign.assignments.filter(state__in=[State.SUBMITTED, State.RETURNED, State.VOIDED])
         .select_related("user", "task__continuation__dialogue", "task__item__turn")
         .annotate(
             seconds=Extract(F("submitted_at") - F("leased_at"), "epoch"),
+            attended=RawSQL(ATTENDED, []),
             answers=Count("labels", filter=LIVE),
             seen=Max("labels__id", filter=LIVE, default=0),
         )

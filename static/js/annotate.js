@@ -1,7 +1,9 @@
 // The annotation page: shows a task, takes answers by key and by click, submits, and shows the next one.
 
 import { Answers } from "./answers.js";
+import { accepting } from "./annotate/accepting.js";
 import { Asking } from "./annotate/asking.js";
+import { Attention } from "./annotate/attention.js";
 import { Changing } from "./annotate/changing.js";
 import { Keys } from "./annotate/keys.js";
 import { forgetRefusal, refuse, say, showProgress, warn } from "./annotate/page.js";
@@ -9,6 +11,7 @@ import { Panels } from "./annotate/panels.js";
 import { Reading } from "./annotate/reading.js";
 import { postUntilUp } from "./annotate/sending.js";
 import { Showing } from "./annotate/showing.js";
+import { skipping } from "./annotate/skipping.js";
 import { Drafts, continues, unsent } from "./drafts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -20,10 +23,10 @@ const showing = new Showing(questions, { transcript, palette, submitButton });
 const reading = new Reading(reader, submitButton);
 const panels = new Panels(main.dataset.campaign, {
   isAboutOpen: main.dataset.about === "open",
-  button: $("guidelines-button"),
   transcript,
 });
 const asking = new Asking($("which"), $("sure"));
+const attention = new Attention();
 let task, answers, drafts;
 let sending = false;
 
@@ -35,12 +38,13 @@ function load(state) {
   palette.hidden = $("actions").hidden = !task;
   document.body.classList.toggle("idle", !task);
   showProgress(state.progress);
-  panels.show(transcript, state.guidelines);
+  panels.show(transcript);
   history.replaceState(null, "", task?.revising ? `${base}${task.assignment}/` : base);
   warn();
   forgetRefusal();
   answers = task && new Answers(questions, task);
-  if (!task) return;
+  attention.begin();
+  if (!task) return reader.focus({ preventScroll: true });
   tell(state);
   draw();
   restore();
@@ -89,7 +93,7 @@ function restore() {
 
 function keep() {
   forgetRefusal();
-  drafts.save({ ...answers.content(), revising: task.revising });
+  drafts.save({ ...answers.content(), revising: task.revising, attention: attention.ms });
 }
 
 // Two sets of answers: the one chosen is kept, and both stay where they are until then.
@@ -138,23 +142,14 @@ async function submit() {
   }
   const doubts = reading.doubts();
   if (doubts && !(await asking.isSure(doubts))) return reading.unseen[0]?.scrollIntoView({ block: "start" });
-  const content = () => ({ ...answers.content(), ...drafts.stamp, revising: task.revising });
+  const sent = () => ({ revising: task.revising, attention: attention.ms });
+  const content = () => ({ ...answers.content(), ...drafts.stamp, ...sent() });
   const refused = await ask(`${task.assignment}/submit/`, content);
   if (refused?.kept)
     return settle({ ...refused.kept, isSubmitted: refused.code === "submitted_differently" });
+  if (refused?.code === "consent_needed") return ask("next/");
   if (refused?.code === "lease_lost") return warn(refused.error, "Next task", () => ask("next/"));
   return refused && (refused.passes ? say(refused.error, true) : refuse(refused.error));
-}
-
-async function skip(event) {
-  event.preventDefault();
-  const form = new FormData(event.target);
-  const reason = [form.get("reason"), form.get("more").trim()].filter(Boolean).join(": ");
-  const refused = await ask(`${task.assignment}/skip/`, () => ({ reason }));
-  $("skip-error").textContent = refused?.error ?? "";
-  if (refused) return;
-  event.target.reset();
-  $("skip").close();
 }
 
 async function back() {
@@ -162,11 +157,12 @@ async function back() {
   if (refused) say(refused.error, true);
 }
 
+const accept = accepting(ask);
 const changing = new Changing(questions, showing, { now: () => answers, keep });
 const move = (step) => changing.move(step);
 const undo = () => changing.undo();
 const flag = () => changing.flag();
-const ACTIONS = { submit, undo, flag, back, before: () => move(-1), after: () => move(1) };
+const ACTIONS = { submit, undo, flag, back, accept, before: () => move(-1), after: () => move(1) };
 const commands = {
   u: undo,
   m: flag,
@@ -183,13 +179,12 @@ new Keys(questions, {
   commands,
 });
 main.addEventListener("click", ({ target }) => {
-  const does = target.closest("[data-does]")?.dataset.does;
-  if (does) ACTIONS[does]();
+  const button = target.closest("[data-does]");
+  if (button) ACTIONS[button.dataset.does](button.dataset);
   else if (answers) changing.click(target);
 });
 document.addEventListener("input", ({ target }) => answers && changing.type(target));
-$("skip-form").addEventListener("submit", skip);
-$("keep").addEventListener("click", () => $("skip").close());
+skipping($("skip"), (reason) => ask(`${task.assignment}/skip/`, () => ({ reason })));
 for (const name of ["mouseover", "focusin"]) {
   palette.addEventListener(name, ({ target }) => {
     const tag = target.closest("[data-tag]");

@@ -151,26 +151,15 @@ def test_profiles_are_open_where_persona_consistency_is_asked_and_stay_as_they_a
     expect(profile).to_be_visible()
 
 
-def test_guidelines_are_new_until_they_are_opened(page_of, ana):
+def test_the_guidelines_in_force_are_one_key_away(page_of, ana):
     campaign, page = open_task(page_of, ana, "comperdial_turn")
-    button = page.locator("#guidelines-button")
-    expect(button).not_to_contain_text("new")
     campaigns.set_guidelines(by=ana, campaign=campaign, text="# Take care\n\nRead **all** of it.")
-    page.keyboard.press("4")
-    submit(page)
-    expect(button).to_contain_text("Guidelines (new)")
-    page.reload()
-    expect(button).to_contain_text("Guidelines (new)")
     page.keyboard.press("g")
     dialog = page.get_by_role("dialog", name="Guidelines")
     expect(dialog.get_by_role("heading", name="Take care")).to_be_visible()
     expect(dialog.locator("strong")).to_have_text("all")
     page.keyboard.press("Escape")
-    expect(button).not_to_contain_text("new")
-    page.keyboard.press("5")
-    submit(page)
-    expect(page.locator("#progress-text")).to_have_text("2 of 6")
-    expect(button).not_to_contain_text("new")
+    expect(dialog).to_be_hidden()
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE])

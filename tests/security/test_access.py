@@ -22,14 +22,16 @@ SIGNED_IN = _names(
     "api-my-campaigns api-password api-tokens api-token",
 )
 MEMBERS = _names(
-    "work work-next work-reopen work-guidelines work-task work-draft work-submit work-skip",
+    "work work-next work-reopen work-guidelines work-accept work-task work-draft work-submit work-skip",
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
+    "api-work-accept",
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
     "edit-campaign copy-campaign api-copy-campaign",
+    "campaign-consent api-campaign-consent",
     "submissions api-submissions api-submission",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",

@@ -26,6 +26,7 @@ TRACED = {
     "annotation.work.actions.submit": "labels are appended with rater and time, and never changed",
     "annotation.work.actions.skip": "an assignment keeps its reason and its annotator",
     "annotation.work.actions.start": "an assignment says whose it is, and since when",
+    "annotation.work.agreements.accept": "what was agreed to is kept with its version, person and time",
     "annotation.work.actions.reopen": "nothing is changed before the revision is submitted",
     "annotation.deletion.actions.check": "changes nothing",
     "annotation.campaigns.actions.log": "writes the entry",
@@ -114,6 +115,10 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "annotation.campaigns.actions.set_guidelines": lambda by: {
         "campaign": worlds.make_campaign(by),
         "text": "Read.",
+    },
+    "annotation.campaigns.actions.set_consent": lambda by: {
+        "campaign": worlds.make_campaign(by),
+        "text": "Agree.",
     },
     "annotation.corpora.openings.open_for": lambda by: {
         "split": worlds.make_split(by),

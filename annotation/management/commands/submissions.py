@@ -54,9 +54,10 @@ class Command(DatabaseCommand):
             rows = rows.filter(user__username=annotator)
         for row in rows.iterator():
             own = row.task.continuation
+            attended = "" if row.attended is None else f" ({row.attended:.0f} s attended)"
             self.stdout.write(
                 f"{row.pk}\t{row.user.get_username()}\t{row.state}\t{row.submitted_at:%Y-%m-%dT%H:%M:%SZ}"
-                f"\t{row.seconds:.0f} s\t{row.answers} answers\t{own.dialogue.key} / {own.key}"
+                f"\t{row.seconds:.0f} s{attended}\t{row.answers} answers\t{own.dialogue.key} / {own.key}"
             )
 
     def _withdraw(self, campaign: Campaign, verb: str, numbers: list[int], options: Any) -> None:

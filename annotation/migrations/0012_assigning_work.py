@@ -99,7 +99,7 @@ DROP FUNCTION concord_keep_sample;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0010_system_families'),
+        ('annotation', '0011_consent_and_attention'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
