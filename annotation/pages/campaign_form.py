@@ -46,21 +46,21 @@ class CampaignForm(forms.Form):
         required=False,
         min_value=2,
         max_value=100,
-        label="More raters for a part of the tasks",
+        label="Raters of that part",
         help_text="For example 5 where all others have 2. The seed draws which. Empty: all alike.",
     )
     overlap_percent = forms.FloatField(
         required=False,
         min_value=0,
         max_value=100,
-        label="That part, in percent of the tasks",
+        label="How large it is, in percent of the tasks",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     overlap_tasks = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        label="Or that part as a number of tasks",
+        label="Or how many tasks it has",
     )
     sample_dialogues = forms.IntegerField(
         required=False,
@@ -173,7 +173,9 @@ class CampaignForm(forms.Form):
         for name in {"systems", "annotators"} & changed:
             told[name] = list(self.cleaned_data[name])
         for name in {"guidelines", "consent"} & changed:
-            told[name] = self.cleaned_data[name].replace("\r\n", "\n").strip()
+            text = self.cleaned_data[name].replace("\r\n", "\n").strip()
+            if text != str(self.initial.get(name, "")).strip():
+                told[name] = text
         if self.campaign is not None and self.campaign.corpus_id != self.corpus.pk:
             told["corpus"] = self.corpus
         return told
@@ -194,6 +196,11 @@ SHOWN_AS = {"overlap_share": "overlap_percent"}
 NAMED = {shown: name for name, shown in SHOWN_AS.items()}
 
 
+def _percent(share: float) -> float:
+    percent = round(share * 100, 8)
+    return int(percent) if percent.is_integer() else percent
+
+
 def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
     """Return what the form shows of a campaign; of another corpus than its own, no systems."""
     told = {name: getattr(campaign, name) for name in CampaignForm.base_fields if hasattr(campaign, name)}
@@ -204,8 +211,9 @@ def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
     return told | {
         "scheme": campaign.scheme_version.scheme.key,
         "systems": list(campaign.systems.values_list("pk", flat=True)) if own else [],
+        "deadline": campaign.deadline and campaign.deadline.replace(second=0, microsecond=0),
         "shows": [name for name, _ in showable(corpus) if name in campaign.shows],
-        "overlap_percent": None if share is None else f"{share * 100:.10g}",
+        "overlap_percent": None if share is None else _percent(share),
         "annotators": list(campaign.members.values_list("user_id", flat=True)),
         "guidelines": guidelines.text if guidelines else "",
         "consent": consent.text if consent else "",

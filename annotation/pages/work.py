@@ -214,7 +214,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     state: dict[str, Any] = {
         "status": status,
         "campaign": seat.state,
-        "progress": _progress(progress(seat=seat, hold=hold), seat.limits.ahead),
+        "progress": _progress(progress(seat=seat, hold=hold), seat.limits.brief),
         "limits": seat.limits.as_json(),
         "task": None,
     }

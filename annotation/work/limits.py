@@ -53,6 +53,13 @@ class Limits(NamedTuple):
         return _bounds(self.deadline, self.most, self.most_a_day, today)
 
     @property
+    def brief(self) -> str:
+        """What stands beside an annotator's progress: the deadline, and how much of a day's work is done."""
+        until = f"until {self.deadline.astimezone(UTC):%d %b, %H:%M} UTC" if self.deadline else ""
+        today = f"{self.today:,} of {self.most_a_day:,} today" if self.most_a_day else ""
+        return " · ".join(part for part in (until, today) if part)
+
+    @property
     def left(self) -> int | None:
         """How many more tasks the person may submit in all, today's bound aside; None for no bound."""
         return None if self.most is None else max(0, self.most - self.done)

@@ -2,12 +2,14 @@
 
 import io
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Campaign
+from config.models import Event
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -216,3 +218,16 @@ def test_only_a_researcher_changes_campaigns_by_command(corpus):
         run("close", "Pilot", "--by", "ana")
     with pytest.raises(CommandError, match="no campaign"):
         run("show", "Other")
+
+
+def test_saving_a_draft_as_it_is_changes_nothing(client, researcher, corpus):
+    told = {"overlap_raters": 3, "overlap_share": 1 / 3, "sample_dialogues": 2, "sample_by": "system"}
+    told |= {"deadline": datetime(2031, 5, 4, 3, 2, 1, tzinfo=UTC), "most_tasks": 4, "consent": "I agree."}
+    draft = factories.campaign(corpus, by=researcher, opened=False, **told)
+    address = reverse("edit-campaign", args=[draft.pk])
+    assert client.post(address, as_shown(client, address)).status_code == 302
+    assert not Event.objects.filter(verb="campaign: change").exists()
+    assert Campaign.objects.values().get(pk=draft.pk) == {
+        field.attname: getattr(draft, field.attname) for field in Campaign._meta.concrete_fields
+    }
+    assert draft.consents.get().text == "I agree."
