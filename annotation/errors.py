@@ -3,7 +3,8 @@
 AnnotationError
 ├── WorkError              of campaigns and the work in them
 │   ├── NotTaskHolder      the assignment is not this person's, or they are not a member of the campaign
-│   ├── CampaignNotOpen    the campaign is a draft, paused or closed
+│   ├── CampaignNotOpen    the campaign is a draft, paused or closed, or its deadline has passed
+│   ├── LimitReached       the person has submitted as many tasks as one may, in all or today
 │   ├── ConsentNeeded      the campaign's consent text has to be agreed to first; the draft is kept
 │   ├── LeaseLost          the task went to someone else; the draft is kept
 │   ├── AlreadySubmitted   a draft for a task whose answers are in
@@ -77,6 +78,13 @@ class CampaignNotOpen(WorkError):
     """No work at the moment."""
 
     code = "not_open"
+    status = 409
+
+
+class LimitReached(WorkError):
+    """As many tasks as one person may submit."""
+
+    code = "limit_reached"
     status = 409
 
 

@@ -71,13 +71,14 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--tasks", type=int, default=10_000, help="tasks in the campaign (10,000)")
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each measurement lasts (20)")
     parser.add_argument("--turns", type=int, default=TURNS, help=f"turns of each dialogue ({TURNS})")
+    parser.add_argument("--order", default="drawn", help="order of tasks: drawn, own or fixed (drawn)")
     parser.add_argument("--against", type=Path, help="another checkout: both in turns, and their ratios")
     parser.add_argument("--rounds", type=int, default=10, help="with --against: turns of each (10)")
     options = parser.parse_args(list(argv))
     if options.against:
         return _against(options)
     with _home.home():
-        campaign = _campaign(options.tasks, options.turns)
+        campaign = _campaign(options.tasks, options.turns, options.order)
         sessions = _people(campaign, 21)
         with _home.web() as port:
             people = [Annotator(port, campaign, *session) for session in sessions]
@@ -94,6 +95,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         },
         "tasks": options.tasks,
         "turns_per_dialogue": options.turns,
+        "order": options.order,
         "raters_per_item": RATERS,
         "annotators_1": alone,
         "annotators_20": together,
@@ -138,7 +140,7 @@ def _measure(people: list[Annotator], seconds: float) -> dict[str, float]:
     }
 
 
-def _campaign(tasks: int, turns: int) -> int:
+def _campaign(tasks: int, turns: int, order: str = "drawn") -> int:
     """Import a corpus with as many turns as tasks, and open a campaign that rates each of them."""
     from django.contrib.auth.models import User
 
@@ -162,7 +164,12 @@ def _campaign(tasks: int, turns: int) -> int:
     researcher = User.objects.create_user("researcher")
     corpus = Corpus.objects.get(name="talks")
     made = campaigns.create(
-        by=researcher, name="talks", corpus=corpus, scheme="comperdial_turn", raters_per_item=RATERS
+        by=researcher,
+        name="talks",
+        corpus=corpus,
+        scheme="comperdial_turn",
+        raters_per_item=RATERS,
+        task_order=order,
     )
     campaigns.open(by=researcher, campaign=made)
     return made.pk

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view, permission_classes
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,11 +18,13 @@ from annotation.api.refusals import answered
 from annotation.api.work_serializers import (
     CampaignSerializer,
     ConsentSerializer,
+    CopySerializer,
     GuidelinesSerializer,
     MembersSerializer,
     StateSerializer,
 )
 from annotation.campaigns import actions as campaigns
+from annotation.campaigns import editing, sampling
 from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
@@ -30,7 +33,14 @@ from config.pagination import Pages, paged
 from config.permissions import IsResearcher
 from jobs.models import Job
 
-VERBS = {"open": opening.open_campaign, "pause": campaigns.pause, "close": campaigns.close}
+VERBS = {
+    "open": opening.open_campaign,
+    "pause": campaigns.pause,
+    "close": campaigns.close,
+    "archive": editing.archive,
+    "bring-back": editing.bring_back,
+}
+ARCHIVED = OpenApiParameter("archived", bool, description="true lists the archived campaigns instead")
 
 
 def _user(request: Request) -> User:
@@ -38,36 +48,53 @@ def _user(request: Request) -> User:
     return request.user
 
 
-@extend_schema(methods=["GET"], responses=CampaignSerializer(many=True))
+@extend_schema(methods=["GET"], parameters=[ARCHIVED], responses=CampaignSerializer(many=True))
 @extend_schema(methods=["POST"], request=CampaignSerializer, responses={201: CampaignSerializer})
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
 @answered
 def campaign_list(request: Request) -> Response:
-    """Researchers: all campaigns, or set up a new one as a draft."""
+    """Researchers: all campaigns that are not archived, or set up a new one as a draft."""
     if request.method == "GET":
         paginator = Pages()
-        found = Campaign.objects.select_related("corpus", "scheme_version__scheme").order_by("-id")
+        archived = request.query_params.get("archived", "false")
+        if archived not in ("true", "false"):
+            raise ValidationError({"archived": "Say true or false."})
+        rows = Campaign.objects.filter(archived_at__isnull=archived == "false")
+        found = rows.select_related("corpus", "scheme_version__scheme").order_by("-id")
         page = paginator.paginate_queryset(found, request)
         return paginator.get_paginated_response(CampaignSerializer(page, many=True).data)
     given = CampaignSerializer(data=request.data)
     given.is_valid(raise_exception=True)
-    values: dict[str, Any] = dict(given.validated_data)
-    scheme = values.pop("scheme_version")["scheme"]["key"]
-    made = campaigns.create(by=_user(request), scheme=scheme, **values)
+    made = campaigns.create(by=_user(request), **given.arguments())
     return Response(CampaignSerializer(made).data, status=201)
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
-@api_view(["GET"])
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
+@extend_schema(methods=["PATCH"], request=CampaignSerializer(partial=True), responses=OpenApiTypes.OBJECT)
+@api_view(["GET", "PATCH"])
 @permission_classes([IsResearcher])
+@answered
 def campaign(request: Request, campaign: int) -> Response:
     """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
 
     `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for nothing.
+    `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it opened now (`kept`
+    false); null where all dialogues are asked about.
+    With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline, limits,
+    annotators, guidelines and, upwards, its raters, for which its tasks get new places at once.
     """
     found = access.campaign(campaign)
+    if request.method == "PATCH":
+        given = CampaignSerializer(found, data=request.data, partial=True)
+        given.is_valid(raise_exception=True)
+        editing.change(by=_user(request), campaign=found, **given.arguments())
+        found = access.campaign(campaign)
+    return Response(_whole(found))
+
+
+def _whole(found: Campaign) -> dict[str, Any]:
     members = [
         {
             "username": member["username"],
@@ -84,8 +111,21 @@ def campaign(request: Request, campaign: int) -> Response:
     lacking = campaign_progress.lacking([found]).get(found.pk, 0)
     left_out = campaign_tasks.left_out(found)
     told = {"counts": counts, "members": members, "annotators_lacking": lacking}
-    told |= {"left_out": left_out and left_out._asdict()}
-    return Response(CampaignSerializer(found).data | told)
+    told |= {"left_out": left_out and left_out._asdict(), "sample": sampling.told(found)}
+    return CampaignSerializer(found).data | told
+
+
+@extend_schema(request=CopySerializer, responses={201: CampaignSerializer})
+@api_view(["POST"])
+@permission_classes([IsResearcher])
+@answered
+def copy(request: Request, campaign: int) -> Response:
+    """Researchers: set up a draft like this campaign, with its people and guidelines, none of their work."""
+    given = CopySerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    found = access.campaign(campaign)
+    made = editing.copy(by=_user(request), campaign=found, name=given.validated_data["name"])
+    return Response(CampaignSerializer(made).data, status=201)
 
 
 @extend_schema(request=StateSerializer, responses=CampaignSerializer)
@@ -93,7 +133,10 @@ def campaign(request: Request, campaign: int) -> Response:
 @permission_classes([IsResearcher])
 @answered
 def change_state(request: Request, campaign: int) -> Response:
-    """Researchers: open, pause or close a campaign. 202 with the id of a job where opening takes a while."""
+    """Researchers: open, pause, close, archive or bring back a campaign.
+
+    202 with the id of a job where opening takes a while.
+    """
     given = StateSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     changed = VERBS[given.validated_data["verb"]](by=_user(request), campaign=access.campaign(campaign))

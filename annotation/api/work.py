@@ -29,6 +29,7 @@ from annotation.scheme_versions.asked import Asked, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.leases import Hold, Seat
+from annotation.work.limits import limits_of
 from annotation.work.progress import progress
 from annotation.work.screens import load
 from config.permissions import IsSignedIn
@@ -45,6 +46,7 @@ def _user(request: Request) -> User:
 def my_campaigns(request: Request) -> Response:
     """Everyone signed in: the campaigns they take part in."""
     mine = CampaignMember.objects.filter(user=_user(request)).exclude(campaign__state="draft")
+    mine = mine.filter(campaign__archived_at=None)
     found = mine.select_related("campaign").order_by("-campaign_id")
     return Response(
         [
@@ -53,6 +55,7 @@ def my_campaigns(request: Request) -> Response:
                 "name": member.campaign.name,
                 "state": member.campaign.state,
                 "done": member.done,
+                "limits": limits_of(member).as_json(),
             }
             for member in found
         ]
@@ -179,6 +182,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "campaign": seat.state,
         "waiting": before and before.as_json(),
         "progress": progress(seat=seat, hold=hold)._asdict(),
+        "limits": seat.limits.as_json(),
         "questions": [_question(question) for question in questionnaire_of(seat.version).questions],
         "task": task,
     }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.campaigns.settings import Settings
 from annotation.models import Campaign, Corpus, System
 from annotation.scheme_versions.store import find
+
+SETTINGS = tuple(Settings.__annotations__)
+"""The settings of a campaign, by the names of its columns."""
 
 
 class LineSerializer(serializers.Serializer[Any]):
@@ -60,6 +64,17 @@ class Answers(serializers.JSONField):
     """Item id to question to value; what it may hold is checked against the scheme."""
 
 
+class LimitsSerializer(serializers.Serializer[Any]):
+    """Until when, and how much, an annotator may submit; `notice` says which of it is `reached`, if any."""
+
+    deadline = serializers.DateTimeField(allow_null=True)
+    most_tasks = serializers.IntegerField(allow_null=True)
+    most_tasks_a_day = serializers.IntegerField(allow_null=True)
+    done_today = serializers.IntegerField()
+    reached = serializers.ChoiceField(choices=["", "deadline", "total", "day"])
+    notice = serializers.CharField()
+
+
 class MyCampaignSerializer(serializers.Serializer[Any]):
     """A campaign that an annotator takes part in, with how many tasks they have done."""
 
@@ -67,6 +82,7 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     state = serializers.CharField()
     done = serializers.IntegerField()
+    limits = LimitsSerializer()
 
 
 class DraftSerializer(serializers.Serializer[Any]):
@@ -137,15 +153,14 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "scheme",
             "systems",
             "include_self",
-            "raters_per_item",
-            "lease_minutes",
-            "seed",
+            *SETTINGS,
             "annotators",
             "guidelines",
             "consent",
             "shows",
+            "archived_at",
         ]
-        read_only_fields = ["state"]
+        read_only_fields = ["state", "archived_at"]
         extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
 
     def validate_scheme(self, ref: str) -> str:
@@ -156,8 +171,11 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Find the systems of the corpus by their names."""
-        names = attrs.get("systems", [])
-        found = list(System.objects.filter(corpus=attrs["corpus"], name__in=names))
+        if "systems" not in attrs:
+            return attrs
+        names = attrs["systems"]
+        corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
+        found = list(System.objects.filter(corpus=corpus, name__in=names))
         unknown = set(names) - {system.name for system in found}
         if unknown:
             raise serializers.ValidationError({"systems": f"The corpus has no system “{min(unknown)}”."})
@@ -176,22 +194,39 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "scheme_version": instance.scheme_version.version,
             "systems": sorted(system.name for system in instance.systems.all()),
             "include_self": instance.include_self,
-            "raters_per_item": instance.raters_per_item,
-            "lease_minutes": instance.lease_minutes,
-            "seed": instance.seed,
+            **{name: getattr(instance, name) for name in SETTINGS},
             "annotators": sorted(
                 member.user.get_username() for member in instance.members.select_related("user")
             ),
             "guidelines": guidelines.text if guidelines else "",
             "consent": consent.text if consent else "",
             "shows": instance.shows,
+            "archived_at": instance.archived_at,
         }
+
+    @property
+    def writable(self) -> list[str]:
+        """The names of what can be written."""
+        return [name for name, field in self.fields.items() if not field.read_only]
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what was written as `campaigns.create` and `editing.change` take it."""
+        told = dict(self.validated_data)
+        if "scheme_version" in told:
+            told["scheme"] = told.pop("scheme_version")["scheme"]["key"]
+        return told
 
 
 class StateSerializer(serializers.Serializer[Any]):
     """What to do with a campaign."""
 
-    verb = serializers.ChoiceField(choices=["open", "pause", "close"])
+    verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
+
+
+class CopySerializer(serializers.Serializer[Any]):
+    """The name of a copy."""
+
+    name = serializers.CharField(max_length=120)
 
 
 class MembersSerializer(serializers.Serializer[Any]):

@@ -7,6 +7,7 @@ from annotation.api import campaigns, submissions, work
 urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
     path("campaigns/<int:campaign>/", campaigns.campaign, name="api-campaign"),
+    path("campaigns/<int:campaign>/copy/", campaigns.copy, name="api-copy-campaign"),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),

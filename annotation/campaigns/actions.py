@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from datetime import UTC
+from typing import Any, Unpack
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
+from annotation.campaigns import sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
+from annotation.campaigns.settings import Settings, check_blind
 from annotation.errors import CampaignRefused
 from annotation.models import (
     Assignment,
@@ -24,10 +28,8 @@ from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
 from annotation.schemes.rules import problems
 from annotation.text import views
-from annotation.text.blinding import Blind
 from config.models import Event
 
-MOST_RATERS = 100
 State = Campaign.State
 Progress = Callable[[int, int], None]
 
@@ -41,54 +43,44 @@ def create(
     scheme: str,
     systems: Sequence[System] = (),
     include_self: bool = False,
-    raters_per_item: int = 2,
     annotators: Iterable[User] = (),
     guidelines: str | None = None,
     consent: str = "",
-    lease_minutes: int = 60,
-    seed: int = 0,
     shows: Iterable[str] = views.DEFAULT,
+    **told: Unpack[Settings],
 ) -> Campaign:
     """Set up a draft campaign over part of a corpus, with a scheme and its own guidelines.
 
     `scheme` is `key` (of a scheme of one's own: its newest version) or `key@version`. No systems means all of
     them. The dialogues' own turns are rated with `include_self`, and where a dialogue has nothing else.
     Without `guidelines` it starts with the scheme's. `consent` is the text that annotators agree to first,
-    if any. `shows` is what raters see beside the turns
-    (`annotation.text.views`). Raises CampaignRefused.
+    if any. `shows` is what raters see beside the turns (`annotation.text.views`), `told` the rest
+    (`settings`). Raises CampaignRefused.
     """
-    name = name.strip()
-    if not name:
-        raise CampaignRefused("Give the campaign a name.")
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
-    _check_numbers(raters_per_item, lease_minutes)
-    allowed = _allowed(shows)
-    version = _asked(scheme)
-    if Campaign.objects.filter(name=name).exists():
-        raise CampaignRefused(f"There is a campaign “{name}” already. Choose another name.")
-    _check_blind(corpus, "The name of the campaign names", name)
-    _check_blind(corpus, "The guidelines name", guidelines or "")
-    campaign = Campaign.objects.create(
-        name=name,
+    version = asked(scheme)
+    check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
+    campaign = Campaign(
+        name=settings.checked_name(name, corpus),
         corpus=corpus,
         scheme_version=version,
         include_self=include_self,
-        raters_per_item=raters_per_item,
-        lease_minutes=lease_minutes,
-        seed=seed,
-        shows=list(allowed),
+        shows=settings.allowed(shows),
         created_by=by,
+        **told,
     )
+    settings.check(campaign)
+    campaign.save()
     campaign.systems.set(systems)
-    text = _guidelines(version, corpus) if guidelines is None else guidelines
+    text = guidelines_of(version, corpus) if guidelines is None else guidelines
     Guidelines.objects.create(campaign=campaign, text=text)
     if consent.strip():
         set_consent(by=by, campaign=campaign, text=consent)
-    _check_askable(campaign)
+    check_askable(campaign)
     for annotator in annotators:
         CampaignMember.objects.get_or_create(campaign=campaign, user=annotator)
-    _log(by, campaign, "create")
+    log(by, campaign, "create")
     return campaign
 
 
@@ -99,9 +91,13 @@ def open(*, by: User, campaign: Campaign, progress: Progress | None = None) -> i
     From draft, paused or closed. `progress` is told (done, total) as it goes and may raise to stop.
     Raises CampaignRefused where there is nothing to rate.
     """
-    campaign = _locked(campaign)
+    campaign = locked(campaign)
     if campaign.state == State.OPEN:
         raise CampaignRefused("The campaign is open already.")
+    if campaign.archived_at is not None:
+        raise CampaignRefused("The campaign is archived. Bring it back first.")
+    if campaign.state == State.DRAFT:
+        sampling.keep(campaign, by)
     made = campaign_tasks.make(campaign, progress)
     if not campaign.tasks.exists():
         raise CampaignRefused("Nothing in the chosen part of the corpus can be rated with this scheme.")
@@ -112,7 +108,7 @@ def open(*, by: User, campaign: Campaign, progress: Progress | None = None) -> i
 @transaction.atomic
 def pause(*, by: User, campaign: Campaign) -> None:
     """Stop work for a while: no tasks and no answers, but drafts are kept. Raises CampaignRefused."""
-    campaign = _locked(campaign)
+    campaign = locked(campaign)
     if campaign.state != State.OPEN:
         raise CampaignRefused(f"Only an open campaign can be paused; this one is {campaign.state}.")
     _change(by, campaign, State.PAUSED)
@@ -121,7 +117,7 @@ def pause(*, by: User, campaign: Campaign) -> None:
 @transaction.atomic
 def close(*, by: User, campaign: Campaign) -> None:
     """End the work. Labels stay; it can be opened again. Raises CampaignRefused for a draft."""
-    campaign = _locked(campaign)
+    campaign = locked(campaign)
     if campaign.state not in (State.OPEN, State.PAUSED):
         raise CampaignRefused(f"Only an open or paused campaign can be closed; this one is {campaign.state}.")
     _change(by, campaign, State.CLOSED)
@@ -134,8 +130,10 @@ def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
     if made:
         submitted = Assignment.objects.filter(campaign=campaign, user=user, state=Assignment.State.SUBMITTED)
         member.done = submitted.count()
-        member.save(update_fields=["done"])
-        _log(by, campaign, "add member", user=user.get_username())
+        member.done_on = timezone.now().astimezone(UTC).date()
+        member.done_today = submitted.filter(submitted_at__date=member.done_on).count()
+        member.save(update_fields=["done", "done_on", "done_today"])
+        log(by, campaign, "add member", user=user.get_username())
     return member
 
 
@@ -148,7 +146,7 @@ def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
     held = [Assignment.State.LEASED, Assignment.State.RETURNED]
     mine = Assignment.objects.filter(campaign=campaign, user=user, state__in=held)
     mine.update(state=Assignment.State.EXPIRED)
-    _log(by, campaign, "remove member", user=user.get_username())
+    log(by, campaign, "remove member", user=user.get_username())
 
 
 @transaction.atomic
@@ -157,53 +155,54 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
 
     Raises CampaignRefused where they name a system of the corpus.
     """
-    _locked(campaign)
-    _check_blind(campaign.corpus, "The guidelines name", text)
+    locked(campaign)
+    check_blind(campaign.corpus, "guidelines", "The guidelines name", text)
     last = campaign.guidelines.order_by("-version").first()
     if last is not None and last.text == text:
         return last
     if last is not None and not _was_read(last):
         last.text = text
         last.save(update_fields=["text"])
-        _log(by, campaign, "guidelines", version=last.version)
+        log(by, campaign, "guidelines", version=last.version)
         return last
     version = 1 if last is None else last.version + 1
-    _log(by, campaign, "guidelines", version=version)
+    log(by, campaign, "guidelines", version=version)
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
 
 
-def _asked(ref: str) -> SchemeVersion:
+def asked(ref: str) -> SchemeVersion:
     """Return the version that a campaign asks, locked: nobody replaces it before the campaign uses it.
 
     Raises CampaignRefused for one that is not there, is archived, or holds what people cannot be asked.
     """
     found = scheme_store.find(ref)
     if found is None:
-        raise CampaignRefused(
-            f"There is no scheme “{ref[:80]}”. Choose one of {', '.join(SCHEMES)}, or your own."
+        settings.refuse(
+            "scheme", f"There is no scheme “{ref[:80]}”. Choose one of {', '.join(SCHEMES)}, or your own."
         )
     if found.scheme.archived_at is not None:
-        raise CampaignRefused(f"The scheme “{ref}” is archived. Restore it, or choose another one.")
+        settings.refuse("scheme", f"The scheme “{ref}” is archived. Restore it, or choose another one.")
     definition = scheme_store.definition_of(found)
     wrong = [] if found.scheme.key in SCHEMES else [one for one in problems(definition) if one.field != "key"]
     if wrong:
-        raise CampaignRefused(
-            f"People cannot be asked “{ref[:80]}” as it is. {wrong[0]} Make a scheme of your own of it first."
+        settings.refuse(
+            "scheme",
+            f"People cannot be asked “{ref[:80]}” as it is. {wrong[0]} Make a scheme of your own of it first.",
         )
-    locked = SchemeVersion.objects.select_for_update(of=("self",), no_key=True).select_related("scheme")
-    version = locked.filter(pk=found.pk).first()
+    rows = SchemeVersion.objects.select_for_update(of=("self",), no_key=True).select_related("scheme")
+    version = rows.filter(pk=found.pk).first()
     if version is None:
-        raise CampaignRefused(
-            f"Somebody saved “{ref}” this moment. Look at it, then set up the campaign again."
+        settings.refuse(
+            "scheme", f"Somebody saved “{ref}” this moment. Look at it, then set up the campaign again."
         )
     return version
 
 
-def _guidelines(version: SchemeVersion, corpus: Corpus) -> str:
+def guidelines_of(version: SchemeVersion, corpus: Corpus) -> str:
     """Return the guidelines that a version brings; those that people wrote must not name a system."""
     text = scheme_store.definition_of(version).guidelines
     if version.scheme.key not in SCHEMES:
-        _check_blind(corpus, "The guidelines of the scheme name", text)
+        check_blind(corpus, "scheme", "The guidelines of the scheme name", text)
     return text
 
 
@@ -220,9 +219,9 @@ def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
     A version that nobody agreed to is rewritten; one that somebody did gets a successor, to which everyone is
     asked to agree. Raises CampaignRefused where it names a system of the corpus.
     """
-    _locked(campaign)
+    locked(campaign)
     text = text.strip()
-    _check_blind(campaign.corpus, "The consent text names", text)
+    check_blind(campaign.corpus, "consent", "The consent text names", text)
     last = campaign.consents.order_by("-version").first()
     if last is not None and last.text == text:
         return last
@@ -232,11 +231,11 @@ def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
         last.save(update_fields=["text"])
     else:
         last = Consent.objects.create(campaign=campaign, version=version, text=text)
-    _log(by, campaign, "consent text", version=version)
+    log(by, campaign, "consent text", version=version)
     return last
 
 
-def _check_askable(campaign: Campaign) -> None:
+def check_askable(campaign: Campaign) -> None:
     """Refuse a campaign over what nobody is asked about, with the sentence that judges give as the reason."""
     refused = campaign_tasks.left_out(campaign)
     if refused is not None and not campaign_tasks.count(campaign):
@@ -245,37 +244,19 @@ def _check_askable(campaign: Campaign) -> None:
         )
 
 
-def _check_blind(corpus: Corpus, what: str, text: str) -> None:
-    """Refuse what annotators would read that names a system so distinctively that nothing else is meant."""
-    for system in corpus.systems.all() if text else ():
-        if Blind(system.name).spoken(text) != text:
-            raise CampaignRefused(f"{what} the system “{system.name}”, which annotators must not learn.")
-
-
-def _allowed(shows: Iterable[str]) -> tuple[str, ...]:
-    try:
-        return views.checked(shows)
-    except ValueError as error:
-        raise CampaignRefused(str(error)) from error
-
-
-def _check_numbers(raters_per_item: int, lease_minutes: int) -> None:
-    if not 1 <= raters_per_item <= MOST_RATERS:
-        raise CampaignRefused(f"Raters per item must be between 1 and {MOST_RATERS}.")
-    if not 1 <= lease_minutes <= 60 * 24 * 7:
-        raise CampaignRefused("A lease lasts between 1 minute and a week.")
-
-
-def _locked(campaign: Campaign) -> Campaign:
-    locked = Campaign.objects.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("scheme_version__scheme", "corpus").get(pk=campaign.pk)
+def locked(campaign: Campaign) -> Campaign:
+    """Return a campaign as it is now, locked against other changes of it until the transaction ends."""
+    rows = Campaign.objects.select_for_update(of=("self",), no_key=True)
+    return rows.select_related("scheme_version__scheme", "corpus").get(pk=campaign.pk)
 
 
 def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:
     before, campaign.state = campaign.state, state
     campaign.save(update_fields=["state"])
-    _log(by, campaign, state, before=before, **detail)
+    log(by, campaign, state, before=before, **detail)
 
 
-def _log(by: User, campaign: Campaign, verb: str, **detail: Any) -> None:
-    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=detail)
+def log(by: User, campaign: Campaign, verb: str, **detail: Any) -> None:
+    """Leave an entry in the audit log."""
+    told = {"campaign": campaign.pk, **detail}
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)

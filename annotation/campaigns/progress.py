@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation.models import Assignment, Campaign, CampaignMember, Consent, ConsentGiven
 
@@ -46,12 +46,16 @@ def counts(campaign: Campaign) -> Counts:
 def _made(campaign: Campaign) -> tuple[int, int]:
     """Return the numbers of a campaign's tasks and slots.
 
-    Many are told from the last one's place: places are counted through, and all tasks have as many slots.
+    Many are told from the last one's place, since places are counted through; their slots, where a part of
+    them has more raters, from what each says.
     """
     last = campaign.tasks.order_by("-position").first()
     if last is None or last.position < COUNTED:
         return campaign.tasks.count(), campaign.slots.count()
-    return last.position + 1, (last.position + 1) * last.slots.count()
+    tasks = last.position + 1
+    if campaign.overlap_raters is None:
+        return tasks, tasks * last.raters
+    return tasks, campaign.tasks.aggregate(slots=Sum("raters"))["slots"]
 
 
 def members(campaign: Campaign) -> list[dict[str, Any]]:
@@ -94,8 +98,13 @@ def lacking(campaigns: Collection[Campaign]) -> dict[int, int]:
     for rows in (members, submitted.order_by().distinct()):
         for campaign, person in rows.values_list("campaign_id", "user_id"):
             able[campaign].add(person)
-    short = {one.pk: one.raters_per_item - len(able[one.pk]) for one in campaigns if one.state != "closed"}
+    short = {one.pk: most_raters(one) - len(able[one.pk]) for one in campaigns if one.state != "closed"}
     return {pk: number for pk, number in short.items() if number > 0}
+
+
+def most_raters(campaign: Campaign) -> int:
+    """Return how many different people it takes to finish the tasks that ask for most."""
+    return campaign.overlap_raters or campaign.raters_per_item
 
 
 def remarks(campaign: Campaign) -> QuerySet[Assignment]:

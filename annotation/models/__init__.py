@@ -1,7 +1,15 @@
 """The tables of the people's side, one file per subject."""
 
 from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
-from annotation.models.campaigns import Assignment, Campaign, CampaignMember, Guidelines, Slot, Task
+from annotation.models.campaigns import (
+    Assignment,
+    Campaign,
+    CampaignMember,
+    Guidelines,
+    SampledDialogue,
+    Slot,
+    Task,
+)
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
@@ -32,6 +40,7 @@ __all__ = [
     "OneTimeLink",
     "Question",
     "Rater",
+    "SampledDialogue",
     "Scheme",
     "SchemeVersion",
     "Slot",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.models.labels import Occasion
 from annotation.text.views import DEFAULT
@@ -35,10 +35,24 @@ class Guidelines(models.Model):
         return f"guidelines v{self.version}"
 
 
+OVERLAP_IS_WHOLE = Q(overlap_raters__isnull=True, overlap_share__isnull=True, overlap_tasks__isnull=True) | Q(
+    overlap_raters__isnull=False, overlap_raters__gt=F("raters_per_item")
+) & (
+    Q(overlap_tasks__isnull=True, overlap_share__isnull=False, overlap_share__gt=0, overlap_share__lte=1)
+    | Q(overlap_share__isnull=True, overlap_tasks__isnull=False, overlap_tasks__gte=1)
+)
+"""Either no part of the tasks has more raters, or it is said how many, and of how large a part."""
+
+
 class Campaign(models.Model):
     """Part of a corpus, a scheme version, guidelines, raters per item, and who may take part.
 
-    `shows` is the allow-list of what raters see beside the turns, people and judges alike.
+    `shows` is the allow-list of what raters see beside the turns, people and judges alike. A part of the
+    tasks, drawn by the seed, has `overlap_raters` instead of `raters_per_item`: `overlap_share` of them
+    (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, in
+    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
+    the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
+    `most_tasks_a_day` in a day of UTC. An archived campaign is in no list and takes no work.
     """
 
     class State(models.TextChoices):
@@ -46,6 +60,11 @@ class Campaign(models.Model):
         OPEN = "open"
         PAUSED = "paused"
         CLOSED = "closed"
+
+    class Order(models.TextChoices):
+        DRAWN = "drawn", "The same for everybody, drawn from the seed"
+        OWN = "own", "Everybody in an order of their own"
+        FIXED = "fixed", "As the dialogues lie in the corpus"
 
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
@@ -58,6 +77,16 @@ class Campaign(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     seed = models.PositiveIntegerField(default=0)
     shows = models.JSONField(default=default_shows)
+    overlap_raters = models.PositiveSmallIntegerField(null=True)
+    overlap_share = models.FloatField(null=True)
+    overlap_tasks = models.PositiveIntegerField(null=True)
+    sample_dialogues = models.PositiveIntegerField(null=True)
+    sample_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    task_order = models.CharField(max_length=10, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
+    deadline = models.DateTimeField(null=True)
+    most_tasks = models.PositiveIntegerField(null=True)
+    most_tasks_a_day = models.PositiveIntegerField(null=True)
+    archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 
@@ -67,6 +96,24 @@ class Campaign(models.Model):
             models.CheckConstraint(condition=Q(raters_per_item__gte=1), name="campaign_has_raters"),
             models.CheckConstraint(
                 condition=Q(state__in=["draft", "open", "paused", "closed"]), name="campaign_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(archived_at__isnull=True) | Q(state__in=["draft", "closed"]),
+                name="campaign_archived_is_at_rest",
+            ),
+            models.CheckConstraint(condition=OVERLAP_IS_WHOLE, name="campaign_overlap_whole"),
+            models.CheckConstraint(
+                condition=Q(task_order__in=["drawn", "own", "fixed"]), name="campaign_order_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(sample_dialogues__isnull=True, sample_by="")
+                | Q(sample_dialogues__isnull=False, sample_dialogues__gte=1),
+                name="campaign_sample_whole",
+            ),
+            models.CheckConstraint(
+                condition=(Q(most_tasks__isnull=True) | Q(most_tasks__gte=1))
+                & (Q(most_tasks_a_day__isnull=True) | Q(most_tasks_a_day__gte=1)),
+                name="campaign_limits_allow_work",
             ),
         ]
 
@@ -79,13 +126,15 @@ class CampaignMember(models.Model):
 
     `cursor` is the position of the last task claimed, so that finding the next one does not scan those done.
     `done` counts the tasks submitted and `pace` is the recent seconds per task, so that showing progress
-    costs no query.
+    costs no query. Of them, `done_today` were submitted on the day (of UTC) `done_on`.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     cursor = models.IntegerField(default=-1)
     done = models.PositiveIntegerField(default=0)
+    done_on = models.DateField(null=True)
+    done_today = models.PositiveIntegerField(default=0, db_default=0)
     pace = models.FloatField(null=True)
 
     class Meta:
@@ -95,16 +144,35 @@ class CampaignMember(models.Model):
         return f"{self.user_id} in {self.campaign_id}"
 
 
+class SampledDialogue(models.Model):
+    """A dialogue that was drawn for a campaign when it first opened, and the stratum it was drawn from."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sampled", db_index=False)
+    dialogue = models.ForeignKey("annotation.Dialogue", on_delete=models.CASCADE, related_name="+")
+    stratum = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "dialogue"], name="dialogue_drawn_once")]
+
+    def __str__(self) -> str:
+        return f"{self.dialogue_id} in {self.campaign_id}"
+
+
 class Task(models.Model):
-    """One screen of work: the items of one continuation, or one item of it."""
+    """One screen of work: the items of one continuation, or one item of it.
+
+    `raters` is how many slots it has. It never falls, so that no slot is ever one too many.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="tasks")
     continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
     item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
     position = models.PositiveIntegerField()
+    raters = models.PositiveSmallIntegerField(default=1, db_default=1)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(condition=Q(raters__gte=1), name="task_has_raters"),
             models.UniqueConstraint(
                 fields=["campaign", "continuation", "item"], nulls_distinct=False, name="task_once"
             ),

@@ -7,14 +7,20 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
+from annotation.campaigns import sampling
+from annotation.campaigns.settings import ALWAYS
 from annotation.corpora.reading import showable
-from annotation.models import Corpus, System
+from annotation.errors import CampaignRefused
+from annotation.models import Campaign, Corpus, System
 from annotation.scheme_versions import listing
+from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
+
+MOMENT = "%Y-%m-%dT%H:%M"
 
 
 class CampaignForm(forms.Form):
-    """A new campaign over one corpus."""
+    """A new campaign over one corpus, or a draft to be changed."""
 
     name = forms.CharField(max_length=120, help_text="Annotators see this name. Do not name a system in it.")
     scheme = forms.ChoiceField(label="What is asked")
@@ -37,6 +43,59 @@ class CampaignForm(forms.Form):
         help_text="To people, and to judges run over this campaign. What names a system is never shown.",
     )
     raters_per_item = forms.IntegerField(min_value=1, max_value=100, initial=2, label="Raters per item")
+    overlap_raters = forms.IntegerField(
+        required=False,
+        min_value=2,
+        max_value=100,
+        label="Raters of that part",
+        help_text="For example 5 where all others have 2. The seed draws which. Empty: all alike.",
+    )
+    overlap_percent = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        label="How large it is, in percent of the tasks",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    overlap_tasks = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Or how many tasks it has",
+    )
+    sample_dialogues = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Ask about a sample: how many dialogues",
+        help_text="Drawn by the seed when the campaign opens, and not again. Empty: about all dialogues.",
+    )
+    sample_by = forms.ChoiceField(
+        required=False,
+        label="Draw in proportion to",
+        help_text="Each stratum gives as large a share of the sample as it is of the corpus.",
+    )
+    task_order = forms.ChoiceField(
+        required=False, choices=Campaign.Order.choices, initial=Campaign.Order.DRAWN, label="Order of tasks"
+    )
+    deadline = forms.DateTimeField(
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
+        label="Deadline (UTC)",
+        help_text="Afterwards nothing is handed out or accepted; drafts are kept. Empty: none.",
+    )
+    most_tasks = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Most tasks a person may submit",
+    )
+    most_tasks_a_day = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Most tasks a person may submit in a day (UTC)",
+    )
     annotators = forms.ModelMultipleChoiceField(
         queryset=User.objects.none(),
         required=False,
@@ -54,8 +113,8 @@ class CampaignForm(forms.Form):
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        label="Seed of the order",
-        help_text="The same seed gives the same order of tasks.",
+        label="Seed",
+        help_text="The same seed gives the same order, the same sample and the same part with more raters.",
     )
     guidelines = forms.CharField(
         required=False,
@@ -70,11 +129,18 @@ class CampaignForm(forms.Form):
         help_text="What annotators agree to before they work, in Markdown. Left empty, nobody is asked.",
     )
 
-    def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
+        if campaign is not None:
+            kwargs.setdefault("initial", initial(campaign, corpus))
         super().__init__(*args, **kwargs)
-        self.corpus = corpus
+        self.corpus, self.campaign = corpus, campaign
+        if campaign is not None and campaign.state != Campaign.State.DRAFT:
+            for name in set(self.fields) - {SHOWN_AS.get(field, field) for field in ALWAYS}:
+                del self.fields[name]
+            return
+        self._choices("sample_by").choices = sampling.choices(corpus)
         self._choices("shows").choices = showable(corpus)
-        self._choices("scheme").choices = listing.choices()
+        self._choices("scheme").choices = _choices_with(campaign)
         self._models("systems").queryset = corpus.systems.order_by("name")
         self._models("annotators").queryset = User.objects.filter(is_active=True).order_by("username")
 
@@ -88,10 +154,82 @@ class CampaignForm(forms.Form):
         assert isinstance(field, forms.ModelMultipleChoiceField)
         return field
 
+    def clean_task_order(self) -> str:
+        """Take the usual order where none is chosen."""
+        return self.cleaned_data["task_order"] or Campaign.Order.DRAWN
+
     def arguments(self) -> dict[str, Any]:
         """Return what `campaigns.create` takes."""
-        return self.cleaned_data | {
+        return self._settings() | {
             "corpus": self.corpus,
             "systems": list(self.cleaned_data["systems"]),
+            "annotators": list(self.cleaned_data["annotators"]),
             "guidelines": self.cleaned_data["guidelines"].strip() or None,
         }
+
+    def changes(self) -> dict[str, Any]:
+        """Return what `editing.change` takes: what is not as the page showed it."""
+        changed = {NAMED.get(name, name) for name in self.changed_data}
+        told = {name: value for name, value in self._settings().items() if name in changed}
+        for name in {"systems", "annotators"} & changed:
+            told[name] = list(self.cleaned_data[name])
+        for name in {"guidelines", "consent"} & changed:
+            text = self.cleaned_data[name].replace("\r\n", "\n").strip()
+            if text != str(self.initial.get(name, "")).strip():
+                told[name] = text
+        if self.campaign is not None and self.campaign.corpus_id != self.corpus.pk:
+            told["corpus"] = self.corpus
+        return told
+
+    def refused(self, error: CampaignRefused) -> None:
+        """Show a refusal beside the field that is at fault."""
+        name = SHOWN_AS.get(error.field, error.field)
+        self.add_error(name if name in self.fields else None, str(error))
+
+    def _settings(self) -> dict[str, Any]:
+        told = dict(self.cleaned_data)
+        percent = told.pop("overlap_percent", None)
+        return told | {"overlap_share": None if percent is None else percent / 100}
+
+
+SHOWN_AS = {"overlap_share": "overlap_percent"}
+"""Fields of a campaign that the form shows in another unit."""
+NAMED = {shown: name for name, shown in SHOWN_AS.items()}
+
+
+def _percent(share: float) -> float:
+    percent = round(share * 100, 8)
+    return int(percent) if percent.is_integer() else percent
+
+
+def _scheme(campaign: Campaign) -> str:
+    version = campaign.scheme_version
+    return version.scheme.key if version.scheme.key in SCHEMES else version.ref
+
+
+def _choices_with(campaign: Campaign | None) -> list[Any]:
+    """Return the schemes that can be chosen, and what the campaign asks, also where it is archived."""
+    found = listing.choices()
+    if campaign is None or any(_scheme(campaign) == ref for _, group in found for ref, _ in group):
+        return found
+    version = campaign.scheme_version
+    return [*found, ("As it is now", [(version.ref, f"{version.name} ({version.ref})")])]
+
+
+def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
+    """Return what the form shows of a campaign; of another corpus than its own, no systems."""
+    told = {name: getattr(campaign, name) for name in CampaignForm.base_fields if hasattr(campaign, name)}
+    share = campaign.overlap_share
+    guidelines = campaign.guidelines.order_by("-version").first()
+    consent = campaign.consents.order_by("-version").first()
+    own = campaign.corpus_id == corpus.pk
+    return told | {
+        "scheme": _scheme(campaign),
+        "systems": list(campaign.systems.values_list("pk", flat=True)) if own else [],
+        "deadline": campaign.deadline and campaign.deadline.replace(second=0, microsecond=0),
+        "shows": [name for name, _ in showable(corpus) if name in campaign.shows],
+        "overlap_percent": None if share is None else _percent(share),
+        "annotators": list(campaign.members.values_list("user_id", flat=True)),
+        "guidelines": guidelines.text if guidelines else "",
+        "consent": consent.text if consent else "",
+    }

@@ -15,6 +15,10 @@ from annotation.campaigns import (
     actions as campaigns,
 )
 from annotation.campaigns import (
+    editing,
+    sampling,
+)
+from annotation.campaigns import (
     job as opening,
 )
 from annotation.campaigns import (
@@ -28,12 +32,19 @@ from annotation.models import Campaign, Corpus, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
 from annotation.text import views
+from annotation.work.limits import bounds_of
 from config.ids import row_id
 from config.models import Event
 from config.permissions import researcher_only
 from jobs.models import Job
 
-VERBS = {"open": opening.open_campaign, "pause": campaigns.pause, "close": campaigns.close}
+VERBS = {
+    "open": opening.open_campaign,
+    "pause": campaigns.pause,
+    "close": campaigns.close,
+    "archive": editing.archive,
+    "bring-back": editing.bring_back,
+}
 MOST_REMARKS = 50
 
 
@@ -45,9 +56,11 @@ def _user(request: HttpRequest) -> User:
 @require_GET
 @researcher_only
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all campaigns, latest first."""
+    """Researchers: all campaigns, latest first; with `?archived=1` those that were put away."""
+    archived = request.GET.get("archived") == "1"
     found = (
-        Campaign.objects.select_related("corpus", "scheme_version__scheme")
+        Campaign.objects.filter(archived_at__isnull=not archived)
+        .select_related("corpus", "scheme_version__scheme")
         .annotate(
             submitted=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
             people=Count("members", distinct=True),
@@ -55,7 +68,13 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         .order_by("-id")
     )
     page = Paginator(found, 50).get_page(request.GET.get("page"))
-    context = {"page": page, "lacking": campaign_progress.lacking(list(page)), "active_room": "campaigns"}
+    context = {
+        "page": page,
+        "lacking": campaign_progress.lacking(list(page)),
+        "archived": archived,
+        "n_archived": Campaign.objects.filter(archived_at__isnull=False).count(),
+        "active_room": "campaigns",
+    }
     return render(request, "campaigns/list.html", context)
 
 
@@ -78,12 +97,57 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         try:
             made = campaigns.create(by=_user(request), **form.arguments())
         except CampaignRefused as error:
-            form.add_error(None, str(error))
+            form.refused(error)
         else:
             return redirect("campaign", made.pk)
     status = 422 if form.errors else 200
     context = {"form": form, "corpus": corpus, "active_room": "campaigns"}
     return render(request, "campaigns/new.html", context, status=status)
+
+
+@researcher_only
+def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: change a campaign; a draft may be about another corpus, too (`?corpus=`)."""
+    found = access.campaign(campaign)
+    corpus = found.corpus
+    if found.state == Campaign.State.DRAFT and (chosen := request.GET.get("corpus")) is not None:
+        other = Corpus.objects.filter(pk=row_id(chosen) or 0).first()
+        if other is None:
+            return choose(
+                request,
+                title=f"{found.name}: over which corpus?",
+                lead="A draft may be about another corpus. Its systems are chosen anew.",
+                back=("campaigns", "Campaigns"),
+                room="campaigns",
+                campaigns=False,
+            )
+        corpus = other
+    form = CampaignForm(request.POST or None, corpus=corpus, campaign=found)
+    if request.method == "POST" and form.is_valid():
+        try:
+            editing.change(by=_user(request), campaign=found, **form.changes())
+        except CampaignRefused as error:
+            form.refused(error)
+        else:
+            messages.success(request, "The campaign is changed.")
+            return redirect("campaign", found.pk)
+    status = 422 if form.errors else 200
+    context = {"form": form, "corpus": corpus, "campaign": found, "active_room": "campaigns"}
+    return render(request, "campaigns/new.html", context, status=status)
+
+
+@require_POST
+@researcher_only
+def copy_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: set up a draft like this campaign, with its people and none of their work."""
+    found = access.campaign(campaign)
+    try:
+        made = editing.copy(by=_user(request), campaign=found, name=request.POST.get("name", ""))
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+        return redirect("campaign", found.pk)
+    messages.success(request, f"A draft like {found.name}. Change what should differ, then open it.")
+    return redirect("edit-campaign", made.pk)
 
 
 @require_GET
@@ -104,11 +168,14 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
         "outsiders": outsiders.order_by("username"),
+        "sample": sampling.told(found),
+        "bounds": bounds_of(found),
+        "percent": f"{100 * (found.overlap_share or 0):g}",
         "shown": views.titles(found.shows),
         "remarks": remarks,
         "guidelines": found.guidelines.order_by("-version").first(),
+        "events": _events(found),
         "consent": campaign_progress.consent(found),
-        "events": Event.objects.filter(verb__startswith="campaign: ", subject=found.name)[:20],
         "active_room": "campaigns",
     }
     return render(request, "campaigns/campaign.html", context)
@@ -117,10 +184,10 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: open, pause or close."""
+    """Researchers: open, pause, close, archive or bring back."""
     verb = VERBS.get(request.POST.get("verb", ""))
     if verb is None:
-        messages.error(request, "Choose open, pause or close.")
+        messages.error(request, f"Choose one of {', '.join(VERBS)}.")
     else:
         try:
             if isinstance(verb(by=_user(request), campaign=access.campaign(campaign)), Job):
@@ -159,6 +226,12 @@ def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     else:
         messages.success(request, f"Guidelines version {kept.version} is in force.")
     return redirect("campaign", campaign)
+
+
+def _events(campaign: Campaign) -> list[Event]:
+    """Return the latest acts about a campaign, whatever it was called then."""
+    about = Q(detail__campaign=campaign.pk) | Q(subject=campaign.name, detail__campaign__isnull=True)
+    return list(Event.objects.filter(about, verb__startswith="campaign: ")[:20])
 
 
 @require_POST

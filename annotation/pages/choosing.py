@@ -16,13 +16,13 @@ def choose(
 
     `back` is the address name and the text of the page that led here. For researchers; the caller says so.
     """
-    listed = Campaign.objects.select_related("corpus", "scheme_version__scheme").order_by("name")
+    listed = Campaign.objects.filter(archived_at=None).select_related("corpus", "scheme_version__scheme")
     context = {
         "title": title,
         "lead": lead,
         "back": back,
         "corpora": Corpus.objects.annotate(count=Count("dialogues")).order_by("name"),
-        "campaigns": listed if campaigns else (),
+        "campaigns": listed.order_by("name") if campaigns else (),
         "active_room": room,
     }
     return render(request, "corpora/choose.html", context)

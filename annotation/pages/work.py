@@ -26,6 +26,7 @@ from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.leases import Hold, Seat
+from annotation.work.limits import limits_of
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
 from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
@@ -61,14 +62,19 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
     mine = (
         CampaignMember.objects.filter(user=_user(request))
         .exclude(campaign__state="draft")
+        .filter(campaign__archived_at=None)
         .annotate(name=F("campaign__name"), state=F("campaign__state"))
         .select_related("campaign__scheme_version__scheme")
         .order_by("-campaign_id")
     )
     waiting = with_work(user=_user(request).pk)
-    return render(
-        request, "annotate/mine.html", {"memberships": mine, "waiting": waiting, "active_room": "work"}
-    )
+    context = {
+        "memberships": mine,
+        "limits": {one.campaign_id: limits_of(one) for one in mine},
+        "waiting": waiting,
+        "active_room": "work",
+    }
+    return render(request, "annotate/mine.html", context)
 
 
 @require_GET
@@ -217,7 +223,8 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     state: dict[str, Any] = {
         "status": status,
         "campaign": seat.state,
-        "progress": _progress(progress(seat=seat, hold=hold)),
+        "progress": _progress(progress(seat=seat, hold=hold), seat.limits.brief),
+        "limits": seat.limits.as_json(),
         "task": None,
     }
     if hold is None and seat.waits:
@@ -225,7 +232,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         state["html"] = get_template("annotate/_before.html").render(context)
         return state
     if hold is None:
-        busy = seat.state == "open" and others_are_busy(seat=seat)
+        busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
         state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})
         return state
     screen = load(hold.task, questionnaire_of(seat.version).is_tagged)
@@ -240,13 +247,14 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     return state
 
 
-def _progress(found: Progress) -> dict[str, Any]:
-    """How far the annotator is, as the page words it."""
+def _progress(found: Progress, bounds: str) -> dict[str, Any]:
+    """How far the annotator is, and within which bounds, as the page words it."""
     if found.left is None:
-        return {"text": f"{found.done} done", "time": "", "done": found.done, "whole": found.done + 1}
+        return {"text": f"{found.done} done", "time": bounds, "done": found.done, "whole": found.done + 1}
     whole = found.done + found.left
     time = ""
     if found.minutes is not None and found.left:
         minutes, hours = max(1, found.minutes), round(found.minutes / 60)
         time = f"about {minutes} min left" if minutes < 90 else f"about {hours} h left"
+    time = " · ".join(part for part in (time, bounds) if part)
     return {"text": f"{found.done} of {whole}", "time": time, "done": found.done, "whole": whole or 1}

@@ -24,6 +24,8 @@ urlpatterns = [
         previews.campaign_preview_task,
         name="campaign-preview-task",
     ),
+    path("campaigns/<int:campaign>/edit/", campaigns.edit_campaign, name="edit-campaign"),
+    path("campaigns/<int:campaign>/copy/", campaigns.copy_campaign, name="copy-campaign"),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),

@@ -167,7 +167,8 @@ def submit(
     Sent again, it changes nothing and returns `already submitted`. With `revising`, other answers supersede
     those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
     `attention` is how many milliseconds the client's page had this task in front of somebody at work.
-    Raises NotTaskHolder, CampaignNotOpen, ConsentNeeded, LeaseLost, SubmittedDifferently, DraftConflict or
+    Raises NotTaskHolder, CampaignNotOpen, ConsentNeeded, LimitReached, LeaseLost, SubmittedDifferently,
+    DraftConflict or
     AnswerRefused.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
@@ -182,6 +183,8 @@ def submit(
     if work.state == Assignment.State.SUBMITTED:
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
+    if work.state != Assignment.State.RETURNED:
+        seat.must_have_room()
     if work.state not in (Assignment.State.LEASED, Assignment.State.RETURNED):
         _hold_again(seat, work)
     seat = _finish(seat, work, comment, flagged, client or "", attention)
@@ -351,8 +354,8 @@ def _finish(seat: Seat, work: Work, comment: str, flagged: bool, client: str, at
     }
     with prepared.cursor() as cursor:
         cursor.execute(FINISH, values)
-        done, pace = cursor.fetchone()
-    return seat._replace(done=done, pace=pace)
+        done, pace, today = cursor.fetchone()
+    return seat._replace(done=done, pace=pace, today=today)
 
 
 def _attention(attention: int) -> int:

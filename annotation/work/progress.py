@@ -39,22 +39,33 @@ BUSY = (
     "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned') LIMIT 1"
 )
 
-WITH_WORK = """
+ROOM = """(m.done < coalesce(c.most_tasks, 2147483647)
+   AND (m.done_today < coalesce(c.most_tasks_a_day, 2147483647)
+        OR m.done_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date))"""
+
+WITH_WORK = f"""
 SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
- WHERE m.user_id = %(user)s AND c.state = 'open' AND (
+ WHERE m.user_id = %(user)s AND c.state = 'open' AND coalesce(c.deadline > now(), true) AND (
    EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.campaign_id = c.id AND a.user_id = m.user_id
-            AND a.state IN ('leased', 'returned'))
-   OR EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
+            AND (a.state = 'returned' OR a.state = 'leased' AND {ROOM}))
+   OR {ROOM} AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'))
-"""
+"""  # noqa: S608  (a condition of ours)
 
 _counts: dict[tuple[int, int], _Count] = {}
 
 
 def progress(*, seat: Seat, hold: Hold | None) -> Progress:
-    """Return how far a member is. What is left is counted afresh every few seconds, not at every request."""
+    """Return how far a member is. What is left is counted afresh every few seconds, not at every request.
+
+    No more is left than the member may submit.
+    """
     left = _left(seat, fresh=hold is None) + _in_hand(seat, hold)
+    if (most := seat.limits.left) is not None:
+        left = min(left, max(most, _in_hand(seat, hold)))
+    if seat.over:
+        left = 0
     if seat.waits:  # the task that comes after what waits is free now, and will be in hand
         _counts.pop((seat.campaign, seat.user), None)
     if left > MOST_COUNTED:

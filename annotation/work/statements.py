@@ -25,8 +25,10 @@ WITH finished AS (
      (SELECT sum(value::bigint) / 1000.0 FROM jsonb_each_text(a.attention)),
      extract(epoch FROM now() - leased_at))) AS seconds)
 UPDATE annotation_campaignmember m
-   SET done = m.done + 1, pace = coalesce(0.8 * m.pace + 0.2 * finished.seconds, finished.seconds)
-  FROM finished WHERE m.id = %(member)s RETURNING m.done, m.pace
+   SET done = m.done + 1, done_on = (now() AT TIME ZONE 'UTC')::date,
+       done_today = 1 + CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END,
+       pace = coalesce(0.8 * m.pace + 0.2 * finished.seconds, finished.seconds)
+  FROM finished WHERE m.id = %(member)s RETURNING m.done, m.pace, m.done_today
 """
 
 DRAFT = """

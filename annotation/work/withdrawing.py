@@ -8,6 +8,7 @@ that a revision and a withdrawal come one after the other.
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -116,6 +117,9 @@ def _withdraw(by: User, locked: Assignment, state: str, reason: str) -> int:
     if locked.state == State.SUBMITTED:
         members = CampaignMember.objects.filter(campaign=locked.campaign_id, user=locked.user_id)
         members.update(done=Greatest(F("done") - 1, 0))
+        if locked.submitted_at is not None:
+            day = members.filter(done_on=locked.submitted_at.astimezone(UTC).date())
+            day.update(done_today=Greatest(F("done_today") - 1, 0))
     locked.state, locked.withdrawn_reason = state, reason
     locked.revision += 1
     locked.written_by = ""

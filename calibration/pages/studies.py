@@ -42,7 +42,7 @@ def index(request: HttpRequest) -> HttpResponse:
     page = Paginator(found, 50).get_page(request.GET.get("page"))
     places = {
         "corpora": Corpus.objects.order_by("name")[:50],
-        "campaigns": Campaign.objects.order_by("name")[:50],
+        "campaigns": Campaign.objects.filter(archived_at=None).order_by("name")[:50],
     }
     return render(request, "calibration/studies.html", ROOM | {"page": page} | places)
 

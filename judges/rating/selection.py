@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from annotation.campaigns import sampling
 from annotation.models import Campaign, Continuation, Corpus, Item, Split
 from annotation.records import SELF
 
@@ -54,6 +55,8 @@ def continuations(selection: Selection) -> QuerySet[Continuation]:
         systems = systems or tuple(selection.campaign.systems.values_list("name", flat=True))
         include_self = include_self or selection.campaign.include_self
     rows = Continuation.objects.filter(dialogue__corpus=selection.corpus)
+    if selection.campaign and (drawn := sampling.dialogues(selection.campaign)) is not None:
+        rows = rows.filter(dialogue__in=drawn)
     if not include_self:
         others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
         rows = rows.filter(~Q(key=SELF) | ~Exists(others))

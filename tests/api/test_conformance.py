@@ -49,6 +49,8 @@ BY_NAME = {
     "POST /api/v1/runs/estimate/": "corpus, systems and protocol are named",
     "GET /api/v1/metrics/": "a corpus may be named",
     "POST /api/v1/campaigns/": "corpus, systems and annotators are named",
+    "PATCH /api/v1/campaigns/{campaign}/": "corpus, systems and annotators are named, settings fit together",
+    "POST /api/v1/campaigns/{campaign}/copy/": "a name is taken",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/corpora/": "the file is read, and corpora are named",
     "PATCH /api/v1/corpora/{name}/systems/": "systems are named",

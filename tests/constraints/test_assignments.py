@@ -68,6 +68,54 @@ def test_a_task_never_has_more_slots_than_raters_per_item(world, slots, refused)
         refused("fewer raters", SLOT, slots[0].task_id, number, slots[0].campaign_id, slots[0].position)
 
 
+def test_a_task_has_the_raters_that_its_campaign_asks_for(campaign, slots, refused):
+    refused(
+        "are not what its campaign", "UPDATE annotation_task SET raters = 3 WHERE id = %s", slots[0].task_id
+    )
+    execute("UPDATE annotation_campaign SET overlap_raters = 3, overlap_tasks = 1 WHERE id = %s", campaign.pk)
+    execute("UPDATE annotation_task SET raters = 3 WHERE id = %s", slots[0].task_id)
+    execute(SLOT, slots[0].task_id, 3, campaign.pk, slots[0].position)
+    refused("fewer raters", SLOT, slots[2].task_id, 3, campaign.pk, slots[2].position)
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("task", "raters = 1"),
+        ("campaign", "raters_per_item = 1"),
+        ("campaign", "overlap_raters = 3"),
+        ("campaign", "overlap_raters = NULL, overlap_tasks = NULL"),
+    ],
+)
+def test_raters_never_become_fewer_where_there_are_tasks(campaign, slots, refused, table, change):
+    execute("UPDATE annotation_campaign SET overlap_raters = 4, overlap_tasks = 1 WHERE id = %s", campaign.pk)
+    place = slots[0].task_id if table == "task" else campaign.pk
+    refused("never become fewer", f"UPDATE annotation_{table} SET {change} WHERE id = %s", place)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "overlap_raters = 3",
+        "overlap_share = 0.5",
+        "overlap_raters = 3, overlap_share = 0",
+        "overlap_raters = 3, overlap_share = 1.1",
+        "overlap_raters = 3, overlap_share = 0.5, overlap_tasks = 2",
+        "overlap_raters = 2, overlap_share = 0.5",
+    ],
+)
+def test_a_part_with_more_raters_is_said_whole(campaign, refused, change):
+    refused("campaign_overlap_whole", f"UPDATE annotation_campaign SET {change} WHERE id = %s", campaign.pk)
+
+
+def test_an_archived_campaign_is_at_rest(campaign, refused):
+    refused(
+        "campaign_archived_is_at_rest",
+        "UPDATE annotation_campaign SET archived_at = now() WHERE id = %s",
+        campaign.pk,
+    )
+
+
 def test_an_assignment_is_to_a_slot_of_its_own_task(world, slots, refused):
     refused("assignment_slot_of_task", ASSIGN, *assign(slots[0], world.ana, task=slots[2].task_id))
 

@@ -18,6 +18,14 @@ def make_campaign(by: User, **how: Any) -> Any:
     return factories.campaign(corpus, by=by, **how)
 
 
+def make_archived(by: User) -> Any:
+    from annotation.campaigns import editing
+
+    made = make_campaign(by)
+    editing.archive(by=by, campaign=made)
+    return made
+
+
 def make_submitted(by: User) -> Any:
     from annotation.models import Assignment
     from annotation.work import actions

@@ -29,6 +29,7 @@ TRACED = {
     "annotation.work.agreements.accept": "what was agreed to is kept with its version, person and time",
     "annotation.work.actions.reopen": "nothing is changed before the revision is submitted",
     "annotation.deletion.actions.check": "changes nothing",
+    "annotation.campaigns.actions.log": "writes the entry",
     "jobs.runs.log": "writes the entry",
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
@@ -91,6 +92,13 @@ def _actions() -> set[str]:
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
+    "annotation.campaigns.editing.change": lambda by: {
+        "campaign": worlds.make_campaign(by, raters=1),
+        "raters_per_item": 2,
+    },
+    "annotation.campaigns.editing.copy": lambda by: {"campaign": worlds.make_campaign(by), "name": "again"},
+    "annotation.campaigns.editing.archive": lambda by: {"campaign": worlds.make_campaign(by)},
+    "annotation.campaigns.editing.bring_back": lambda by: {"campaign": worlds.make_archived(by)},
     "annotation.campaigns.actions.create": lambda by: {
         "name": "new",
         "corpus": worlds.make_world().corpus,

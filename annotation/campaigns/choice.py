@@ -1,0 +1,38 @@
+"""Which continuations of a corpus a campaign asks about, as a piece of SQL and its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.models import Campaign, SchemeVersion
+from annotation.schemes import SCHEMES
+from annotation.schemes.base import NO_CONVERSATION, STATIC
+
+CHOSEN = """(c.key = 'self' AND %(own)s
+        OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
+           AND (c.key <> 'self' OR NOT EXISTS (
+             SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self')))"""
+"""Of a continuation `c` of a dialogue `d`: whether the campaign's systems and own turns include it."""
+
+ASKED = "c.mode <> ALL(%(refused)s)"
+LEFT_OUT = "c.mode = ANY(%(refused)s)"
+
+
+def values(campaign: Campaign) -> dict[str, Any]:
+    """Return the values that CHOSEN, ASKED and LEFT_OUT need, with the corpus, the seed and what is rated."""
+    return {
+        "campaign": campaign.pk,
+        "corpus": campaign.corpus_id,
+        "systems": list(campaign.systems.order_by("pk").values_list("pk", flat=True)),
+        "own": campaign.include_self,
+        "seed": str(campaign.seed),
+        "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
+        "kind": campaign.scheme_version.item_kind,
+        "refused": list(refused(campaign.scheme_version)),
+    }
+
+
+def refused(version: SchemeVersion) -> dict[str, str]:
+    """Return the modes of continuations that nobody rates by a scheme, and why."""
+    scheme = SCHEMES.get(version.scheme.key, version)
+    return {STATIC: NO_CONVERSATION} if scheme.one_conversation else {}

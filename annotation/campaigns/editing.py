@@ -1,0 +1,215 @@
+"""Changing, copying and archiving a campaign.
+
+A draft may change in every part. Of a campaign that was opened, what would make answers incomparable stays:
+what is asked, about which dialogues, in which order. Raters can be added at any time: the tasks get more
+slots while people work, and no slot is ever taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Unpack
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.campaigns import overlap, settings
+from annotation.campaigns.actions import (
+    add_member,
+    asked,
+    check_askable,
+    guidelines_of,
+    locked,
+    log,
+    remove_member,
+    set_consent,
+    set_guidelines,
+)
+from annotation.campaigns.settings import Settings
+from annotation.errors import CampaignRefused
+from annotation.models import Campaign, CampaignMember, Consent, Corpus, Guidelines, SchemeVersion, System
+from annotation.scheme_versions import store
+
+State = Campaign.State
+NOT_COPIED = {"id", "name", "state", "archived_at", "created_at", "created_by"}
+
+
+class Changes(Settings, total=False):
+    """What `change` takes: the settings, and what else a draft is made of."""
+
+    name: str
+    corpus: Corpus
+    scheme: str
+    systems: Sequence[System]
+    include_self: bool
+    shows: Iterable[str]
+    annotators: Iterable[User]
+    guidelines: str
+    consent: str
+
+
+@transaction.atomic
+def change(*, by: User, campaign: Campaign, **changes: Unpack[Changes]) -> Campaign:
+    """Change a campaign and return it; what is as it was already changes nothing.
+
+    A draft may change in everything, one that was opened in name, lease, deadline, limits and, upwards,
+    raters: its tasks get the slots that they lack at once, or none do. `annotators` are who takes part from
+    now on; who is deactivated stays. Raises CampaignRefused, whose `field` says which change is at fault.
+    """
+    campaign = locked(campaign)
+    if campaign.archived_at is not None:
+        raise CampaignRefused("The campaign is archived. Bring it back first.")
+    told: dict[str, Any] = dict(changes)
+    people = told.pop("annotators", None)
+    guidelines, consent = told.pop("guidelines", None), told.pop("consent", None)
+    if different := _different(campaign, told):
+        _change(by, campaign, different)
+    if people is not None:
+        _set_people(by, campaign, people)
+    if guidelines is not None:
+        set_guidelines(by=by, campaign=campaign, text=guidelines)
+    if consent is not None:
+        set_consent(by=by, campaign=campaign, text=consent)
+    return campaign
+
+
+def _change(by: User, campaign: Campaign, different: dict[str, Any]) -> None:
+    before = overlap.measures(campaign)
+    if campaign.state != State.DRAFT:
+        settings.refuse_fixed(campaign, different)
+    _apply(campaign, different)
+    settings.check(campaign)
+    campaign.save()
+    if campaign.state == State.DRAFT:
+        check_askable(campaign)
+    made = _add_raters(campaign, before) if campaign.state != State.DRAFT else 0
+    log(by, campaign, "change", **_told(different), **({"slots": made} if made else {}))
+
+
+def _set_people(by: User, campaign: Campaign, people: Iterable[User]) -> None:
+    wanted = {person.pk: person for person in people}
+    there = {member.user_id: member.user for member in campaign.members.select_related("user")}
+    for pk in wanted.keys() - there.keys():
+        add_member(by=by, campaign=campaign, user=wanted[pk])
+    for pk in there.keys() - wanted.keys():
+        if there[pk].is_active:
+            remove_member(by=by, campaign=campaign, user=there[pk])
+
+
+@transaction.atomic
+def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
+    """Set up a draft like another campaign, with its people and its guidelines and none of their work.
+
+    A sample is drawn anew when the copy opens: by the same seed, from the corpus as it is then.
+    """
+    campaign = locked(campaign)
+    fields = {field.attname: getattr(campaign, field.attname) for field in Campaign._meta.concrete_fields}
+    kept = {
+        attname: value for attname, value in fields.items() if attname.removesuffix("_id") not in NOT_COPIED
+    }
+    made = Campaign(**kept, name=settings.checked_name(name, campaign.corpus), created_by=by)
+    made.save()
+    made.systems.set(campaign.systems.all())
+    guidelines = campaign.guidelines.order_by("-version").first()
+    Guidelines.objects.create(campaign=made, text=guidelines.text if guidelines else "")
+    consent = campaign.consents.order_by("-version").first()
+    if consent is not None and consent.text:
+        Consent.objects.create(campaign=made, text=consent.text)
+    people = campaign.members.filter(user__is_active=True).order_by("id").values_list("user_id", flat=True)
+    CampaignMember.objects.bulk_create(CampaignMember(campaign=made, user_id=user) for user in people)
+    log(by, made, "copy", of=campaign.name)
+    return made
+
+
+@transaction.atomic
+def archive(*, by: User, campaign: Campaign) -> None:
+    """Take a campaign out of all lists and of its annotators' sight; an open or paused one is closed by that.
+
+    Labels, reports and gold stay. Raises CampaignRefused where it is archived already.
+    """
+    campaign = locked(campaign)
+    if campaign.archived_at is not None:
+        raise CampaignRefused("The campaign is archived already.")
+    before = campaign.state
+    campaign.state = State.DRAFT if before == State.DRAFT else State.CLOSED
+    campaign.archived_at = timezone.now()
+    campaign.save(update_fields=["state", "archived_at"])
+    log(by, campaign, "archive", before=before)
+
+
+@transaction.atomic
+def bring_back(*, by: User, campaign: Campaign) -> None:
+    """Take a campaign out of the archive: a draft as before, or closed and to be opened again."""
+    campaign = locked(campaign)
+    if campaign.archived_at is None:
+        raise CampaignRefused("The campaign is not archived.")
+    campaign.archived_at = None
+    campaign.save(update_fields=["archived_at"])
+    log(by, campaign, "bring back")
+
+
+def _different(campaign: Campaign, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the changes that change something, with scheme and what is shown as they are stored."""
+    if "shows" in changes:
+        changes["shows"] = settings.allowed(changes["shows"])
+    if "name" in changes:
+        changes["name"] = changes["name"].strip()
+    unknown = changes.keys() - Changes.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"a campaign has no {min(unknown)}")
+    return {field: value for field, value in changes.items() if not _is_so(campaign, field, value)}
+
+
+def _is_so(campaign: Campaign, field: str, value: Any) -> bool:
+    if field == "scheme":
+        version = store.find(value)
+        return version is not None and version.pk == campaign.scheme_version_id
+    if field == "systems":
+        return {system.pk for system in value} == set(campaign.systems.values_list("pk", flat=True))
+    return bool(getattr(campaign, field) == value)
+
+
+def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
+    for field in changes.keys() - {"scheme", "systems", "name"}:
+        setattr(campaign, field, changes[field])
+    if "scheme" in changes:
+        _follow_scheme(campaign, asked(changes["scheme"]))
+    systems = changes.get("systems", () if "corpus" in changes else None)
+    if systems is not None:
+        if any(system.corpus_id != campaign.corpus_id for system in systems):
+            settings.refuse("systems", f"A chosen system is not one of the corpus {campaign.corpus.name}.")
+        campaign.systems.set(systems)
+    if {"name", "corpus"} & changes.keys():
+        name = changes.get("name", campaign.name)
+        campaign.name = settings.checked_name(name, campaign.corpus, but=campaign.pk)
+    if "corpus" in changes:
+        for field, what in (("guidelines", "The guidelines name"), ("consents", "The consent text names")):
+            texts = getattr(campaign, field).order_by("-version").values_list("text", flat=True)
+            settings.check_blind(campaign.corpus, "corpus", what, texts.first() or "")
+
+
+def _follow_scheme(campaign: Campaign, version: SchemeVersion) -> None:
+    """Ask by another scheme; guidelines that came with the earlier one give way to those of the new one."""
+    text = guidelines_of(version, campaign.corpus)
+    campaign.guidelines.filter(text=campaign.scheme_version.guidelines).update(text=text)
+    campaign.scheme_version = version
+
+
+def _told(changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changes as the audit log keeps them."""
+    told = dict(changes)
+    if "corpus" in told:
+        told["corpus"] = told["corpus"].name
+    if "systems" in told:
+        told["systems"] = sorted(system.name for system in told["systems"])
+    if told.get("deadline") is not None:
+        told["deadline"] = told["deadline"].isoformat()
+    return told
+
+
+def _add_raters(campaign: Campaign, before: overlap.Before) -> int:
+    """Give the tasks the raters that the campaign asks for now; return how many slots are new."""
+    overlap.raise_tasks(campaign, before)
+    overlap.draw(campaign)
+    return overlap.make_slots(campaign)

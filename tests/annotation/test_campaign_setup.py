@@ -1,0 +1,233 @@
+"""Editing, copying and archiving campaigns: on the pages, through the API and by command."""
+
+import io
+import json
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.models import Campaign
+from config.models import Event
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def researcher(client):
+    user = factories.user("rosa", researcher=True)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def corpus():
+    corpus = factories.corpus("talks")
+    for key in "abcd":
+        dialogue = factories.dialogue(
+            corpus, key, turns=2, metadata={"topic": "tea" if key < "d" else "rain"}
+        )
+        factories.continuation(dialogue, "x", system="model-x", turns=[{"text": f"one of {key}"}])
+    return corpus
+
+
+def api(client, method, route, /, *args, **body):
+    return getattr(client, method)(reverse(route, args=args), body, content_type="application/json")
+
+
+def as_shown(client, address):
+    """Return what a browser would send of the form on a page, unchanged."""
+    form = client.get(address).context["form"]
+    shown = {name: form[name].value() for name in form.fields}
+    return {
+        name: value.strftime("%Y-%m-%dT%H:%M") if hasattr(value, "strftime") else value
+        for name, value in shown.items()
+        if value is not None and value is not False
+    }
+
+
+def test_a_draft_is_changed_on_its_page_and_one_that_was_opened_in_what_does_no_harm(
+    client, researcher, corpus
+):
+    ana = factories.user("ana")
+    draft = factories.campaign(corpus, by=researcher, opened=False, annotators=[ana], name="First")
+    address = reverse("edit-campaign", args=[draft.pk])
+    assert f'href="{address}"' in client.get(reverse("campaign", args=[draft.pk])).content.decode()
+    shown = as_shown(client, address)
+    changed = {"name": "Second", "seed": 4, "annotators": [], "overlap_raters": 3, "overlap_percent": 25}
+    assert client.post(address, shown | changed).status_code == 302
+    draft.refresh_from_db()
+    assert (draft.name, draft.seed, draft.overlap_raters, draft.overlap_share) == ("Second", 4, 3, 0.25)
+    assert not draft.members.exists()
+    client.post(reverse("campaign-state", args=[draft.pk]), {"verb": "open"})
+    shown = as_shown(client, address)
+    assert "seed" not in shown
+    assert client.post(address, shown | {"raters_per_item": 2, "seed": 9}).status_code == 302
+    draft.refresh_from_db()
+    assert (draft.raters_per_item, draft.seed, draft.slots.count()) == (2, 4, 3 * 2 + 3)
+
+
+def test_a_refused_change_is_told_beside_its_field(client, researcher, corpus):
+    campaign = factories.campaign(corpus, by=researcher, raters=2)
+    address = reverse("edit-campaign", args=[campaign.pk])
+    for changed, field in [
+        ({"raters_per_item": 1}, "raters_per_item"),
+        ({"overlap_percent": 10}, "overlap_raters"),
+    ]:
+        answer = client.post(address, as_shown(client, address) | changed)
+        assert answer.status_code == 422
+        assert list(answer.context["form"].errors) == [field]
+
+
+def test_a_draft_is_moved_to_another_corpus_on_its_page(client, researcher, corpus):
+    other = factories.corpus("letters")
+    factories.dialogue(other, turns=2)
+    draft = factories.campaign(corpus, by=researcher, opened=False)
+    address = reverse("edit-campaign", args=[draft.pk])
+    assert "letters" in client.get(f"{address}?corpus=").content.decode()
+    there = f"{address}?corpus={other.pk}"
+    assert client.post(there, as_shown(client, there)).status_code == 302
+    draft.refresh_from_db()
+    assert draft.corpus == other
+
+
+def test_a_campaign_is_copied_archived_and_brought_back_on_its_page(client, researcher, corpus):
+    campaign = factories.campaign(corpus, by=researcher, name="First")
+    made = client.post(reverse("copy-campaign", args=[campaign.pk]), {"name": "First again"})
+    copy = Campaign.objects.get(name="First again")
+    assert made.url == reverse("edit-campaign", args=[copy.pk])
+    assert (
+        "already"
+        in client.post(
+            reverse("copy-campaign", args=[campaign.pk]), {"name": "First"}, follow=True
+        ).content.decode()
+    )
+    state = reverse("campaign-state", args=[campaign.pk])
+    client.post(state, {"verb": "archive"})
+    listed = client.get(reverse("campaigns")).content.decode()
+    assert ">First again<" in listed
+    assert ">First<" not in listed
+    assert ">First<" in client.get(reverse("campaigns") + "?archived=1").content.decode()
+    assert ">First<" not in client.get(reverse("new-study")).content.decode()
+    page = client.get(reverse("campaign", args=[campaign.pk])).content.decode()
+    assert 'value="bring-back"' in page
+    assert 'value="open"' not in page
+    client.post(state, {"verb": "bring-back"})
+    assert ">First<" in client.get(reverse("campaigns")).content.decode()
+
+
+def test_an_archived_campaign_is_not_among_anybodys_tasks(client, researcher, corpus):
+    campaign = factories.campaign(corpus, by=researcher, annotators=[researcher], name="First")
+    assert "First" in client.get(reverse("my-campaigns")).content.decode()
+    api(client, "post", "api-campaign-state", campaign.pk, verb="archive")
+    assert "First" not in client.get(reverse("my-campaigns")).content.decode()
+    assert api(client, "get", "api-my-campaigns").json() == []
+
+
+def test_what_happened_under_an_earlier_name_stays_on_the_page(client, researcher, corpus):
+    campaign = factories.campaign(corpus, by=researcher, name="First")
+    api(client, "patch", "api-campaign", campaign.pk, name="Second")
+    factories.campaign(corpus, by=researcher, name="First", opened=False)
+    events = client.get(reverse("campaign", args=[campaign.pk])).context["events"]
+    assert [event.verb for event in events] == ["campaign: change", "campaign: open", "campaign: create"]
+
+
+def test_the_api_changes_copies_and_archives_a_campaign(client, researcher, corpus):
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = factories.campaign(corpus, by=researcher, annotators=[ana], name="First", raters=1)
+    told = {
+        "raters_per_item": 2,
+        "overlap_raters": 3,
+        "overlap_share": 0.5,
+        "annotators": ["ben"],
+        "guidelines": "Hm.",
+    }
+    found = api(client, "patch", "api-campaign", campaign.pk, **told).json()
+    assert {name: found[name] for name in told} == told
+    assert found["counts"]["slots"] == 2 * 2 + 2 * 3
+    refused = api(client, "patch", "api-campaign", campaign.pk, seed=5)
+    assert (refused.status_code, refused.json()["code"]) == (422, "campaign_refused")
+    copy = api(client, "post", "api-copy-campaign", campaign.pk, name="Second")
+    assert (copy.status_code, copy.json()["state"], copy.json()["annotators"]) == (
+        201,
+        "draft",
+        [ben.username],
+    )
+    assert api(client, "post", "api-campaign-state", campaign.pk, verb="archive").json()["state"] == "closed"
+    assert [row["name"] for row in api(client, "get", "api-campaigns").json()["results"]] == ["Second"]
+    archived = client.get(reverse("api-campaigns"), {"archived": "true"}).json()["results"]
+    assert [row["name"] for row in archived] == ["First"]
+    assert client.get(reverse("api-campaigns"), {"archived": "perhaps"}).status_code == 400
+
+
+def run(*arguments):
+    out = io.StringIO()
+    call_command("campaigns", *map(str, arguments), stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_a_campaign_is_set_up_and_run_by_command(corpus, tmp_path):
+    factories.user("rosa", researcher=True)
+    factories.user("ana")
+    by = ("--by", "rosa")
+    file = tmp_path / "pilot.yaml"
+    file.write_text(
+        "name: Pilot\ncorpus: talks\nscheme: comperdial_turn\nsystems: [model-x]\nannotators: [ana]\n"
+        "raters_per_item: 1\noverlap_raters: 2\noverlap_share: 0.25\n"
+    )
+    made = run("create", file, *by)[0]
+    assert (made["state"], made["systems"], made["annotators"]) == ("draft", ["model-x"], ["ana"])
+    assert run("open", "Pilot", *by)[0]["state"] == "open"
+    assert run("show", "Pilot")[0]["counts"]["slots"] == 5
+    file.write_text('{"overlap_raters": 5}')
+    run("change", "Pilot", file, *by)
+    assert run("add-raters", "Pilot", 3, *by)[0]["raters_per_item"] == 3
+    assert run("show", "Pilot")[0]["counts"]["slots"] == 3 * 3 + 5
+    assert run("copy", "Pilot", "Main", *by)[0]["name"] == "Main"
+    run("archive", "Pilot", *by)
+    assert [row["name"] for row in run("list")] == ["Main"]
+    assert [row["name"] for row in run("list", "--archived")] == ["Pilot"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[", "parsing"),
+        ("- 1", "expected names with values"),
+        ("name: x\ncolour: red", "has no 'colour'"),
+        ("name: x\ncorpus: none\nscheme: comperdial_turn", "corpus: "),
+        ("name: x\ncorpus: talks\nscheme: comperdial_turn\nraters_per_item: 0", "raters_per_item: .*between"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_in_a_line(corpus, tmp_path, text, problem):
+    factories.user("rosa", researcher=True)
+    file = tmp_path / "pilot.yaml"
+    file.write_text(text)
+    with pytest.raises(CommandError, match=problem) as refusal:
+        run("create", file, "--by", "rosa")
+    assert "\n" not in str(refusal.value)
+    assert not Campaign.objects.exists()
+
+
+def test_only_a_researcher_changes_campaigns_by_command(corpus):
+    factories.campaign(corpus, name="Pilot")
+    factories.user("ana")
+    with pytest.raises(CommandError, match="not a researcher"):
+        run("close", "Pilot", "--by", "ana")
+    with pytest.raises(CommandError, match="no campaign"):
+        run("show", "Other")
+
+
+def test_saving_a_draft_as_it_is_changes_nothing(client, researcher, corpus):
+    told = {"overlap_raters": 3, "overlap_share": 1 / 3, "sample_dialogues": 2, "sample_by": "system"}
+    told |= {"deadline": datetime(2031, 5, 4, 3, 2, 1, tzinfo=UTC), "most_tasks": 4, "consent": "I agree."}
+    draft = factories.campaign(corpus, by=researcher, opened=False, **told)
+    address = reverse("edit-campaign", args=[draft.pk])
+    assert client.post(address, as_shown(client, address)).status_code == 302
+    assert not Event.objects.filter(verb="campaign: change").exists()
+    assert Campaign.objects.values().get(pk=draft.pk) == {
+        field.attname: getattr(draft, field.attname) for field in Campaign._meta.concrete_fields
+    }
+    assert draft.consents.get().text == "I agree."
