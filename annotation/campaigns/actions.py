@@ -187,7 +187,8 @@ def asked(ref: str) -> SchemeVersion:
     if wrong:
         settings.refuse(
             "scheme",
-            f"People cannot be asked “{ref[:80]}” as it is. {wrong[0]} Make a scheme of your own of it first.",
+            f"People cannot be asked “{ref[:80]}” as it is. {wrong[0]} Make a scheme of your own of it "
+            "first.",
         )
     rows = SchemeVersion.objects.select_for_update(of=("self",), no_key=True).select_related("scheme")
     version = rows.filter(pk=found.pk).first()
