@@ -17,7 +17,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "schemes.md").read_text(e
 def rows(head: str) -> list[list[str]]:
     """The cells of the table that begins with a head, without its head."""
     table = PAGE.split(f"\n| {head} |", 1)[1].split("\n\n", 1)[0]
-    return [[cell.strip() for cell in line.split(" | ")] for line in table.splitlines()[2:]]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()[2:]]
 
 
 def names(cells: list[list[str]], column: int = 0) -> set[str]:
