@@ -240,3 +240,15 @@ def test_a_value_off_feds_scale_is_named_by_its_dialogue(tmp_path: Path) -> None
         "overall of fed-001",
         True,
     )
+
+
+def test_a_number_outside_the_bounds_of_its_question_is_refused_with_its_line(tmp_path: Path) -> None:
+    from annotation.scheme_versions import actions
+    from annotation.schemes.files import definition_from
+
+    asked = {"key": "count", "wording": "How many?", "level": "ratio", "maximum": 9, "whole": True}
+    scheme = {"scheme": "own", "title": "Own", "item_kind": "turn", "questions": [asked]}
+    actions.create(by=None, definition=definition_from(scheme))
+    labels = [label(2, question="count", scheme="own"), label(2.5, 1, question="count", scheme="own")]
+    problem = refusal(written(tmp_path, line(labels=labels)))
+    assert problem.reason == "2.5 is not on the scale of count in own: a whole number from 0 to 9"

@@ -165,6 +165,21 @@ def make_prompt() -> Any:
     return actions.create(by=None, **make_prompt_fields())
 
 
+def make_definition(title: str = "Own") -> Any:
+    """A scheme of one's own, not stored."""
+    from annotation.schemes.files import definition_from
+
+    question = {"key": "why", "wording": "Why?", "level": "text"}
+    return definition_from({"scheme": "own", "title": title, "item_kind": "turn", "questions": [question]})
+
+
+def make_scheme() -> Any:
+    """A stored scheme of one's own."""
+    from annotation.scheme_versions import actions
+
+    return actions.create(by=None, definition=make_definition())
+
+
 def make_gold(by: User) -> dict[str, Any]:
     built = make_world()
     version = built.questions["on_topic"].version

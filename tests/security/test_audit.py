@@ -42,6 +42,7 @@ PASSED_ON = {
     "annotation.importing.uploads.receive": "actions.start",
     "annotation.importing.uploads.repeat": "actions.retry",
     "annotation.importing.uploads.cancel": "actions.cancel",
+    "annotation.scheme_versions.actions.create_from_corpus": "create",
     "calibration.exports.job.difference_or_job": "order_or_job",
     "calibration.counts.computing.compute": "splits.fix",
     "calibration.counts.computing.compute_on_test": "open_test",
@@ -150,6 +151,12 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "annotation.people.sign_in.unlock": worlds.make_locked_out,
     "annotation.people.tokens.make": lambda by: {"person": by, "name": "new", "scope": "read", "days": 1},
     "annotation.people.tokens.revoke": lambda by: {"token": worlds.make_token(by)},
+    "annotation.scheme_versions.actions.create": lambda by: {"definition": worlds.make_definition()},
+    "annotation.scheme_versions.actions.save": lambda by: {
+        "definition": worlds.make_definition("Another title"),
+        "seen": worlds.make_scheme().pk,
+    },
+    "annotation.scheme_versions.actions.archive": lambda by: {"scheme": worlds.make_scheme().scheme},
     "annotation.work.withdrawing.return_to_annotator": lambda by: {
         "assignment": worlds.make_submitted(by),
         "reason": "why",
