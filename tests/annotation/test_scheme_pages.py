@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -11,7 +12,7 @@ from django.urls import reverse
 
 from annotation.models import Scheme, SchemeVersion
 from annotation.pages.scheme_mapping import draft_of
-from annotation.scheme_versions import actions
+from annotation.scheme_versions import actions, store
 from annotation.schemes.files import definition_from, read, write
 from tests import factories
 from tests.annotation.test_previews import json_in, read_only
@@ -186,6 +187,20 @@ def test_a_scheme_is_archived_and_comes_back(client, rosa, saved):
     assert "Archived (1)" in client.get(reverse("schemes")).content.decode()
     client.post(address)
     assert "Archived" not in client.get(reverse("schemes")).content.decode()
+
+
+def test_a_corpus_s_imported_questions_begin_a_scheme_in_the_editor(client, rosa):
+    corpus = factories.corpus("a/b talks")
+    imported = definition_from(POLITE | {"questions": POLITE["questions"][:1]})
+    store.store(definition=replace(imported, key=f"corpus:{corpus.name}:turn"))
+    page = client.get(reverse("scheme-from-corpus")).content.decode()
+    address = f"{reverse('new-scheme')}?corpus={corpus.pk}&kind=turn"
+    assert address.replace("&", "&amp;") in page
+    editor = client.get(address).content.decode()
+    assert "How polite?" in editor
+    assert 'value="Questions of a/b talks"' in editor
+    assert client.get(address.replace("turn", "dialogue")).status_code == 200
+    assert list(Scheme.objects.exclude(key__contains=":")) == []
 
 
 def test_what_is_not_there_is_not_found(client, rosa, saved):
