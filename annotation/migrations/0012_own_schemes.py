@@ -57,6 +57,7 @@ class Migration(migrations.Migration):
         migrations.AddField("question", "minimum", models.FloatField(null=True)),
         migrations.AddField("question", "maximum", models.FloatField(null=True)),
         migrations.AddField("question", "whole", models.BooleanField(db_default=False, default=False)),
+        migrations.AddField("scheme", "own", models.BooleanField(db_default=False, default=False)),
         migrations.AddField("scheme", "archived_at", models.DateTimeField(null=True)),
         migrations.AddField("schemeversion", "about_open", models.BooleanField(db_default=False, default=False)),
         migrations.AddField(

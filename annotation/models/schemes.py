@@ -12,10 +12,14 @@ from annotation.schemes.base import LEVELS, accepts
 
 
 class Scheme(models.Model):
-    """A named set of questions with versions. Built-in ones mirror `annotation.schemes.SCHEMES`."""
+    """A named set of questions with versions. Built-in ones mirror `annotation.schemes.SCHEMES`.
+
+    `own` marks those that people made here; others came with files, judges or metrics.
+    """
 
     key = models.CharField(max_length=120, unique=True)
     title = models.CharField(max_length=200)
+    own = models.BooleanField(default=False, db_default=False)
     archived_at = models.DateTimeField(null=True)
 
     class Meta:

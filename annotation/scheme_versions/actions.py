@@ -69,8 +69,8 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
 @transaction.atomic
 def archive(*, by: User | None, scheme: Scheme, archived: bool = True) -> Scheme:
     """Take a scheme off the lists of what can be asked, or put it back; what uses it goes on."""
-    if scheme.key in SCHEMES:
-        raise _refused("key", f"{named(scheme.key)} comes with Concord and cannot be archived.")
+    if not scheme.own:
+        raise _refused("key", f"{named(scheme.key)} was not made here and cannot be archived.")
     scheme = Scheme.objects.select_for_update().get(pk=scheme.pk)
     if archived != (scheme.archived_at is not None):
         scheme.archived_at = timezone.now() if archived else None
@@ -99,7 +99,9 @@ def _check(definition: SchemeDefinition) -> None:
 def _scheme(definition: SchemeDefinition) -> tuple[Scheme, bool]:
     try:
         with transaction.atomic():
-            return Scheme.objects.get_or_create(key=definition.key, defaults={"title": definition.title})
+            return Scheme.objects.get_or_create(
+                key=definition.key, defaults={"title": definition.title, "own": True}
+            )
     except IntegrityError:  # somebody made it at the same moment
         return Scheme.objects.get(key=definition.key), False
 
@@ -118,6 +120,9 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
     newest = versions.order_by("-version").first() if scheme else None
     if scheme is None or newest is None:
         raise _refused("key", f"There is no scheme {named(key)}: create it first.")
+    if not scheme.own:
+        told = f"{named(key)} was not made here and stays as it is: copy it under another key."
+        raise _refused("key", told)
     newest.scheme = scheme
     return scheme, newest
 

@@ -14,8 +14,6 @@ from annotation.schemes import SCHEMES
 from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.files import as_plain, write
 
-DERIVED = ":"
-"""What the keys of schemes hold that files brought or machines compute: nobody is asked them as they are."""
 Choice = tuple[str, str]
 
 
@@ -41,8 +39,8 @@ def schemes() -> list[Listed]:
 
 def own_schemes() -> QuerySet[Scheme]:
     """Return the schemes of one's own, archived ones too, by title."""
-    rows = Scheme.objects.exclude(key__in=SCHEMES).annotate(stored=Count("versions")).filter(stored__gt=0)
-    return rows.exclude(key__contains=DERIVED).order_by("title", "key")
+    rows = Scheme.objects.filter(own=True).annotate(stored=Count("versions")).filter(stored__gt=0)
+    return rows.order_by("title", "key")
 
 
 def choices() -> list[Any]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,6 +10,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Campaign
+from annotation.scheme_versions import actions as schemes
+from annotation.schemes import SCHEMES
 from config.models import Event
 from tests import factories
 
@@ -67,6 +70,26 @@ def test_a_draft_is_changed_on_its_page_and_one_that_was_opened_in_what_does_no_
     assert client.post(address, shown | {"raters_per_item": 2, "seed": 9}).status_code == 302
     draft.refresh_from_db()
     assert (draft.raters_per_item, draft.seed, draft.slots.count()) == (2, 4, 3 * 2 + 3)
+
+
+def test_a_draft_keeps_the_version_of_a_scheme_that_it_asks_also_when_that_is_archived(
+    client, researcher, corpus
+):
+    definition = replace(SCHEMES["comperdial_turn"], key="mine", guidelines="Be kind.")
+    asked = schemes.create(by=researcher, definition=definition)
+    draft = factories.campaign(corpus, "mine", by=researcher, opened=False)
+    schemes.save(by=researcher, definition=replace(definition, guidelines="Be brief."), seen=None)
+    schemes.archive(by=researcher, scheme=asked.scheme)
+    address = reverse("edit-campaign", args=[draft.pk])
+    shown = as_shown(client, address)
+    assert shown["scheme"] == "mine@1"
+    assert client.post(address, shown | {"name": "Second"}).status_code == 302
+    draft.refresh_from_db()
+    assert (draft.name, draft.scheme_version) == ("Second", asked)
+    assert client.post(address, shown | {"scheme": "cocoeval_overall"}).status_code == 302
+    assert client.post(address, shown).status_code == 422
+    draft.refresh_from_db()
+    assert draft.scheme_version.scheme.key == "cocoeval_overall"
 
 
 def test_a_refused_change_is_told_beside_its_field(client, researcher, corpus):

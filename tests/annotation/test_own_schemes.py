@@ -13,7 +13,7 @@ from annotation.errors import CampaignRefused, SchemeRefused
 from annotation.labels import raters
 from annotation.labels.recording import Answer, record
 from annotation.models import Item, Scheme, SchemeVersion
-from annotation.scheme_versions import actions, store
+from annotation.scheme_versions import actions, listing, store
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.difference import difference
@@ -102,6 +102,18 @@ def test_an_archived_scheme_is_asked_by_no_new_campaign_until_it_is_restored() -
     assert factories.campaign(corpus, "made@1", opened=False).guidelines.get().text == "Be kind."
     with pytest.raises(SchemeRefused, match="cannot be archived"):
         actions.archive(by=None, scheme=factories.scheme_version().scheme)
+
+
+def test_a_scheme_that_judges_store_is_nobodys_own_and_stays_as_it_is() -> None:
+    stored = store.store(definition=replace(MADE, key="of_a_judge"))
+    assert not [ref for _, group in listing.choices() for ref, _ in group if "of_a_judge" in ref]
+    for refused in (
+        lambda: actions.save(by=None, definition=replace(MADE, key="of_a_judge", title="New"), seen=None),
+        lambda: actions.archive(by=None, scheme=stored.scheme),
+    ):
+        with pytest.raises(SchemeRefused, match="was not made here"):
+            refused()
+    assert store.find("of_a_judge") == stored
 
 
 def test_a_campaign_names_a_version_that_there_is() -> None:
