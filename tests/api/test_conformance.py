@@ -45,6 +45,7 @@ BY_NAME = {
     "POST /api/v1/gold/{id}/difference/{other}/rows.{form}": "test needs a purpose",
     "GET /api/v1/gold/{id}/labels.{form}": "there may be no split, and test is taken by POST",
     "POST /api/v1/invitations/": "a name is taken, or like another",
+    "DELETE /api/v1/people/{id}/": "the confirmation is the person's name",
     "POST /api/v1/people/": "a name is taken or like another, a password is weak",
     "POST /api/v1/runs/estimate/": "corpus, systems and protocol are named",
     "GET /api/v1/metrics/": "a corpus may be named",
