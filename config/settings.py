@@ -187,6 +187,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 2**20
+# The editor of schemes posts 30 fields a question and two a value: 100 questions of 101 values fit.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 25_000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
 UPLOAD_LIMIT_BYTES = int(os.environ.get("CONCORD_UPLOAD_LIMIT_MB") or 512) * 2**20
 

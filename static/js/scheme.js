@@ -47,6 +47,19 @@
     setTimeout(() => requestConfig.elt.dispatchEvent(new Event(again, { bubbles: true, cancelable: true })));
   });
 
+  // A field is invalid as long as a problem is told beside it.
+  function judge() {
+    for (const field of form.querySelectorAll(":is(input, select, textarea)[aria-describedby]")) {
+      const ids = field.getAttribute("aria-describedby").split(" ");
+      const isWrong = ids.some((id) => document.querySelector(`#${id} li`));
+      if (isWrong) field.setAttribute("aria-invalid", "true");
+      else field.removeAttribute("aria-invalid");
+    }
+  }
+  form.addEventListener("htmx:afterSettle", judge);
+  judge();
+  form.querySelector("[aria-invalid]")?.focus();
+
   // Which questions stand open is posted with them, so that they stay as they are.
   const noted = ({ target }) => {
     if (target.matches("[data-question]"))

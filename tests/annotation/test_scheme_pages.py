@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -14,6 +15,8 @@ from annotation.models import Scheme, SchemeVersion
 from annotation.pages.scheme_mapping import draft_of
 from annotation.scheme_versions import actions, store
 from annotation.schemes.files import definition_from, read, write
+from annotation.schemes.rules import MOST_QUESTIONS
+from annotation.schemes.scales import MOST_VALUES
 from tests import factories
 from tests.annotation.test_previews import json_in, read_only
 from tests.annotation.test_scheme_editor import sent
@@ -215,6 +218,25 @@ def test_what_is_not_there_is_not_found(client, rosa, saved):
         assert client.get(f"/schemes/{path}").status_code == 404, path
     assert client.get("/schemes/polite/export/exe/").status_code == 404
     assert client.get("/schemes/new-scheme/?from=gone").status_code == 404
+
+
+def test_the_editor_takes_as_many_questions_and_values_as_a_scheme_may_have(client, rosa):
+    question = {"wording": "Which?", "level": "ordinal", "values": [1, 2, 3]}
+    most = [question | {"key": f"k{number}"} for number in range(MOST_QUESTIONS)]
+    assert post(client, form(definition_from(POLITE | {"questions": most})), "save").status_code == 302
+    assert SchemeVersion.objects.get(scheme__key="polite").questions.count() == MOST_QUESTIONS
+    fields_of_a_question = 30
+    assert MOST_QUESTIONS * (fields_of_a_question + 2 * MOST_VALUES) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+
+
+def test_what_an_error_or_a_hint_is_about_names_it_and_is_on_the_page(client, rosa):
+    answer = post(client, form(title="", q1__key="Bad Key"), "save")
+    for page in (answer, client.get(f"{reverse('new-scheme')}?as=yaml")):
+        text = page.content.decode()
+        ids = set(re.findall(r'\sid="([^"]+)"', text))
+        described = set(" ".join(re.findall(r'aria-describedby="([^"]+)"', text)).split())
+        assert described <= ids
+        assert set(re.findall(r'class="errorlist"\s+id="([^"]+)"\s*><li>', text)) <= described
 
 
 def test_hostile_texts_are_shown_as_text(client, rosa):
