@@ -118,7 +118,7 @@ def progress(run: Run) -> Progress:
         seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,
         tokens_in=sums["tokens_in"],
         tokens_out=sums["tokens_out"],
-        cost=sums["cost"] if sums["costed"] else None,
+        cost=_cost(run, sums),
         currency=run.endpoint.currency if run.endpoint else "",
         latency_ms=float(sums["latency_ms"] / sums["timed"]) if sums["timed"] else None,
         error=run.error,
@@ -136,6 +136,12 @@ def progress(run: Run) -> Progress:
         cap_tokens=run.cap_tokens,
         cap_cost=run.cap_cost,
     )
+
+
+def _cost(run: Run, sums: dict[str, Any]) -> Decimal | None:
+    """What the completions that came have cost: 0 where none came; None without prices, and for a metric."""
+    nothing_asked = run.endpoint is not None and not sums["asked"]
+    return Decimal(sums["cost"]) if sums["costed"] or nothing_asked else None
 
 
 def _rate(run: Run, row: dict[str, Any], now: Any) -> float:

@@ -160,7 +160,7 @@ def _page(
         "versions": versions_for(found),
         "steps": _steps(found),
         "unit": benches.unit(found)[1],
-        "available": benches.available(found),
+        "everything": _everything(found),
         "how_many": HOW_MANY,
         **ROOM,
         **more,
@@ -168,6 +168,12 @@ def _page(
     if draft is not None and not more:
         context |= _panel(request, found, draft)
     return render(request, "workbench/bench.html", context, status=status)
+
+
+def _everything(found: Bench) -> str:
+    """Return the words of the button that tries a draft on every target of dev."""
+    n, (one, several) = benches.available(found), benches.unit(found)
+    return f"On the one {one} of dev" if n == 1 else f"On all {n:,} {several} of dev"
 
 
 def _steps(found: Bench) -> list[Bench]:

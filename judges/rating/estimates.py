@@ -61,8 +61,12 @@ class Estimate:
     @property
     def price(self) -> str:
         """The cost in words: not known, free, nothing, or about so much."""
-        sent = self.calls if self.tokens_in else 0
-        return prices.in_words(self.cost, self.currency, calls=sent)
+        return prices.in_words(self.cost, self.currency, calls=self.sends)
+
+    @property
+    def sends(self) -> int:
+        """The calls that ask the endpoint: none where it is known beforehand that none has an answer."""
+        return self.calls if self.tokens_in else 0
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -75,14 +79,23 @@ class Estimate:
         where = f"{self.host}, on this machine" if self.is_here else self.host
         about = "about " if self.about else ""
         in_batches = " in batches, within a day" if self.mode == Run.Mode.BATCH else ""
+        goes = (
+            f"the text of {about}{_counted(self.dialogues, 'dialogue')} goes"
+            if self.sends
+            else "no text goes"
+        )
         return (
-            f"{about}{self.calls:,} calls, about {self.tokens_in:,} tokens to read and "
+            f"{about}{_counted(self.calls, 'call')}, about {self.tokens_in:,} tokens to read and "
             f"{self.tokens_out:,} to write,"
             f" cost {self.price}{in_batches};"
-            f" the text of {about}{self.dialogues:,} dialogues goes to {where} "
+            f" {goes} to {where} "
             f"(endpoint {self.endpoint}, model {self.model})."
             + "".join(f" Of all, {one.sentence()}." for one in self.unanswered)
         )
+
+
+def _counted(n: int, one: str) -> str:
+    return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"
 
 
 def estimate(judge: Judge, selection: Selection, mode: str | None = None) -> Estimate | None:

@@ -13,8 +13,8 @@ NOTHING = "nothing: there is nothing to send"
 
 def in_words(cost: Decimal | None, currency: str, *, calls: int = 1) -> str:
     """Return an estimated cost of some calls in words."""
-    if cost is None:
-        return NO_PRICES
     if not calls:
         return NOTHING
+    if cost is None:
+        return NO_PRICES
     return money(cost, currency) if cost else FREE

@@ -48,6 +48,14 @@
       window.location.reload();
     }
   });
+  // What is open stays open when its place refreshes itself; htmx keeps the focus of what has an id.
+  let open = [];
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    open = [...detail.target.querySelectorAll("details[open] > summary[id]")].map(({ id }) => id);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const id of open) document.getElementById(id)?.parentElement.setAttribute("open", "");
+  });
   document.addEventListener("submit", (event) => {
     const question = event.target.dataset.confirm;
     if (question && !window.confirm(question)) event.preventDefault();

@@ -53,6 +53,12 @@ def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: Fak
     expect(page.get_by_text("5 of 5")).to_be_visible()
     worker.join()
     expect(page.get_by_role("heading", name="Agreement so far")).to_be_visible()
+    page.get_by_text("Raw reply").first.click()
+    page.evaluate("document.getElementById('draft').dataset.old = 'yes'")
+    panel = f"/workbench/{bench.pk}/drafts/2/"
+    page.evaluate(f"htmx.ajax('GET', '{panel}', {{target: '#draft', swap: 'outerHTML'}})")
+    expect(page.locator("#draft[data-old]")).to_have_count(0)
+    expect(page.locator("details[open] > summary", has_text="Raw reply")).to_have_count(1)
     assert (DraftAnswer.objects.count(), Label.objects.count()) == (25 * 6, people)
     page.get_by_role("link", name="Disagreements").click()
     first = page.locator("article").first

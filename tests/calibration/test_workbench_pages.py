@@ -9,6 +9,7 @@ from django.test import Client
 
 from annotation.models import Label
 from calibration.models import ForAdjudication, Mark
+from judges.drafts import benches
 from judges.models import Bench, Draft
 from tests.calibration.workbench_world import OWN, PROTOCOL, rated_bench, tried
 from tests.fake_llm import FakeLLM
@@ -39,6 +40,12 @@ def text_of(endpoint: int, **form: Any) -> dict[str, Any]:
     } | form
 
 
+def test_one_target_of_dev_is_not_called_all_of_them(rea: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = rated_bench(2)
+    monkeypatch.setattr(benches, "available", lambda _: 1)
+    assert "On the one turn of dev" in rea.get(f"/workbench/{bench.pk}/").content.decode()
+
+
 def test_a_corpus_without_a_split_is_offered_one_and_then_a_bench(rea: Client) -> None:
     corpus = small_corpus(4)
     address = f"/workbench/new/?corpus={corpus.pk}"
@@ -47,6 +54,7 @@ def test_a_corpus_without_a_split_is_offered_one_and_then_a_bench(rea: Client) -
     page = post(rea, address, act="open", name="mine", protocol=PROTOCOL, seed=3)
     assert "Try the text on five turns" in page
     assert Bench.objects.get().seed == 3
+    assert f"On all {benches.available(Bench.objects.get())} turns of dev" in page
     again = rea.post(address, {"act": "open", "name": "mine", "protocol": PROTOCOL, "seed": 3})
     assert (again.status_code, b"already a bench" in again.content) == (422, True)
 

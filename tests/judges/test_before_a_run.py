@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -89,12 +90,23 @@ def test_no_cost_is_claimed_where_prices_are_unknown(fake: FakeLLM) -> None:
     assert "cost not known: the endpoint has no prices;" in found.sentence()
 
 
+def test_one_call_about_one_dialogue_is_told_so_and_where_none_is_sent_no_text_goes(fake: FakeLLM) -> None:
+    found = estimate(Judge("cpdscore_detail", endpoint=endpoint_of(fake)), Selection(small_corpus()))
+    assert found is not None
+    one = replace(found, calls=1, dialogues=1).sentence()
+    assert one.startswith("1 call, about")
+    assert "the text of 1 dialogue goes to 127.0.0.1" in one
+    none = replace(found, calls=100, tokens_in=0, tokens_out=0, cost=None).sentence()
+    assert "cost nothing: there is nothing to send; no text goes to 127.0.0.1" in none
+
+
 @pytest.mark.parametrize(
     ("cost", "calls", "told"),
     [
         (None, 3, "not known: the endpoint has no prices"),
         (Decimal(0), 3, "free: the endpoint's prices are 0"),
         (Decimal(0), 0, "nothing: there is nothing to send"),
+        (None, 0, "nothing: there is nothing to send"),
         (Decimal("0.0000001"), 1, "less than 0.000001 USD"),
         (Decimal("0.00042"), 1, "0.000420 USD"),
         (Decimal("1234.5"), 9, "1,234.5000 USD"),

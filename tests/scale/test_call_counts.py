@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from config.long_lists import LongPaginator
 from jobs import call_counts, runs
-from jobs.models import Call, CallCount, Run
+from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.progress import progress
 from judges.rating.plans import Judge
 from tests import factories
@@ -93,6 +93,14 @@ def test_progress_says_what_the_calls_took(run: Run) -> None:
     state = progress(run)
     assert (state.total, state.done, state.pending, state.flagged) == (6, 2, 4, 2)
     assert (state.tokens_in, state.tokens_out, state.cost, state.latency_ms) == (14, 6, Decimal("0.5"), 40.0)
+
+
+def test_where_no_completion_came_nothing_was_spent_and_without_prices_nobody_knows(run: Run) -> None:
+    run.endpoint = Endpoint.objects.create(name="e", base_url="http://localhost/v1", model="m")
+    run.save()
+    assert progress(run).cost == 0
+    run.calls.update(state="done", asked=1, latency_ms=40, finished_at="2026-01-01T00:00:00Z")
+    assert progress(run).cost is None
 
 
 @pytest.mark.parametrize("page", ["1", "100000"])
