@@ -14,6 +14,7 @@ from pathlib import Path
 from django.contrib.auth.models import User
 
 from annotation.campaigns import actions as campaigns
+from annotation.corpora import splits
 from annotation.importing import ImportResult, import_path
 from annotation.labels import raters
 from annotation.models import Campaign, Corpus, Import, Rater
@@ -152,11 +153,18 @@ def campaign(demo: DemoCampaign, *, by: User, annotators: Iterable[User]) -> Cam
 def judge(*, by: User) -> Run:
     """Run the judge that needs no model over the meetings; one that ran before is not run again.
 
+    Where somebody has drawn a split meanwhile, it runs over dev alone: opening test is theirs.
+
     The work is done here, so that the first report has a judge in it also where no worker is running; where
     one is, the two share it, and this waits for its part.
     """
     corpus = Corpus.objects.get(name=CORPORA[0].name)
-    run = rating.start(by=by, plan=Judge(JUDGE).plan(), selection=Selection(corpus))
+    ran = Run.objects.filter(corpus=corpus, rater__spec__protocol=JUDGE, state=Run.State.DONE).first()
+    if ran is not None:
+        return ran
+    split = splits.lock_of(corpus)
+    selection = Selection(corpus, split=split, part="dev") if split else Selection(corpus)
+    run = rating.start(by=by, plan=Judge(JUDGE).plan(), selection=selection)
     if run.state in runs.ACTIVE:
         _finish(run)
     return run

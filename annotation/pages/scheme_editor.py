@@ -223,11 +223,7 @@ def _context(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -
         "ready": made.definition is not None,
         "scheme": newest.scheme if newest else None,
         "base": newest,
-        "seen": ""
-        if newest is None
-        else newest.pk
-        if made.overtaken
-        else request.POST.get("base", newest.pk),
+        "seen": _seen(request, newest, made),
         "is_overtaken": made.overtaken,
         "is_used": newest is not None and is_used(newest),
         "kinds": KINDS.values(),

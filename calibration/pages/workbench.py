@@ -159,6 +159,7 @@ def _page(
         "drafts": list(found.drafts.filter(of=None, search_text=None, discarded_at=None)),
         "versions": versions_for(found),
         "steps": _steps(found),
+        "one": benches.unit(found)[0],
         "unit": benches.unit(found)[1],
         "everything": _everything(found),
         "how_many": HOW_MANY,
@@ -201,6 +202,7 @@ def _panel(request: HttpRequest, found: Bench, draft: Draft) -> dict[str, Any]:
         "tried": progress.tried(draft),
         "page": page,
         "query": f"draft={draft.number}&",
+        "one": benches.unit(found)[0],
         "unit": benches.unit(found)[1],
     }
     try:

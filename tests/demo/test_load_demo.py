@@ -11,6 +11,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from annotation.corpora import splits
 from annotation.models import Assignment, Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot
 from calibration.models import Report
 from calibration.reports.caveats import caveats
@@ -57,6 +58,17 @@ def test_loading_twice_changes_nothing_and_says_the_same_passwords(first_load: s
     assert first_load.partition("Demo accounts:")[2] == second.partition("Demo accounts:")[2]
     assert "there already" in second
     assert "there already" not in first_load
+
+
+def test_loading_again_leaves_test_alone_where_a_visitor_has_drawn_a_split(first_load: str) -> None:
+    meetings = Corpus.objects.get(name=loading.CORPORA[0].name)
+    splits.draw(corpus=meetings, by=User.objects.get(username="researcher"))
+    *before, reports = counted()
+    assert "there already" in load()
+    assert counted() == [*before, reports + 1], "a report of dev is new, and nothing else"
+    Run.objects.filter(corpus=meetings).update(state=Run.State.CANCELLED)
+    run = loading.judge(by=User.objects.get(username="researcher"))
+    assert (run.scope["part"], run.state) == ("dev", Run.State.DONE)
 
 
 def test_the_printed_accounts_sign_in_and_have_their_roles(first_load: str) -> None:
