@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command
+from django.core.management.base import CommandParser
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -27,6 +29,23 @@ class DatabaseCommand(BaseCommand):
         """Prepare the database, then run the command."""
         prepare_tables()
         return super().execute(*args, **options)
+
+
+def acts_of(parser: CommandParser) -> Callable[..., CommandParser]:
+    """Return what adds an act to a command that does one of several things: `act(name, told, *named)`.
+
+    What is chosen is the option `act`. Each takes --json and its `named` arguments, and more may be added.
+    """
+    acts = parser.add_subparsers(dest="act", required=True, metavar="ACT", parser_class=CommandParser)
+
+    def act(name: str, told: str, *named: str) -> CommandParser:
+        made: CommandParser = acts.add_parser(name, help=told, description=told)
+        made.add_argument("--json", action="store_true", help="say it as one JSON value, on the last line")
+        for one in named:
+            made.add_argument(one)
+        return made
+
+    return act
 
 
 def migrations_wait() -> bool:

@@ -18,7 +18,7 @@ from annotation.scheme_versions import actions, listing, store
 from annotation.schemes.difference import difference
 from annotation.schemes.files import as_plain, read, write
 from annotation.text.yaml_tree import MOST_BYTES
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, acts_of
 
 FORMATS = ("yaml", "json")
 
@@ -34,17 +34,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add what to do, each with what it needs."""
-        acts = parser.add_subparsers(dest="act", required=True, metavar="ACT", parser_class=CommandParser)
-
-        def act(name: str, told: str, *named: str) -> CommandParser:
-            made: CommandParser = acts.add_parser(name, help=told, description=told)
-            made.add_argument(
-                "--json", action="store_true", help="say it as one JSON value, on the last line"
-            )
-            for one in named:
-                made.add_argument(one)
-            return made
-
+        act = acts_of(parser)
         act("list", "all schemes: newest version, what they are about, title")
         show = act("show", "a version as a file", "scheme")
         show.add_argument("--format", choices=FORMATS, default="yaml")

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.text.yaml_tree import MOST_BYTES
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, acts_of
 from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.parameter_options import add_parameters
 from jobs.endpoints.parameter_options import told as parameters_told
@@ -40,17 +40,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add what to do, each with what it needs."""
-        acts = parser.add_subparsers(dest="act", required=True, metavar="ACT", parser_class=CommandParser)
-
-        def act(name: str, told: str, *named: str) -> CommandParser:
-            made: CommandParser = acts.add_parser(name, help=told, description=told)
-            made.add_argument(
-                "--json", action="store_true", help="say it as one JSON value, on the last line"
-            )
-            for one in named:
-                made.add_argument(one)
-            return made
-
+        act = acts_of(parser)
         act("list", "all prompts: name, protocol, newest version, judges")
         act("show", "a version's text", "version")
         save = act("save", "the next version of a prompt, from a Markdown file or its own two", "name")
