@@ -15,6 +15,7 @@ from calibration.pages import (
     studies,
     transcripts,
     turns_and_whole,
+    watching,
     workbench,
     workbench_checks,
     workbench_differences,
@@ -24,6 +25,7 @@ from calibration.pages import (
 urlpatterns = [
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
     path("campaigns/<int:pk>/report/", reports.campaign_report, name="campaign-report"),
+    path("campaigns/<int:pk>/watch/", watching.campaign_watch, name="campaign-watch"),
     path("corpora/<int:pk>/profile/", profiles.profile, name="profile"),
     path("corpora/<int:pk>/profile.<str:form>", profiles.profile_file, name="profile-file"),
     path("corpora/<int:pk>/profile/<int:metric>.<str:form>", profiles.profile_chart, name="profile-chart"),

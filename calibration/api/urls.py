@@ -13,6 +13,7 @@ from calibration.api import (
     searches,
     studies,
     turns_and_whole,
+    watching,
     workbench,
     workbench_findings,
 )
@@ -31,6 +32,7 @@ urlpatterns = [
     path("studies/<int:pk>/report.<str:form>", studies.report_file, name="api-report-file"),
     path("corpora/<int:pk>/report/", studies.corpus_report, name="api-corpus-report"),
     path("campaigns/<int:pk>/report/", studies.campaign_report, name="api-campaign-report"),
+    path("campaigns/<int:pk>/watch/", watching.campaign_watch, name="api-campaign-watch"),
     path("gold/", golds.golds, name="api-golds"),
     path("gold/rules/", golds.rules, name="api-gold-rules"),
     path("gold/<int:pk>/difference/<int:other>/", gold_differences.compared, name="api-gold-difference"),

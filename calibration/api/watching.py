@@ -1,0 +1,174 @@
+"""Watching a campaign over HTTP. Researchers only, as by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import access
+from calibration.api.results import ResultSerializer
+from calibration.watching.progress import BY, choices
+from calibration.watching.watch import watch
+
+Plain = serializers.Serializer[Any]
+
+
+class WatchQuerySerializer(Plain):
+    """By what progress is told, and the key of the question whose raters are told."""
+
+    by = serializers.ChoiceField(choices=list(BY), required=False, help_text="system unless told")
+    question = serializers.CharField(
+        required=False, max_length=120, help_text="the key of a question; the first with answers unless told"
+    )
+
+
+class WatchCountsSerializer(Plain):
+    """Tasks, their slots, and what became of them."""
+
+    tasks = serializers.IntegerField()
+    slots = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    held = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    flagged = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    voided = serializers.IntegerField()
+
+
+class WatchedAnnotatorSerializer(Plain):
+    """One annotator's part; `attended` and `taken` are median seconds a submitted task."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    active = serializers.BooleanField()
+    submitted = serializers.IntegerField()
+    held = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    expired = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    voided = serializers.IntegerField()
+    flagged = serializers.IntegerField()
+    attended = serializers.FloatField(allow_null=True)
+    taken = serializers.FloatField(allow_null=True)
+    last = serializers.DateTimeField(allow_null=True)
+
+
+class WatchedStratumSerializer(Plain):
+    """The tasks of one stratum and their slots; `taken` are those submitted or held."""
+
+    name = serializers.CharField()
+    tasks = serializers.IntegerField()
+    slots = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    taken = serializers.IntegerField()
+
+
+class WatchedDaySerializer(Plain):
+    """What was submitted on a day of UTC."""
+
+    day = serializers.DateField()
+    submitted = serializers.IntegerField()
+
+
+class ForecastSerializer(Plain):
+    """Submissions a day over the last seven days, and the days that the rest takes at that pace."""
+
+    left = serializers.IntegerField()
+    a_day = serializers.FloatField()
+    days = serializers.FloatField(allow_null=True)
+
+
+class WatchedProgressSerializer(Plain):
+    """How far the campaign is."""
+
+    counts = WatchCountsSerializer()
+    annotators = WatchedAnnotatorSerializer(many=True)
+    by = serializers.CharField()
+    strata = WatchedStratumSerializer(many=True)
+    days = WatchedDaySerializer(many=True)
+    forecast = ForecastSerializer()
+
+
+class WatchedQuestionSerializer(Plain):
+    """One question's figures so far, or why there are none."""
+
+    question = serializers.CharField()
+    statistics = ResultSerializer(many=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class WatchedRaterSerializer(Plain):
+    """One rater's figures on the chosen question."""
+
+    rater = serializers.CharField()
+    group = serializers.IntegerField()
+    figures = ResultSerializer(many=True)
+
+
+class WatchedAnswerSerializer(Plain):
+    """What one rater answered."""
+
+    rater = serializers.CharField()
+    value = serializers.CharField()
+
+
+class DividingSerializer(Plain):
+    """An item whose raters are far apart."""
+
+    item = serializers.CharField()
+    apart = serializers.FloatField()
+    answers = WatchedAnswerSerializer(many=True)
+
+
+class WatchedAgreementSerializer(Plain):
+    """How far people agree so far."""
+
+    labels = serializers.IntegerField()
+    too_many = serializers.BooleanField()
+    questions = WatchedQuestionSerializer(many=True)
+    chosen = serializers.CharField(allow_null=True)
+    raters = WatchedRaterSerializer(many=True)
+    raters_reason = serializers.CharField(allow_blank=True)
+    dividing = DividingSerializer(many=True)
+
+
+class ActSerializer(Plain):
+    """What somebody did last."""
+
+    at = serializers.DateTimeField()
+    who = serializers.CharField(allow_blank=True)
+    what = serializers.CharField()
+    submission = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class WatchSerializer(Plain):
+    """A campaign at a moment."""
+
+    campaign = serializers.CharField()
+    state = serializers.CharField()
+    at = serializers.DateTimeField()
+    progress = WatchedProgressSerializer()
+    agreed_at = serializers.DateTimeField()
+    agreement = WatchedAgreementSerializer()
+    activity = ActSerializer(many=True)
+
+
+@extend_schema(parameters=[WatchQuerySerializer], responses=WatchSerializer)
+@api_view(["GET"])
+def campaign_watch(request: Request, pk: int) -> Response:
+    """Tell how far a campaign is, how far its people agree so far, and what happened last."""
+    campaign = access.campaign(pk)
+    asked = WatchQuerySerializer(data=request.query_params.dict())
+    asked.is_valid(raise_exception=True)
+    by = asked.validated_data.get("by", "")
+    if by and by not in choices(campaign):
+        raise ValidationError({"by": ["The campaign is no sample drawn by strata."]})
+    found = watch(campaign, by=by, question=asked.validated_data.get("question", ""))
+    return Response(found.as_json())

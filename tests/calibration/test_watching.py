@@ -1,0 +1,148 @@
+"""Watching a campaign: what comes in is seen at once, with agreement, severity and what divides people."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import krippendorff
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.work import actions as labelling
+from calibration.watching import watch as watching
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+ANSWERS = {"ana": (1, 2, 3, 4, 5, 5), "ben": (1, 2, 3, 4, 5, 1), "cyd": (2, 3, 4, 5, 5, 5)}
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    watching.moments.forget()
+
+
+@pytest.fixture
+def rea():
+    return factories.user("rea", researcher=True)
+
+
+@pytest.fixture
+def campaign(rea):
+    corpus = factories.corpus("talks")
+    for number in range(6):
+        talk = factories.dialogue(corpus, f"d{number}", turns=2, language=("en", "zh")[number % 2])
+        factories.continuation(talk, "x", system="model-x", turns=[{"text": "a reply"}])
+    people = [factories.user(name) for name in (*ANSWERS, "dora")]
+    made = factories.campaign(corpus, annotators=people, raters=3, by=rea, task_order="fixed", name="pilot")
+    for person in people[:3]:
+        for value in ANSWERS[person.username]:
+            _, hold = labelling.start(by=person, campaign=made.pk)
+            items = made.tasks.get(pk=hold.task).item
+            answers = {str(items.public): {"overall": value}}
+            labelling.submit(by=person, campaign=made.pk, assignment=hold.assignment, answers=answers)
+    return made
+
+
+@pytest.fixture
+def api(client, rea):
+    client.force_login(rea)
+    return lambda **asked: client.get(f"/api/v1/campaigns/{campaign_pk()}/watch/", asked)
+
+
+def campaign_pk() -> int:
+    from annotation.models import Campaign
+
+    return Campaign.objects.get(name="pilot").pk
+
+
+def test_progress_is_told_by_annotator_and_by_stratum(campaign, api):
+    told = api(by="language").json()["progress"]
+    assert (told["counts"]["submitted"], told["counts"]["slots"]) == (18, 18)
+    assert {row["name"]: (row["tasks"], row["submitted"], row["slots"]) for row in told["strata"]} == {
+        "en": (3, 9, 9),
+        "zh": (3, 9, 9),
+    }
+    assert {row["name"]: row["submitted"] for row in told["annotators"]} == {
+        "ana": 6, "ben": 6, "cyd": 6, "dora": 0,
+    }  # fmt: skip
+    assert [row["submitted"] for row in told["days"] if row["submitted"]] == [18]
+    assert told["forecast"] == {"left": 0, "a_day": 18.0, "days": 0.0}
+
+
+def test_agreement_is_that_of_the_library_and_stands_with_its_interval(campaign, api):
+    told = api().json()["agreement"]
+    (overall,) = [row for row in told["questions"] if row["question"].endswith("/overall")]
+    alpha = overall["statistics"][0]
+    expected = krippendorff.alpha(list(ANSWERS.values()), level_of_measurement="ordinal")
+    assert alpha["value"] == pytest.approx(expected, abs=1e-12)
+    assert alpha["low"] <= alpha["value"] <= alpha["high"]
+    assert (alpha["n_items"], alpha["n_clusters"], alpha["n_raters"]) == (6, 6, 3)
+    assert "few_clusters" in alpha["flags"]
+    severity = {
+        row["rater"]: next(one["value"] for one in row["figures"] if one["name"] == "rater_severity")
+        for row in told["raters"]
+    }
+    assert severity["cyd"] > severity["ana"] > severity["ben"]
+
+
+def test_what_divides_people_comes_first_with_their_answers(campaign, api):
+    first, second, *_ = api().json()["agreement"]["dividing"]
+    assert first["item"] == "d5/x/0"
+    assert {one["rater"]: one["value"] for one in first["answers"]} == {"ana": "5", "ben": "1", "cyd": "5"}
+    assert first["apart"] == pytest.approx(8 / 3)
+    assert second["apart"] < first["apart"]
+
+
+def test_a_submission_is_seen_at_the_next_look(campaign, api, monkeypatch):
+    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(watching, "REST", 0)
+    before = api().json()
+    ana = factories.User.objects.get(username="ana")
+    _, hold = labelling.reopen(by=ana, campaign=campaign.pk)
+    item = campaign.tasks.get(pk=hold.task).item
+    labelling.submit(
+        by=ana, campaign=campaign.pk, assignment=hold.assignment, revising=True,
+        answers={str(item.public): {"overall": 1}},
+    )  # fmt: skip
+    after = api().json()
+    alpha = [told["agreement"]["questions"][0]["statistics"][0]["value"] for told in (before, after)]
+    assert alpha[0] != alpha[1]
+
+
+def test_what_is_not_there_yet_says_so(rea, client):
+    corpus = factories.corpus()
+    factories.dialogue(corpus)
+    made = factories.campaign(corpus, by=rea, annotators=[factories.user("eve")])
+    client.force_login(rea)
+    page = client.get(reverse("campaign-watch", args=[made.pk])).content.decode()
+    assert "No answers yet" in page
+    assert "Nothing came in within the last 14 days" in page
+    refused = client.get(f"/api/v1/campaigns/{made.pk}/watch/?by=stratum")
+    assert refused.status_code == 400
+    assert refused.json()["errors"] if "errors" in refused.json() else refused.json()
+
+
+def test_the_page_keeps_itself_up_to_date_until_told_to_stop(campaign, client, rea):
+    client.force_login(rea)
+    address = reverse("campaign-watch", args=[campaign.pk])
+    live = client.get(address).content.decode()
+    still = client.get(f"{address}?live=0").content.decode()
+    assert 'hx-trigger="every 5s"' in live
+    assert "hx-trigger" not in still
+    assert "Keep up to date" in still
+    assert "d5, turn 3" in live
+
+
+def test_the_command_prints_once_or_refuses_in_a_line(campaign):
+    out = StringIO()
+    call_command("watch", "pilot", "--json", stdout=out)
+    assert json.loads(out.getvalue())["progress"]["counts"]["submitted"] == 18
+    out = StringIO()
+    call_command("watch", "pilot", stdout=out)
+    assert "18 of 18 ratings in over 6 tasks" in out.getvalue()
+    with pytest.raises(CommandError, match="There is no campaign 'nil'"):
+        call_command("watch", "nil")
+    with pytest.raises(CommandError, match="no sample drawn by strata"):
+        call_command("watch", "pilot", "--by", "stratum")
