@@ -131,6 +131,7 @@ class WatchedAgreementSerializer(Plain):
 
     labels = serializers.IntegerField()
     too_many = serializers.BooleanField()
+    test_left_out = serializers.BooleanField()
     questions = WatchedQuestionSerializer(many=True)
     chosen = serializers.CharField(allow_null=True)
     raters = WatchedRaterSerializer(many=True)

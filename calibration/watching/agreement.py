@@ -1,20 +1,23 @@
 """How far the people of a campaign agree so far, how severe each is, and which tasks divide them.
 
-Read from what is submitted at the moment: with few answers the intervals are wide, and they say so.
+Read from what is submitted at the moment: with few answers the intervals are wide, and they say so. The test
+part of a corpus is left out for as long as nobody has opened it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from annotation.corpora import splits
 from annotation.models import Campaign, Item, Question, Rater, turn_numbers
 from calibration.disagreements.measure import PEOPLE, comparison, distances
 from calibration.reading.census import Census, QuestionInfo, census
-from calibration.reading.ratings import load, places
-from calibration.reading.scope import of_campaign
+from calibration.reading.ratings import Place, load, places
+from calibration.reading.scope import Scope, of_campaign
 from calibration.reading.subjects import TEXT, Subject
 from calibration.statistics import STATISTICS, Plan, RatingError, Ratings, Result
 from calibration.statistics.core.engine import estimates, result_of
@@ -67,7 +70,8 @@ class Dividing:
 @dataclass(frozen=True)
 class Agreement:
     """All questions with their figures, and of one of them (`chosen`) the raters and the items that divide
-    them. `too_many` says that there are more labels than are read while somebody waits.
+    them. `too_many` says that there are more labels than are read while somebody waits, `is_locked` that the
+    test part is left out.
     """
 
     agreed: tuple[Agreed, ...]
@@ -77,12 +81,14 @@ class Agreement:
     dividing: tuple[Dividing, ...] = ()
     labels: int = 0
     too_many: bool = False
+    is_locked: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "labels": self.labels,
             "too_many": self.too_many,
+            "test_left_out": self.is_locked,
             "questions": [one.as_json() for one in self.agreed],
             "chosen": self.chosen.ref if self.chosen else None,
             "raters": [
@@ -111,7 +117,7 @@ def agreement(campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement
         return Agreement((), labels=counted.n_labels, too_many=True)
     ours = {question.pk for question in asked(campaign)}
     infos = [info for info in counted.questions.values() if info.id in ours]
-    where = places(scope, {info.item_kind for info in infos}) if infos else {}
+    where, is_locked = _places(scope, infos)
     names = frozenset(rater.name for rater in counted.raters.values())
     read = {info.id: load(scope, Subject(info), counted, where, names) for info in infos}
     agreed, ratings = [], {}
@@ -126,7 +132,7 @@ def agreement(campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement
         (one.question for one in agreed if one.results), None
     )
     if chosen is None:
-        return Agreement(tuple(agreed), labels=counted.n_labels)
+        return Agreement(tuple(agreed), labels=counted.n_labels, is_locked=is_locked)
     panel = rater_panel(ratings[chosen.id], plan=plan)
     ids = {place.key: pk for pk, place in where.items()}
     return Agreement(
@@ -136,7 +142,15 @@ def agreement(campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement
         panel.reason,
         _dividing(chosen, ratings[chosen.id], ids),
         counted.n_labels,
+        is_locked=is_locked,
     )
+
+
+def _places(scope: Scope, infos: Sequence[QuestionInfo]) -> tuple[dict[int, Place], bool]:
+    """Return where the items are, without those of a test part that is closed, and whether there is one."""
+    locked = set(splits.unopened(scope.corpus).values_list("cluster", flat=True))
+    where = places(scope, {info.item_kind for info in infos}) if infos else {}
+    return {pk: place for pk, place in where.items() if place.cluster not in locked}, bool(locked)
 
 
 def _of_people(counted: Census, campaign: Campaign) -> Census:

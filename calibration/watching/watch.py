@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from django.utils import timezone
 
+from annotation.corpora import splits
 from annotation.models import Campaign
 from calibration.reading.scope import of_campaign
 from calibration.watching.activity import Act, latest
@@ -106,7 +107,8 @@ def watch(campaign: Campaign, *, by: str = "", question: str = "") -> Watch:
     if by not in known:
         raise KeyError(by)
     far, at = moments.get(("progress", campaign.pk, by), "", lambda: progress(campaign, by))
-    stamp = of_campaign(campaign).stamp()
+    closed = splits.unopened(campaign.corpus).count()  # opening test changes what is read, and no label
+    stamp = f"{of_campaign(campaign).stamp()} {closed}"
     agreed, agreed_at = moments.get(
         ("agreement", campaign.pk, question), stamp, lambda: agreement(campaign, question)
     )

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.corpora import splits
 from annotation.work import actions as labelling
 from calibration.watching import watch as watching
 from tests import factories
@@ -93,6 +94,19 @@ def test_what_divides_people_comes_first_with_their_answers(campaign, api):
     assert {one["rater"]: one["value"] for one in first["answers"]} == {"ana": "5", "ben": "1", "cyd": "5"}
     assert first["apart"] == pytest.approx(8 / 3)
     assert second["apart"] < first["apart"]
+
+
+def test_a_closed_test_part_is_left_out_and_said_so(campaign, api, rea, monkeypatch):
+    split = splits.draw(corpus=campaign.corpus, seed=1, test_share=0.5, by=rea)
+    test = splits.clusters(split=split, part="test")
+    told = api().json()["agreement"]
+    assert told["test_left_out"]
+    assert told["questions"][0]["statistics"][0]["n_items"] == 6 - len(test)
+    assert not test & {row["item"].partition("/")[0] for row in told["dividing"]}
+    monkeypatch.setattr(watching, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(watching, "REST", 0)
+    splits.open_test(split=split, by=rea, purpose="to see it")
+    assert api().json()["agreement"]["questions"][0]["statistics"][0]["n_items"] == 6
 
 
 def test_a_submission_is_seen_at_the_next_look(campaign, api, monkeypatch):
