@@ -273,8 +273,8 @@ class Assignment(models.Model):
 
     `attention` holds, for each client, the milliseconds that its page was in front of somebody at work.
     `shown` are the numbers of the members of a comparison in the order in which they stand on the screen, None
-    for other tasks. A trigger draws it: the first slot of a task by the campaign's seed, and each further slot
-    by one place on, so that each member stands in each place equally often.
+    for other tasks. A trigger draws it once and for all: for the first slot of a task by the campaign's seed,
+    and for each further slot moved on by one place, so that each member stands in each place equally often.
     """
 
     class State(models.TextChoices):
