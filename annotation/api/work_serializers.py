@@ -155,7 +155,9 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     consent = serializers.CharField(required=False, allow_blank=True)
     shows = serializers.ListField(child=serializers.CharField(), required=False)
     baseline = serializers.CharField(
-        required=False, allow_null=True, help_text="a system of the corpus, with which all others are compared"
+        required=False,
+        allow_null=True,
+        help_text="a system of the corpus, with which all others are compared",
     )
 
     class Meta:

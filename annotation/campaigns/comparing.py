@@ -43,7 +43,8 @@ QUERIES = {
 """By what is compared: which turns are members, and which rows are."""
 
 THERE = """
-SELECT i.id, array_agg(c.system_id), string_agg(concord_member_rank(d.key, c.key, u.position), '+' ORDER BY m.number)
+SELECT i.id, array_agg(c.system_id),
+       string_agg(concord_member_rank(d.key, c.key, u.position), '+' ORDER BY m.number)
   FROM annotation_item i
   JOIN annotation_itemmember m ON m.item_id = i.id
   JOIN annotation_continuation c ON c.id = m.continuation_id
@@ -68,7 +69,8 @@ def compares(campaign: Campaign) -> bool:
 
 
 def choose(campaign: Campaign) -> int:
-    """Choose, for a draft, the comparisons that it asks about, and make those that are lacking; return how many.
+    """Choose, for a draft, the comparisons that it asks about, and make those that are lacking; return how
+    many.
 
     Raises CampaignRefused where there is nothing to compare, or too much to ask about all of it.
     """
@@ -138,7 +140,7 @@ def _random(
     campaign: Campaign, groups: list[list[Candidate]], size: int, most: int
 ) -> Iterator[Sequence[Candidate]]:
     """Yield different sets of members, each dialogue's (or point's) as likely as it has many."""
-    draw = random.Random(campaign.seed)  # noqa: S311  (a sample, not a secret)
+    draw = random.Random(campaign.seed)
     weights = [math.comb(len(group), size) for group in groups]
     seen: set[frozenset[Candidate]] = set()
     for _ in range(20 * most):
@@ -151,7 +153,7 @@ def _random(
 
 
 def _groups(campaign: Campaign) -> list[list[Candidate]]:
-    """Return what can be compared with each other: by dialogue and, of responses, by the point they answer."""
+    """Return what can be compared: by dialogue and, of responses, by the point that they answer."""
     turns, wanted = QUERIES[campaign.compared]
     systems = list(campaign.systems.values_list("pk", flat=True))
     groups: dict[tuple[int, int | None, bool], list[Candidate]] = defaultdict(list)

@@ -94,7 +94,9 @@ def _check_comparing(campaign: Campaign) -> None:
     if by_baseline and campaign.baseline is None:
         refuse("baseline", "Say with which system the others are compared.")
     if campaign.baseline is not None and not by_baseline:
-        refuse("baseline", "Only comparisons with one system have that system: choose “baseline”, or no system.")
+        refuse(
+            "baseline", "Only comparisons with one system have that system: choose “baseline”, or no system."
+        )
     if campaign.baseline is not None and campaign.baseline.corpus_id != campaign.corpus_id:
         refuse("baseline", f"{campaign.baseline.name} is not a system of {campaign.corpus.name}.")
 

@@ -48,8 +48,8 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
 def in_own_order(plan: Questionnaire, answers: Any, shown: Sequence[int] | None) -> Any:
     """Return answers about what was shown in this order in terms of the members' own order.
 
-    What cannot be read stays as it is, for `check` to refuse. Raises AnswerRefused for a ranking that does not
-    have each of what was shown once.
+    What cannot be read stays as it is, for `check` to refuse. Raises AnswerRefused for a ranking that does
+    not have each of what was shown once.
     """
     if shown is None or not isinstance(answers, Mapping):
         return answers

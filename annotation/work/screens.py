@@ -122,7 +122,7 @@ SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.g
 
 NO_LAST = 2**31 - 1
 
-# The dialogue's own turns (no member), then those of the members in the order that was drawn, or in their own.
+# The dialogue's own turns (no member), then those of the members in the order that was drawn, else their own.
 COMPARED = """
 SELECT NULL AS place, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra
   FROM annotation_turn u JOIN annotation_continuation o ON o.id = u.continuation_id

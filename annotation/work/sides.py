@@ -13,7 +13,7 @@ from annotation.work.transcripts import Line, Part, Row, Writer, whole
 
 
 class Member(NamedTuple):
-    """One of what is compared: its continuation's mode and turns, up to the one that is meant or all of them."""
+    """One of what is compared: its continuation's mode and its turns, up to the one that is meant."""
 
     mode: str
     is_turn: bool

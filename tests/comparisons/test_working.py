@@ -104,7 +104,7 @@ def test_neither_page_nor_program_learns_which_system_it_is(client: Client) -> N
     campaign = factories.campaign(corpus_of(), "preference", annotators=[ana])
     client.force_login(ana)
     page = client.get(reverse("work", args=[campaign.pk])).content.decode()
-    told = client.post(f"/api/v1/campaigns/{campaign.pk}/next/", content_type="application/json")
+    told = client.post(f"/api/v1/work/{campaign.pk}/next/", content_type="application/json")
     task = told.json()["task"]
     assert [side["name"] for side in task["sides"]] == ["Response A", "Response B"]
     assert "A is better" in page
@@ -142,9 +142,9 @@ def test_a_campaign_compares_what_it_says(client: Client) -> None:
             campaigns.create(**about)
     client.force_login(boss)
     fields = {"name": "by form", "scheme": "preference", "raters_per_item": 2, "lease_minutes": 60, "seed": 1}
-    made = client.post(f"{reverse('new-campaign')}?corpus={corpus.name}", fields | {"compares": "all"})
+    made = client.post(f"{reverse('new-campaign')}?corpus={corpus.pk}", fields | {"compares": "all"})
     assert made.status_code == 302
     shown = client.get(f"/api/v1/campaigns/{Campaign.objects.get(name='by form').pk}/").json()
     assert (shown["compares"], shown["comparing"]["comparisons"]) == ("all", 18)
-    preview = client.get(reverse("preview-campaign", args=[shown["id"]]), follow=True)
+    preview = client.get(reverse("campaign-preview", args=[shown["id"]]), follow=True)
     assert "Response B" in json.dumps(preview.content.decode())
