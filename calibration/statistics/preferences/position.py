@@ -29,7 +29,7 @@ SWAPS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class PositionBias:
-    """The share of a rater's (or a group's) decided answers for the response shown first, and what a swap changes.
+    """How often a rater, or a group, decided for the response shown first, and what a swap changes.
 
     ``swaps`` is None where no item was answered in both orders by the same rater.
     """

@@ -47,7 +47,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Standings:
-    """All systems, best strength (or win rate) first, and their meetings; ``tie`` only where a model has one."""
+    """All systems, the best first, and their meetings; ``tie`` only where the model has a parameter of it."""
 
     systems: tuple[Standing, ...]
     meetings: tuple[Meeting, ...]
@@ -75,7 +75,7 @@ class _Drawn:
 
 
 def standings(games: Games, plan: Plan, model: Model = "half", anchor: str = "") -> Standings:
-    """Return win rates and strengths. ``anchor``: the system at 1000; the mean of all where it is not there."""
+    """Return win rates and strengths. ``anchor``: the system at 1000, else the mean of all."""
     anchor = anchor if anchor in games.systems else ""
     if not games.a.size:
         return Standings((), (), None, model, anchor)
