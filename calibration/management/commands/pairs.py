@@ -13,12 +13,15 @@ from calibration.agree.files import RatingsFileError, Row, Table
 from calibration.management import scope_options as places
 from calibration.management.written import give_out
 from calibration.preferences import files
+from calibration.preferences.computing import compute, compute_on_test
 from calibration.preferences.made import Asked, Report
+from calibration.preferences.query import PreferencesQuery
 from calibration.preferences.renderings import RENDERINGS, as_text
 from calibration.statistics import Plan
 from calibration.statistics.preferences.fitting import MODELS
 from calibration.statistics.preferences.report import Choices, preferences
 from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
+from config.commands import prepare_tables
 
 TEXT = "text"
 
@@ -58,6 +61,8 @@ class Command(BaseCommand):
         parser.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples (2000)")
         parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (0)")
         parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (0.95)")
+        parser.add_argument("--part", default="", choices=["dev", "test"], help="part of the split (dev)")
+        parser.add_argument("--purpose", default="", help="for what test is opened: logged")
         forms = parser.add_mutually_exclusive_group()
         forms.add_argument("--json", action="store_const", const="json", dest="format", help="for programs")
         forms.add_argument("--format", choices=(TEXT, *RENDERINGS), help="text (default) or a file's form")
@@ -65,8 +70,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, compute, print; a mistake in the file or the options is one line on stderr."""
+        stored = options["corpus"] or options["campaign"]
+        if bool(options["ratings"]) == bool(stored):
+            raise CommandError("name a ratings file, or --corpus, or --campaign")
         try:
-            made = _of_file(options["ratings"], options)
+            made = _of_labels(options) if stored else _of_file(options["ratings"], options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         write = RENDERINGS[options["format"]].write if options["format"] in RENDERINGS else as_text.write
@@ -106,6 +114,33 @@ def _of_file(path: Path, options: dict[str, Any]) -> Report:
             of = f"question {question}: " if question else ""
             raise RatingsFileError(path, f"{of}{error}") from None
     return Report(path.name, tuple(made), file.facts)
+
+
+def _of_labels(options: dict[str, Any]) -> Report:
+    """Return the report of a corpus or campaign. Raises CalibrationError, a ValueError, of one line."""
+    for name in ("cluster", "no_cluster"):
+        if options[name]:
+            raise ValueError(f"--{name.replace('_', '-')} goes with a file: labels know their dialogues")
+    if len(options["question"]) > 1:
+        raise ValueError("name one --question, or none for all")
+    prepare_tables()
+    corpus, campaign = places.place(options["corpus"], options["campaign"])
+    query = PreferencesQuery(
+        corpus,
+        campaign,
+        "".join(options["question"]),
+        _listed(options["systems"]),
+        Choices(options["ties"], options["both_bad"], options["anchor"]),
+        options["part"],
+        _plan(options),
+    )
+    on_test = options["part"] == "test" and options["purpose"]
+    made = (
+        compute_on_test(query=query, by=None, purpose=options["purpose"])
+        if on_test
+        else compute(query=query, by=None)
+    )
+    return made.report
 
 
 def _progress(table: Table) -> Iterable[tuple[int, Row]]:
