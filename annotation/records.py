@@ -97,6 +97,9 @@ class LabelRecord:
     `turn` is the 0-based index within the continuation, None for the dialogue item. `scheme` names the scheme
     whose question is answered, empty where the import finds it; `occasion` is empty for an imported answer.
     `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
+
+    An answer about a comparison has its `members` in the order in which the answer speaks of them, the first of
+    them also as continuation and turn; `shown` are their numbers in the order in which the rater saw them.
     """
 
     rater: str
@@ -113,6 +116,8 @@ class LabelRecord:
     occasion: str = ""
     level: str = ""
     values: tuple[float | str, ...] = ()
+    members: tuple[tuple[str, int | None], ...] = ()
+    shown: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

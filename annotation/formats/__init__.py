@@ -6,6 +6,7 @@ from annotation.formats import (
     jsonl,
     label_studio,
     messages,
+    pairs,
     qmsum,
     ratings_csv,
     turns_csv,
@@ -18,6 +19,7 @@ from annotation.formats.source import Source
 FORMATS: dict[str, Format] = {
     format.key: format
     for format in (
+        pairs.FORMAT,
         jsonl.FORMAT,
         label_studio.FORMAT,
         fed.FORMAT,

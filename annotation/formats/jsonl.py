@@ -11,6 +11,7 @@ from annotation.formats.entry import Format, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
+from annotation.kinds import Member
 from annotation.records import (
     EVENTS,
     HUMAN,
@@ -66,6 +67,8 @@ LABEL = frozenset(
         "identified",
         "continuation",
         "turn",
+        "continuations",
+        "order",
         "question",
         "value",
         "missing",
@@ -77,6 +80,8 @@ LABEL = frozenset(
         "values",
     ]
 )
+MEMBERS = (2, 10)
+"""The least and the most that one label compares."""
 QUESTION_LIMIT = 120
 MISSING = "no answer given"
 
@@ -219,11 +224,15 @@ def _label(raw: Any, path: str) -> LabelRecord:
     identified = fields.flag("identified", True)
     if kind != "human" and not identified:
         raise fields.problem("identified", "only people can be unidentified")
+    compared = members(fields)
+    continuation, turn = (
+        compared[0] if compared else (fields.id("continuation", SELF), fields.count("turn", None))
+    )
     return LabelRecord(
         rater=fields.id("rater", limit=NAME_LIMIT),
         kind=kind,
-        continuation=fields.id("continuation", SELF),
-        turn=fields.count("turn", None),
+        continuation=continuation,
+        turn=turn,
         question=fields.id("question", limit=QUESTION_LIMIT),
         value=value,
         missing=missing,
@@ -234,7 +243,39 @@ def _label(raw: Any, path: str) -> LabelRecord:
         occasion=fields.text("occasion", ""),
         level=fields.choice("level", LEVELS, "") if fields.has("level") else "",
         values=_scale(fields) if "values" in raw else (),
+        members=compared,
+        shown=order(fields, len(compared)),
     )
+
+
+def members(fields: Fields) -> tuple[Member, ...]:
+    """Return what a label compares: ids of continuations, or [id, turn] for a turn of one; () of other labels."""
+    found: list[Member] = []
+    for path, part in fields.items("continuations"):
+        one = part if isinstance(part, list) else [part, None]
+        if len(one) != 2 or not isinstance(one[0], str) or not (one[1] is None or _is_turn(one[1])):
+            raise ImportProblem("must be the id of a continuation, or [id, turn]", field=path)
+        found.append((one[0], one[1]))
+    if found and (fields.has("continuation") or fields.has("turn")):
+        raise fields.problem("continuations", "says what is compared: leave continuation and turn out")
+    if fields.has("continuations") and not MEMBERS[0] <= len(found) <= MEMBERS[1]:
+        raise fields.problem("continuations", f"from {MEMBERS[0]} to {MEMBERS[1]} can be compared")
+    return tuple(found)
+
+
+def _is_turn(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**31
+
+
+def order(fields: Fields, size: int) -> tuple[int, ...]:
+    """Return the numbers of what is compared in the order in which it was shown, () where that is not said."""
+    found = tuple(part for _, part in fields.items("order"))
+    if found and sorted(part if type(part) is int else -1 for part in found) != list(range(size)):
+        told = (
+            f"must have each number from 0 to {size - 1} once" if size else "belongs to what compares several"
+        )
+        raise fields.problem("order", told)
+    return found
 
 
 def _scale(fields: Fields) -> tuple[float | str, ...]:
@@ -266,4 +307,4 @@ FORMAT = Format(
     read=read,
     looks_like=lambda head: "id" in head.keys and bool(head.keys & {"turns", "continuations", "labels"}),
 )
-__all__ = ["FORMAT", "ID_LIMIT", "dialogue", "read"]
+__all__ = ["FORMAT", "ID_LIMIT", "dialogue", "order", "read"]

@@ -1,6 +1,7 @@
 """The long ratings CSV: one answer a row, for items that the corpus has.
 
-`item` is the item's key, `dialogue/continuation/turn`; or the columns dialogue, continuation and turn say it.
+`item` is the item's key, `dialogue/continuation/turn` (of a comparison with all its members, and `order` is
+then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn say it.
 Other columns: rater, kind, identified, question, value, sample, missing, explanation, occasion, scheme, and
 for questions that are new level and values. An empty value is a missing answer. Columns of other names are
 passed over. A file may call its columns otherwise, where the import says which is which.
@@ -13,13 +14,15 @@ from collections.abc import Iterator
 
 from annotation.formats.decoding import decode
 from annotation.formats.entry import Format, Rating, SourceRecord, entries
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
+from annotation.formats.jsonl import order
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.formats.tables import Row, csv_cells, header_of, row_of, whole
+from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord
 from annotation.text.csv_cells import unguarded
-from annotation.text.item_keys import parse_item_key
+from annotation.text.item_keys import place_of
 
 KINDS = ("human", "judge", "metric", "key")
 TRUTH = {"true": True, "1": True, "yes": True, "": True, "false": False, "0": False, "no": False}
@@ -28,7 +31,7 @@ MISSING = "no answer given"
 LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
 COLUMNS = (
     *("item", "rater", "value", "question", "dialogue", "continuation", "turn", "sample", "kind"),
-    *("identified", "missing", "explanation", "occasion", "scheme", "level", "values"),
+    *("identified", "missing", "explanation", "occasion", "scheme", "level", "values", "order"),
 )
 
 
@@ -63,7 +66,7 @@ def rating(row: Row) -> Rating:
     for name, limit in LIMITS.items():
         if len(row.get(name, "")) > limit:
             raise ImportProblem(f"is longer than {limit} characters", field=name)
-    dialogue, continuation, turn = _place(row)
+    place = _place(row)
     value, missing = _value(row)
     kind = row.get("kind", "").strip() or "human"
     if kind not in KINDS:
@@ -74,8 +77,8 @@ def rating(row: Row) -> Rating:
     label = LabelRecord(
         rater=row["rater"],
         kind=kind,  # type: ignore[arg-type]
-        continuation=continuation,
-        turn=turn,
+        continuation=place.continuation,
+        turn=place.turn,
         question=row.get("question", "") or QUESTION,
         value=value,
         missing=missing,
@@ -84,23 +87,33 @@ def rating(row: Row) -> Rating:
         explanation=row.get("explanation", ""),
         scheme=row.get("scheme", "").strip(),
         occasion=row.get("occasion", "").strip(),
+        members=place.members if place.others else (),
+        shown=_order(row, len(place.members)),
     )
     raw = row["value"] if value is not None else None
-    return Rating(dialogue, label, row.get("level", "").strip(), _values(row), raw)
+    return Rating(place.dialogue, label, row.get("level", "").strip(), _values(row), raw)
 
 
-def _place(row: Row) -> tuple[str, str, int | None]:
-    """Return (dialogue, continuation, turn) from the item's key, else from the columns."""
+def _place(row: Row) -> Place:
+    """Return where the item is, from its key, else from the columns."""
     if key := row.get("item", ""):
         try:
-            return parse_item_key(key)
+            return place_of(key)
         except ValueError as error:
             if not row.get("dialogue"):
                 raise ImportProblem(str(error), field="item") from None
     if not row.get("dialogue"):
         raise ImportProblem("is empty", field="item")
     turn = whole(row, "turn") if row.get("turn", "").strip() else None
-    return row["dialogue"], row.get("continuation", "") or SELF, turn
+    return Place(row["dialogue"], row.get("continuation", "") or SELF, turn)
+
+
+def _order(row: Row, members: int) -> tuple[int, ...]:
+    """Return the numbers of what is compared in the order in which it was shown, () where that is not said."""
+    if not (text := row.get("order", "").strip()):
+        return ()
+    fields = Fields({"order": decode(text.encode())}, "", frozenset({"order"}))
+    return order(fields, members if members > 1 else 0)
 
 
 def _identified(row: Row, kind: str) -> bool:

@@ -11,14 +11,18 @@ from typing import Any
 from django.db import connection
 
 from annotation.formats import Faults, ImportProblem
-from annotation.importing import sql
+from annotation.importing import compared, sql
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.importing.file_raters import create_raters, find_raters
 from annotation.importing.questions import Asked, Resolver, asked_questions
 from annotation.importing.result import ImportResult
 from annotation.models import Corpus, Import, Question
 from annotation.schemes.base import Value, bounds_told
+from annotation.schemes.comparisons import RANKING
 from config.planner import tell_planner
+
+WORDS = ("nominal", "text", RANKING)
+"""Levels whose answers are texts."""
 
 
 def place_labels(
@@ -37,6 +41,7 @@ def place_labels(
     """
     known = {"corpus": corpus.pk, "imported": imported.pk}
     _refuse_unplaced(known, faults)
+    result.items += compared.place(corpus, faults)
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
@@ -75,16 +80,17 @@ def _number(statement: str) -> int:
 
 def _store_questions(questions: Mapping[Asked, Question]) -> None:
     fresh_table(
-        "import_question", '(kind text, key text, scheme text, id bigint, words boolean, "values" jsonb)'
+        "import_question",
+        '(kind text, key text, scheme text, id bigint, words boolean, level text, "values" jsonb)',
     )
     rows = (
-        (one.kind, one.key, one.scheme, question.pk, question.level in ("nominal", "text"), question.values)
+        (one.kind, one.key, one.scheme, question.pk, question.level in WORDS, question.level, question.values)
         for one, question in questions.items()
     )
     copy_rows(
         "import_question",
-        ("kind", "key", "scheme", "id", "words", "values"),
-        ("text", "text", "text", "int8", "bool", "jsonb"),
+        ("kind", "key", "scheme", "id", "words", "level", "values"),
+        ("text", "text", "text", "int8", "bool", "text", "jsonb"),
         rows,
     )
 
@@ -137,7 +143,9 @@ def _scale(question: Question) -> str:
     values: list[Value] = question.values
     if values:
         return ", ".join(f"{value}" for value in values)
-    return "any text" if question.level in ("nominal", "text") else bounds_told(question)
+    if question.level == RANKING:
+        return "an order of all that are compared, best first, such as 2>0=1"
+    return "any text" if question.level in WORDS else bounds_told(question)
 
 
 def _refuse_repeated(faults: Faults) -> None:

@@ -11,6 +11,7 @@ from annotation.kinds import KINDS
 from annotation.models import Corpus, Question, SchemeVersion
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
+from annotation.schemes.comparisons import COMPARISON, RANKING
 
 if TYPE_CHECKING:
     from annotation.importing.questions import Asked
@@ -62,12 +63,14 @@ def _version(corpus: Corpus, kind: str, asked: Sequence[Asked]) -> SchemeVersion
 def _new(one: Asked) -> QuestionDefinition:
     if one.numbers and one.words:
         raise one.problem(f"{one.key!r} is answered with numbers and with texts: use one of them")
-    level: Any = one.level or ("nominal" if one.words else "interval")
+    words = RANKING if one.kind == "ranking" else "nominal"
+    level: Any = one.level or (words if one.words else "interval")
     if level not in LEVELS:
         raise one.problem(f"the level {level!r} is not one of {', '.join(LEVELS)}")
-    return QuestionDefinition(
-        key=one.key, wording=one.key, level=level, values=tuple(json.loads(one.values or "[]"))
-    )
+    values = tuple(json.loads(one.values or "[]"))
+    if one.kind == "pair" and level == "nominal":
+        values = values or COMPARISON
+    return QuestionDefinition(key=one.key, wording=one.key, level=level, values=values)
 
 
 def _definition(question: Question) -> QuestionDefinition:

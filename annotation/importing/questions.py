@@ -24,10 +24,10 @@ ELSEWHERE = ("corpus:", "metric:")
 """How schemes are called whose questions a corpus may take for its own: they come with other data."""
 
 ASKED = f"""
-SELECT {sql.KIND.format("position")} AS kind, question, scheme, min(line),
+SELECT {sql.KIND} AS kind, question, scheme, min(line),
        bool_or(number IS NOT NULL AND text IS NULL), bool_or(number IS NULL AND text IS NOT NULL),
        max(level), max(values::text)
-  FROM import_label GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  FROM import_label l GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """  # noqa: S608  (keys of ours)
 
 

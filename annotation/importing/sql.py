@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from annotation.kinds import kind_at
 
-KIND = f"CASE WHEN {{}} IS NULL THEN '{kind_at(None).key}' ELSE '{kind_at(0).key}' END"
-"""The kind of item that a label is about, by the column that holds its turn's position."""
+KIND = f"""CASE WHEN jsonb_array_length(l.members) = 2 THEN 'pair' WHEN l.members IS NOT NULL THEN 'ranking'
+  WHEN l.position IS NULL THEN '{kind_at(None).key}' ELSE '{kind_at(0).key}' END"""
+"""The kind of item that a staged label `l` is about."""
 
 UNPLACED = """
 SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id
@@ -19,23 +20,33 @@ SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id,
 
 PLACED_COLUMNS = """(
   n bigint, line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text,
-  sample integer, number float8, text text, missing text, explanation text, "values" jsonb)
+  sample integer, number float8, text text, missing text, explanation text, "values" jsonb, shown smallint[])
 """
+
+# What a label about a comparison says of its members, in its own order, is told in the item's order.
+OWN_WORDS = """CASE WHEN k.n IS NULL THEN l.text
+            WHEN q.level = 'ranking' THEN concord_renumbered(l.text, k.own)
+            WHEN q.level = 'nominal' AND q.values @> '["first", "second"]' AND k.own[1] > k.own[2]
+              THEN CASE l.text WHEN 'first' THEN 'second' WHEN 'second' THEN 'first' ELSE l.text END
+            ELSE l.text END"""
+OWN_ORDER = """(SELECT array_agg(k.own[place::int + 1]::smallint ORDER BY at)
+          FROM jsonb_array_elements_text(l.shown) WITH ORDINALITY AS seen (place, at))"""
 
 PLACE = f"""
 INSERT INTO import_placed
-SELECT l.n, l.line, l.field, coalesce(one.id, whole.id), q.id, r.n, l.occasion, l.sample,
-       CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN l.text END,
-       l.missing, l.explanation, q.values
+SELECT l.n, l.line, l.field, coalesce(k.item_id, one.id, whole.id), q.id, r.n, l.occasion, l.sample,
+       CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN {OWN_WORDS} END,
+       l.missing, l.explanation, q.values, CASE WHEN k.n IS NOT NULL THEN {OWN_ORDER} END
   FROM import_label l
   JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
   JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
   LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = l.position
-  LEFT JOIN annotation_item one ON one.turn_id = t.id
-  LEFT JOIN annotation_item whole
-    ON whole.continuation_id = c.id AND whole.kind = '{kind_at(None).key}' AND l.position IS NULL
+  LEFT JOIN import_compared k ON k.n = l.n
+  LEFT JOIN annotation_item one ON one.turn_id = t.id AND l.members IS NULL
+  LEFT JOIN annotation_item whole ON whole.continuation_id = c.id
+   AND whole.kind = '{kind_at(None).key}' AND l.position IS NULL AND l.members IS NULL
   JOIN import_question q ON q.key = l.question AND q.scheme = l.scheme
-   AND q.kind = {KIND.format("l.position")}
+   AND q.kind = {KIND}
   JOIN import_rater r ON r.kind = l.rater_kind AND r.name = l.rater_name
 """  # noqa: S608  (keys of ours)
 
@@ -46,6 +57,7 @@ SELECT p.line, p.field, l.number, l.text, p.question_id
   JOIN annotation_question q ON q.id = p.question_id
  WHERE p.missing = '' AND (
        (p.number IS NULL AND p.text IS NULL)
+       OR (q.level = 'ranking' AND NOT concord_is_ranking(p.text, p.item_id))
        OR (jsonb_array_length(p.values) > 0
            AND NOT p.values @> coalesce(to_jsonb(p.number), to_jsonb(p.text)))
        OR p.number < q.minimum OR p.number > q.maximum OR (q.whole AND p.number <> trunc(p.number)))
@@ -87,8 +99,8 @@ SELECT p.line, p.field, r.name, coalesce(b.number::text, b.text), b.missing <> '
 
 INSERT = """
 INSERT INTO annotation_label (item_id, question_id, rater_id, occasion, sample, number, text, missing,
-                              explanation, imported_id, created_at)
+                              explanation, imported_id, shown, created_at)
 SELECT p.item_id, p.question_id, r.rater_id, CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END,
-       p.sample, p.number, p.text, p.missing, p.explanation, %(imported)s, now()
+       p.sample, p.number, p.text, p.missing, p.explanation, %(imported)s, p.shown, now()
   FROM import_placed p JOIN import_rater r ON r.n = p.rater ORDER BY p.n
 """

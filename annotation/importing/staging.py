@@ -30,6 +30,8 @@ COLUMNS = {
     "text": "text",
     "missing": "text",
     "explanation": "text",
+    "members": "jsonb",
+    "shown": "jsonb",
     "level": "text",
     "values": "jsonb",
 }
@@ -107,4 +109,6 @@ def _columns(rating: Rating) -> tuple[Any, ...]:
         label.value if isinstance(label.value, str) else rating.raw,
         label.missing,
         label.explanation,
+        [list(member) for member in label.members] or None,
+        list(label.shown) or None,
     )

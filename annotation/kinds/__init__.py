@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from annotation.kinds.base import ItemKind, Place
+from annotation.kinds.base import ItemKind, Member, Place
 from annotation.kinds.dialogue import DIALOGUE
+from annotation.kinds.pair import PAIR
+from annotation.kinds.ranking import RANKING
 from annotation.kinds.turn import TURN
 
-KINDS: dict[str, ItemKind] = {kind.key: kind for kind in (TURN, DIALOGUE)}
+KINDS: dict[str, ItemKind] = {kind.key: kind for kind in (TURN, DIALOGUE, PAIR, RANKING)}
+COMPARING = tuple(kind.key for kind in KINDS.values() if kind.compares)
+"""The kinds whose items have members."""
 
 
 def kind_at(turn: int | None) -> ItemKind:
@@ -14,4 +18,10 @@ def kind_at(turn: int | None) -> ItemKind:
     return next(kind for kind in KINDS.values() if kind.imported and kind.has_turn == (turn is not None))
 
 
-__all__ = ["KINDS", "ItemKind", "Place", "kind_at"]
+def kind_comparing(members: int) -> ItemKind | None:
+    """Return the kind of item that compares so many members, None where none does."""
+    kinds = (kind for kind in KINDS.values() if kind.members)
+    return next((kind for kind in kinds if kind.members[0] <= members <= kind.members[1]), None)  # type: ignore[index]
+
+
+__all__ = ["COMPARING", "KINDS", "ItemKind", "Member", "Place", "kind_at", "kind_comparing"]

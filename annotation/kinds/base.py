@@ -6,16 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-PointsAt = Literal["turn", "continuation"]
+PointsAt = Literal["turn", "continuation", "members"]
+BETWEEN = "+"
+"""Stands between the members in the key of what compares them: where a key has a turn, else nothing."""
+Member = tuple[str, int | None]
+"""What is compared with others: a continuation's id, and one of its turns (None: all of it)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an item is: the ids of dialogue and continuation, and the turn (0-based; None: the whole)."""
+    """Where an item is: the ids of dialogue and continuation, and the turn (0-based; None: the whole).
+
+    Of a comparison, `others` are its members from the second on, in their order.
+    """
 
     dialogue: str
     continuation: str
     turn: int | None = None
+    others: tuple[Member, ...] = ()
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """All that it is about: more than one in a comparison."""
+        return (self.continuation, self.turn), *self.others
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +36,10 @@ class ItemKind:
     """A kind of item. A kind is one file here and one line in `KINDS`.
 
     `singular` and `plural` name items in sentences, `heading` stands over a list of them. `points_at` says
-    what an item has: a turn that is not given, or the continuation alone. `imported` says whether an import
-    makes the item of every such turn or continuation. `shows` is what one screen of work has of the
-    continuation: all of it, or what comes before the turn. `key_form` is how its item keys read.
+    what an item has: a turn that is not given, the continuation alone, or members that are compared. `imported`
+    says whether an import makes the item of every such turn or continuation. `shows` is what one screen of work
+    has of the continuation: all of it, what comes before the turn, or its members beside each other. `key_form`
+    is how its item keys read. `members` are the least and the most that one compares, None where it has none.
     """
 
     key: str
@@ -34,27 +48,58 @@ class ItemKind:
     heading: str
     points_at: PointsAt
     imported: bool
-    shows: Literal["before", "whole"]
+    shows: Literal["before", "whole", "members"]
     key_form: str
+    members: tuple[int, int] | None = None
 
     @property
     def has_turn(self) -> bool:
         """Whether its items have a turn."""
         return self.points_at == "turn"
 
+    @property
+    def compares(self) -> bool:
+        """Whether its items have members that are compared with each other."""
+        return self.members is not None
+
     def written(self, place: Place) -> list[str]:
-        """Return the parts of an item's key, still unquoted."""
-        parts = [place.dialogue, place.continuation]
-        return [*parts, str(place.turn)] if self.has_turn else parts
+        """Return the parts of an item's key; those that are ids are still unquoted."""
+        parts = [place.dialogue]
+        for number, (continuation, turn) in enumerate(place.members):
+            parts += [BETWEEN] if number else []
+            parts += [continuation] if turn is None else [continuation, str(turn)]
+        return parts
 
     def read(self, parts: Sequence[str]) -> Place | None:
         """Return the place that the unquoted parts of a key name; None where this kind has no such key."""
-        if not self.has_turn:
-            return Place(parts[0], parts[1]) if len(parts) == 2 else None
-        if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()):
+        members = members_of(parts[1:])
+        if members is None:
             return None
-        return Place(parts[0], parts[1], int(parts[2]))
+        (continuation, turn), *others = members
+        least, most = self.members or (1, 1)
+        if not least <= len(members) <= most or not (self.compares or self.has_turn == (turn is not None)):
+            return None
+        return Place(parts[0], continuation, turn, tuple(others))
 
     def name(self, number: int | None) -> str:
         """Return what one is called, such as `turn 3`; `number` counts from 1, None where it has none."""
         return f"{self.singular} {number}" if self.has_turn else f"the {self.singular}"
+
+
+def members_of(parts: Sequence[str]) -> list[Member] | None:
+    """Return the members that the parts of a key after the dialogue name, None where they name none.
+
+    A continuation's id, the digits of its turn where it has one, then `+` and the next member: by their
+    places the parts are told apart, so an id may look like anything.
+    """
+    found: list[Member] = []
+    rest = list(parts)
+    while rest:
+        continuation, turn = rest.pop(0), None
+        if rest and rest[0].isascii() and rest[0].isdigit():
+            turn = int(rest.pop(0))
+        found.append((continuation, turn))
+        if rest and (rest.pop(0) != BETWEEN or not rest):
+            return None
+    whole = {turn is None for _, turn in found}
+    return found if len(whole) == 1 else None

@@ -19,7 +19,11 @@ from config import prepared
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer to be recorded. `value` is None exactly when `missing` says why."""
+    """An answer to be recorded. `value` is None exactly when `missing` says why.
+
+    An answer about a comparison speaks of its members in the item's own order; `shown` are their numbers in the
+    order in which the rater saw them. That of an assignment is known and need not be said.
+    """
 
     item: Item | int
     question: Question | int
@@ -27,6 +31,7 @@ class Answer:
     missing: str = ""
     sample: int = 0
     explanation: str = ""
+    shown: tuple[int, ...] | None = None
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -64,8 +69,9 @@ def record(
 
 INSERT = """
 INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id,
-                              assignment_id, sample, missing, explanation, created_at)
-SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s, 0, '', '', now()
+                              assignment_id, shown, sample, missing, explanation, created_at)
+SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s,
+       (SELECT a.shown FROM annotation_assignment a WHERE a.id = %s), 0, '', '', now()
   FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
 """
 
@@ -91,7 +97,7 @@ def insert(
         [value if isinstance(value, str) else None for value in values],
     ]
     with prepared.cursor() as cursor:
-        cursor.execute(INSERT, [rater, occasion, campaign, assignment, *columns])
+        cursor.execute(INSERT, [rater, occasion, campaign, assignment, assignment, *columns])
 
 
 def _live(
@@ -138,7 +144,14 @@ def _label(
         text=answer.value if isinstance(answer.value, str) else None,
         missing=answer.missing,
         explanation=answer.explanation,
+        shown=_shown(answer, assignment),
         assignment=assignment,
         imported=imported,
         supersedes=before,
     )
+
+
+def _shown(answer: Answer, assignment: Assignment | None) -> list[int] | None:
+    if assignment is not None:
+        return assignment.shown
+    return None if answer.shown is None else list(answer.shown)

@@ -5,12 +5,13 @@ from annotation.models.campaigns import (
     Assignment,
     Campaign,
     CampaignMember,
+    ComparedItem,
     Guidelines,
     SampledDialogue,
     Slot,
     Task,
 )
-from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
+from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
 from annotation.models.people import ApiToken, OneTimeLink, UserName
@@ -24,6 +25,7 @@ __all__ = [
     "Assignment",
     "Campaign",
     "CampaignMember",
+    "ComparedItem",
     "Consent",
     "ConsentGiven",
     "Continuation",
@@ -33,6 +35,7 @@ __all__ = [
     "GuidelinesRead",
     "Import",
     "Item",
+    "ItemMember",
     "JudgeOpening",
     "Label",
     "LabelCount",

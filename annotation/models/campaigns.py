@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
@@ -53,6 +54,12 @@ class Campaign(models.Model):
     proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
     the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
     `most_tasks_a_day` in a day of UTC. An archived campaign is in no list and takes no work.
+
+    Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its systems
+    (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared` what they
+    consist of: responses to one point (`turns`), whole continuations (`whole`), or whatever fits the
+    continuations (`auto`). A ranking puts `ranked` of them into an order; of all that there are, the seed draws
+    `most_comparisons` where that is set.
     """
 
     class State(models.TextChoices):
@@ -65,6 +72,16 @@ class Campaign(models.Model):
         DRAWN = "drawn", "The same for everybody, drawn from the seed"
         OWN = "own", "Everybody in an order of their own"
         FIXED = "fixed", "As the dialogues lie in the corpus"
+
+    class Compares(models.TextChoices):
+        ALL = "all", "Every choice of the systems"
+        BASELINE = "baseline", "Each system with one of them"
+        THERE = "there", "Those that the corpus has already"
+
+    class Compared(models.TextChoices):
+        AUTO = "auto", "Responses to one point where there are any, else whole continuations"
+        TURNS = "turns", "Responses to one point"
+        WHOLE = "whole", "Whole continuations"
 
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
@@ -86,6 +103,15 @@ class Campaign(models.Model):
     deadline = models.DateTimeField(null=True)
     most_tasks = models.PositiveIntegerField(null=True)
     most_tasks_a_day = models.PositiveIntegerField(null=True)
+    compares = models.CharField(
+        max_length=10, choices=Compares, default=Compares.ALL, db_default=Compares.ALL
+    )
+    compared = models.CharField(
+        max_length=10, choices=Compared, default=Compared.AUTO, db_default=Compared.AUTO
+    )
+    baseline = models.ForeignKey("annotation.System", null=True, on_delete=models.SET_NULL, related_name="+")
+    ranked = models.PositiveSmallIntegerField(default=3, db_default=3)
+    most_comparisons = models.PositiveIntegerField(null=True)
     archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -114,6 +140,13 @@ class Campaign(models.Model):
                 condition=(Q(most_tasks__isnull=True) | Q(most_tasks__gte=1))
                 & (Q(most_tasks_a_day__isnull=True) | Q(most_tasks_a_day__gte=1)),
                 name="campaign_limits_allow_work",
+            ),
+            models.CheckConstraint(
+                condition=Q(compares__in=["all", "baseline", "there"])
+                & Q(compared__in=["auto", "turns", "whole"])
+                & Q(ranked__gte=3, ranked__lte=10)
+                & (Q(most_comparisons__isnull=True) | Q(most_comparisons__gte=1)),
+                name="campaign_comparisons_known",
             ),
         ]
 
@@ -156,6 +189,21 @@ class SampledDialogue(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dialogue_id} in {self.campaign_id}"
+
+
+class ComparedItem(models.Model):
+    """A comparison that a campaign asks about, chosen while it was a draft."""
+
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="compared_items", db_index=False
+    )
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "item"], name="compared_item_once")]
+
+    def __str__(self) -> str:
+        return f"item {self.item_id} in {self.campaign_id}"
 
 
 class Task(models.Model):
@@ -224,6 +272,9 @@ class Assignment(models.Model):
     slot is free for others), with a reason; triggers see to it that only a submission has live labels.
 
     `attention` holds, for each client, the milliseconds that its page was in front of somebody at work.
+    `shown` are the numbers of the members of a comparison in the order in which they stand on the screen, None
+    for other tasks. A trigger draws it: the first slot of a task by the campaign's seed, and each further slot
+    by one place on, so that each member stands in each place equally often.
     """
 
     class State(models.TextChoices):
@@ -253,6 +304,7 @@ class Assignment(models.Model):
     flagged = models.BooleanField(default=False)
     guidelines = models.ForeignKey(Guidelines, null=True, on_delete=models.PROTECT)
     attention = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    shown = ArrayField(models.SmallIntegerField(), null=True)
 
     class Meta:
         constraints = [

@@ -7,13 +7,13 @@ from operator import or_
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Cast, Random
 from django.utils.functional import cached_property
 
-from annotation.kinds import KINDS
+from annotation.kinds import COMPARING, KINDS
 from annotation.models.turn_numbers import numbers_of
-from annotation.text.item_keys import item_key
+from annotation.text.item_keys import item_key, members_key
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
 """Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""
@@ -175,6 +175,10 @@ class Item(models.Model):
 
     A trigger refuses an item whose turn is given, or belongs to another continuation or corpus. Annotators
     know an item by `public`, a random number: ids follow the order of imports, and so they follow systems.
+
+    What compares several has them as its `members` and no turn of its own; `continuation` is then the first
+    member's, and says nothing of whom it is about. `compared` names the members whatever their order, so that
+    a corpus has one item for them.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="items")
@@ -183,6 +187,7 @@ class Item(models.Model):
     )
     continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="items")
     turn = models.OneToOneField(Turn, null=True, on_delete=models.CASCADE, related_name="item")
+    compared = models.TextField(null=True)  # noqa: DJ001  (null: it has no members)
     public = models.BigIntegerField(
         db_default=Cast(Random() * PUBLIC_SPAN + PUBLIC_FROM, models.BigIntegerField())
     )
@@ -195,12 +200,20 @@ class Item(models.Model):
                 ),
                 name="item_kind_fits_turn",
             ),
+            models.CheckConstraint(
+                condition=Q(kind__in=COMPARING, compared__isnull=False)
+                | (~Q(kind__in=COMPARING) & Q(compared__isnull=True)),
+                name="item_kind_fits_members",
+            ),
+            models.UniqueConstraint(
+                fields=["compared"], condition=Q(compared__isnull=False), name="item_compares_once"
+            ),
             *(
                 models.UniqueConstraint(
                     fields=["continuation"], condition=Q(kind=key), name=f"item_{key}_once"
                 )
                 for key, kind in KINDS.items()
-                if not kind.has_turn
+                if kind.points_at == "continuation"
             ),
         ]
 
@@ -208,10 +221,49 @@ class Item(models.Model):
         return f"{self.kind} item {self.pk}"
 
     @property
+    def is_comparison(self) -> bool:
+        """Whether it has members that are compared with each other."""
+        return self.kind in COMPARING
+
+    @property
     def key(self) -> str:
-        """The item's key; reads turn, continuation and dialogue, so select them."""
+        """The item's key; reads turn, continuation, dialogue and members, so select them."""
+        if self.is_comparison:
+            members = [(one.continuation.key, one.position) for one in self.members.all()]
+            return members_key(self.continuation.dialogue.key, members)
         position = None if self.turn is None else self.turn.position
         return item_key(self.continuation.dialogue.key, self.continuation.key, position)
+
+
+class ItemMember(models.Model):
+    """One of what an item compares: a turn (a response) or a whole continuation.
+
+    `number` counts from 0 in the item's own order, in which all answers about it are kept. The order is that of
+    the MD5 of the members' keys, so it knows nothing of systems and is the same wherever the same files are
+    imported. Triggers see to it that an item's members come together, fit each other and never change.
+    """
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="members", db_index=False)
+    number = models.PositiveSmallIntegerField()
+    continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="compared_in")
+    turn = models.ForeignKey(Turn, null=True, on_delete=models.CASCADE, related_name="compared_in")
+
+    class Meta:
+        ordering = ["item", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "number"], name="item_member_number_once"),
+            models.UniqueConstraint(
+                fields=["item", "continuation", "turn"], nulls_distinct=False, name="item_member_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"member {self.number} of item {self.item_id}"
+
+    @property
+    def position(self) -> int | None:
+        """The position of its turn, None where it is a whole continuation."""
+        return None if self.turn is None else self.turn.position
 
 
 ITEM_PARTS = {
@@ -219,6 +271,13 @@ ITEM_PARTS = {
     "continuation_key": F("continuation__key"),
     "position": F("turn__position"),
     "cluster": F("continuation__dialogue__cluster"),
-    "system_name": F("continuation__system__name"),
+    "system_name": Case(
+        When(kind__in=COMPARING, then=Value("")),
+        default=F("continuation__system__name"),
+        output_field=models.CharField(),
+    ),
 }
-"""What an item's key, cluster and system are read from, for `Item.objects.values(...)`."""
+"""What an item's key, cluster and system are read from, for `Item.objects.values(...)`.
+
+What compares several is of no one system (""), and its key is that of its members (`comparisons.keys_of`).
+"""

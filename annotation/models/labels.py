@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
@@ -25,6 +26,9 @@ class Label(models.Model):
     Exactly one of `number`, `text` and `missing` (why there is no answer) is filled. A revision first sets
     `superseded_at` of the live label, the only change a label allows, and then inserts its successor. A
     trigger refuses a label whose question is not made for the item's kind or whose value is off the scale.
+
+    Answers about a comparison speak of its members in the item's own order; `shown` are their numbers in the
+    order in which the rater saw them, None where that is not known.
     """
 
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="labels")
@@ -40,6 +44,7 @@ class Label(models.Model):
     number = models.FloatField(null=True)
     text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is not a text)
     missing = models.TextField(blank=True)
+    shown = ArrayField(models.SmallIntegerField(), null=True)
     explanation = models.TextField(blank=True)
     assignment = models.ForeignKey(
         "annotation.Assignment", null=True, on_delete=models.CASCADE, related_name="labels"

@@ -92,6 +92,7 @@ class Question(models.Model):
         INTERVAL = "interval"
         RATIO = "ratio"
         TEXT = "text"
+        RANKING = "ranking"
 
     version = models.ForeignKey(SchemeVersion, on_delete=models.CASCADE, related_name="questions")
     key = models.CharField(max_length=120)

@@ -6,6 +6,7 @@ from annotation.schemes import (
     comperdial_dialogue,
     comperdial_turn,
     fed,
+    preference,
 )
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
@@ -19,6 +20,8 @@ SCHEMES: dict[str, SchemeDefinition] = {
         fed.TURN,
         fed.DIALOGUE,
         fed.GPT4,
+        preference.PAIR,
+        preference.RANKING,
     )
 }
 

@@ -9,9 +9,13 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Protocol, get_args
 
-Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text"]
+from annotation.schemes.comparisons import RANKING, is_comparison, is_ranking
+
+Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text", "ranking"]
 LEVELS: tuple[str, ...] = get_args(Level)
 Value = float | int | str
+UNSCALED = ("text", "ranking")
+"""Levels whose answers are not values of a scale: no coefficient reads them as they are."""
 STATIC = "static"
 NO_CONVERSATION = "the turns of a static continuation are not one conversation"
 TEXT_LIMIT = 10_000
@@ -33,6 +37,8 @@ def accepts(
     """
     if level == "text":
         return isinstance(value, str) and len(value) <= TEXT_LIMIT
+    if level == RANKING:
+        return isinstance(value, str) and is_ranking(value)
     if level == "nominal":
         return isinstance(value, str) and (not values or value in values)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -130,6 +136,11 @@ class QuestionDefinition:
     def is_tag(self) -> bool:
         """Whether it is one toggle of a multi-label control: left untouched, it means no."""
         return self.level == "binary" and bool(self.group)
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it asks which of two is better."""
+        return is_comparison(self.level, self.values)
 
     @property
     def is_open(self) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from annotation.schemes.base import LEVELS, QuestionDefinition, is_met
+from annotation.schemes.base import LEVELS, UNSCALED, QuestionDefinition, is_met
 from annotation.schemes.problems import named
 from annotation.schemes.scales import MOST_VALUES, is_number
 
@@ -30,10 +30,10 @@ def condition_problems(
     asked = next((one for one in before if one.key == key), None)
     if asked is None:
         yield ("show_if", "question"), _no_question(question, key, after)
-    elif asked.level == "text":
+    elif asked.level in UNSCALED:
         yield (
             ("show_if", "question"),
-            f"{named(key)} is answered in words, which cannot decide what is asked.",
+            f"{named(key)} is answered in words or with an order, which cannot decide what is asked.",
         )
     elif asked.level in LEVELS:
         yield from _answer_problems(condition, asked)

@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.kinds import KINDS
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
+from annotation.schemes.comparisons import FIRST, RANKING, SECOND
 from annotation.schemes.conditions import condition_problems
 from annotation.schemes.problems import Problem, named, place, text_problem
 from annotation.schemes.scales import scale_problems
@@ -88,10 +89,21 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
         yield ("level",), f"There is no level {named(question.level)}: write {_listed(LEVELS)}."
     else:
         yield from scale_problems(question)
+        yield from _comparing_problems(scheme.item_kind, question)
     yield from _group_problems(question, before)
     yield from _help_problems(question.help)
     yield from _shortcut_problems(question, before)
     yield from condition_problems(question, before, scheme.questions[index:])
+
+
+def _comparing_problems(kind: str, question: QuestionDefinition) -> Found:
+    """Yield what keeps a question from being asked about items of a kind: comparisons belong to pairs."""
+    named_sides = {FIRST, SECOND} & set(question.values)
+    if question.level == RANKING and kind != "ranking":
+        yield ("level",), "Only items of the kind ranking can be put into an order: choose another level."
+    elif kind == "pair" and named_sides and not question.is_comparison:
+        told = "has first and second, and may have tie and both_bad, but nothing else"
+        yield ("values",), f"A question that compares the two {told}."
 
 
 def _key_problem(key: str) -> str:

@@ -89,6 +89,11 @@ def _text(question: QuestionDefinition) -> Found:
         yield ("values",), "A question answered in words has no values: take them out."
 
 
+def _ranking(question: QuestionDefinition) -> Found:
+    if question.values:
+        yield ("values",), "A ranking orders what is shown and has no values of its own: take them out."
+
+
 def _too_many(values: tuple[Any, ...]) -> Found:
     if len(values) > MOST_VALUES:
         yield ("values",), f"There are {len(values):,} values; at most {MOST_VALUES} are taken."
@@ -101,6 +106,7 @@ _VALUES = {
     "interval": _number,
     "ratio": _number,
     "text": _text,
+    "ranking": _ranking,
 }
 
 

@@ -1,11 +1,17 @@
 """Item keys: `dialogue/continuation/turn`, or `dialogue/continuation` for a dialogue item.
 
+What compares several names them all, in its own order, with `/+/` between them: `dialogue/one/+/another` or
+`dialogue/one/2/+/another/0`. A turn's number is all digits and the key of one item never has a `+` where
+its turn would stand, so every key is read in one way, whatever ids look like.
+
 Ids are free text, so `/` and `%` inside an id are written `%2F` and `%25`: a key always splits in one way.
 """
 
 from __future__ import annotations
 
-from annotation.kinds import KINDS, Place, kind_at
+from collections.abc import Sequence
+
+from annotation.kinds import KINDS, Member, Place, kind_at, kind_comparing
 
 ESCAPES = (("%", "%25"), ("/", "%2F"))
 """What an id must not show, and how it is written; in this order."""
@@ -17,20 +23,44 @@ def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
     return "/".join(map(_quote, kind_at(turn).written(place)))
 
 
-def parse_item_key(key: str) -> tuple[str, str, int | None]:
-    """Return (dialogue, continuation, turn) of a key; raise ValueError where it is not a key."""
+def members_key(dialogue: str, members: Sequence[Member]) -> str:
+    """Return the key of an item with members, in their order; of one member, that member's own key."""
+    (continuation, turn), *others = members
+    kind = kind_comparing(len(members)) or kind_at(turn)
+    return "/".join(map(_quote, kind.written(Place(dialogue, continuation, turn, tuple(others)))))
+
+
+def place_of(key: str) -> Place:
+    """Return the place that a key names, with all its members; raise ValueError where it is not a key."""
     parts = [_unquote(part) for part in key.split("/")]
     for kind in KINDS.values():
-        if place := kind.read(parts):
-            return place.dialogue, place.continuation, place.turn
-    forms = " or ".join(sorted({kind.key_form for kind in KINDS.values()}, key=len))
+        if len(parts) > 1 and (place := kind.read(parts)):
+            return place
+    kinds = sorted(KINDS.values(), key=lambda kind: (kind.compares, len(kind.key_form)))
+    forms = " or ".join(dict.fromkeys(kind.key_form for kind in kinds))
     raise ValueError(f"{key!r} is not an item key: expected {forms}")
+
+
+def parse_item_key(key: str) -> tuple[str, str, int | None]:
+    """Return (dialogue, continuation, turn) of a key; raise ValueError where it is not one item's alone."""
+    place = place_of(key)
+    if place.others:
+        raise ValueError(f"{key!r} compares several: name one continuation, or a turn of it")
+    return place.dialogue, place.continuation, place.turn
 
 
 def item_key_sql(dialogue: str, continuation: str, position: str) -> str:
     """Return the SQL of `item_key` from three columns (position null: no turn), `%` doubled as in queries."""
     quoted = f"{_quote_sql(dialogue)} || '/' || {_quote_sql(continuation)}"
     return f"{quoted} || coalesce('/' || {position}::text, '')"
+
+
+def members_key_sql(item: str, dialogue: str) -> str:
+    """Return the SQL of `members_key` for an item's id and its dialogue's key; null where it has no members."""
+    one = f"{_quote_sql('mc.key')} || coalesce('/' || mu.position::text, '')"
+    return f"""(SELECT {_quote_sql(dialogue)} || '/' || string_agg({one}, '/+/' ORDER BY mm.number)
+      FROM annotation_itemmember mm JOIN annotation_continuation mc ON mc.id = mm.continuation_id
+      LEFT JOIN annotation_turn mu ON mu.id = mm.turn_id WHERE mm.item_id = {item})"""  # noqa: S608  (own SQL)
 
 
 def _quote(part: str) -> str:

@@ -13,7 +13,7 @@ from annotation.importing.own_scheme import own_key
 from annotation.kinds import KINDS, ItemKind, Place, kind_at
 from annotation.models import Item, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.text.item_keys import item_key, item_key_sql, parse_item_key
+from annotation.text.item_keys import item_key, item_key_sql, members_key, parse_item_key, place_of
 from calibration.reports.wording import units
 from judges.metrics import METRICS
 from judges.protocols import PROTOCOLS
@@ -45,13 +45,17 @@ def test_a_kind_says_what_its_items_are_called(key: str) -> None:
 @pytest.mark.parametrize("continuation", HOSTILE)
 def test_a_key_is_read_as_it_was_written(key: str, dialogue: str, continuation: str) -> None:
     kind = KINDS[key]
-    place = Place(dialogue, continuation, 7 if kind.has_turn else None)
+    others = tuple((other, None) for other in ("+", "7", "c")[: (kind.members or (1,))[0] - 1])
+    place = Place(dialogue, continuation, 7 if kind.has_turn else None, others)
     assert kind.read(kind.written(place)) == place
-    assert parse_item_key(item_key(dialogue, continuation, place.turn)) == (
-        place.dialogue,
-        place.continuation,
-        place.turn,
-    )
+    assert place_of(members_key(dialogue, place.members)) == place
+    if not others:
+        assert members_key(dialogue, place.members) == item_key(dialogue, continuation, place.turn)
+        assert parse_item_key(item_key(dialogue, continuation, place.turn)) == (
+            place.dialogue,
+            place.continuation,
+            place.turn,
+        )
     assert kind.key_form.count("/") == len(kind.written(place)) - 1
 
 

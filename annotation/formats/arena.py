@@ -1,0 +1,171 @@
+"""Battles as Chatbot Arena publishes them, and the judgments of MT-Bench.
+
+{"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn", "language"}.
+Both conversations begin with the same question. Where a judgment is about a turn before the last one, as the first
+ones of MT-Bench are, it compares the replies of that turn; otherwise the whole conversations. `model_a` was shown
+first. A judge that is a list, or called after a language model, is taken for a judge; any other for a person.
+A CSV has the same columns, or `prompt`, `response_a` and `response_b` in place of the conversations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from annotation.formats.compared import (
+    ASSISTANT,
+    QUESTIONS,
+    USER,
+    Comparison,
+    Response,
+    response,
+    turns_of,
+    winner,
+)
+from annotation.formats.decoding import decode
+from annotation.formats.fields import NAME_LIMIT, Fields
+from annotation.formats.jsonl import QUESTION_LIMIT
+from annotation.formats.problems import ImportProblem
+from annotation.records import LabelRecord, RaterKind, Turn
+
+MODEL = re.compile(
+    r"(gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|command)", re.IGNORECASE
+)
+UNNAMED = "unnamed"
+NAMES = {
+    "id": "question_id",
+    "system_a": "model_a",
+    "system_b": "model_b",
+    "rater": "judge",
+    "context": "prompt",
+    "instruction": "prompt",
+    "preference": "winner",
+}
+"""What a CSV may call a column, by its name here."""
+ONE_HOT = {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}
+
+
+def of_object(raw: Mapping[str, Any]) -> Comparison:
+    """Return the comparison that a battle or a judgment is; fields of other names are passed over."""
+    fields = Fields(dict(raw), "", frozenset(raw))
+    sides = [turns_of(fields, f"conversation_{side}") for side in "ab"]
+    context, *_ = before = [_until_reply(side) for side in sides]
+    if before[0] != before[1]:
+        raise fields.problem("conversation_b", "begins otherwise than conversation_a")
+    systems = [fields.id(f"model_{side}", limit=NAME_LIMIT) for side in "ab"]
+    turn = fields.count("turn", None)
+    alone = all(len(side) == len(context) + 1 for side in sides)
+    responses = tuple(
+        _response(fields, name, system, turns, (len(context), turn, alone))
+        for name, system, turns in zip("ab", systems, sides, strict=True)
+    )
+    return Comparison(
+        dialogue=_id(fields),
+        context=context,
+        responses=responses,
+        label=_label(fields, systems),
+        cluster=fields.id("cluster", ""),
+        language=fields.id("language", "", limit=40),
+    )
+
+
+def of_row(row: Mapping[str, str]) -> Comparison:
+    """Return the comparison that a row of a CSV is."""
+    told: dict[str, Any] = {NAMES.get(name, name): value for name, value in row.items() if value.strip()}
+    for name in ("turn", "sample"):
+        if text := str(told.get(name, "")).strip():
+            told[name] = int(text[:10]) if text.isascii() and text.isdigit() else text
+    hot = [word for name, word in ONE_HOT.items() if str(told.pop(name, "")).strip() == "1"]
+    if hot:
+        told["winner"] = hot[0]
+    prompt = _texts(told.pop("prompt", ""), "prompt")
+    for side in "ab":
+        name = f"conversation_{side}"
+        if name in told:
+            told[name] = decode(told[name].encode())
+            continue
+        replies = _texts(told.pop(f"response_{side}", ""), f"response_{side}")
+        if len(replies) != len(prompt):
+            raise ImportProblem(
+                f"has {len(replies)} replies to {len(prompt)} messages", field=f"response_{side}"
+            )
+        told[name] = [
+            {"role": role, "content": text}
+            for pair in zip(prompt, replies, strict=True)
+            for role, text in zip((USER, ASSISTANT), pair, strict=True)
+        ]
+    return of_object(told)
+
+
+def _texts(value: str, name: str) -> list[str]:
+    """Return a cell as texts: one, or those of a JSON list."""
+    if not value.lstrip().startswith("["):
+        return [value]
+    try:
+        found = decode(value.encode())
+    except ImportProblem:
+        return [value]
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(one is None or isinstance(one, str) for one in found)
+    ):
+        raise ImportProblem("must be a text or a list of texts", field=name)
+    return [one or "" for one in found]
+
+
+def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Return what comes before the first reply."""
+    first = next((n for n, turn in enumerate(turns) if turn.speaker == ASSISTANT), len(turns))
+    return turns[:first]
+
+
+def _response(
+    fields: Fields, side: str, system: str, turns: tuple[Turn, ...], where: tuple[int, int | None, bool]
+) -> Response:
+    at, turn, alone = where
+    rest = turns[at:]
+    replies = [number for number, one in enumerate(rest) if one.speaker == ASSISTANT]
+    if not replies:
+        raise fields.problem(f"conversation_{side}", "has no reply")
+    if turn is not None and turn > len(replies):
+        raise fields.problem("turn", f"is {turn}, but conversation_{side} has {len(replies)} replies")
+    meant = replies[turn - 1] if turn and turn < len(replies) else None
+    return response(system, system, rest, at, meant, alone)
+
+
+def _id(fields: Fields) -> str:
+    value = fields.raw.get("question_id", fields.raw.get("id"))
+    if type(value) is int:
+        return str(value)
+    return fields.id("question_id" if fields.has("question_id") else "id")
+
+
+def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
+    if not fields.has("winner"):
+        return None
+    name, kind = _judge(fields)
+    said = str(fields.raw["winner"])
+    return LabelRecord(
+        rater=name,
+        kind=kind,
+        continuation="",
+        turn=None,
+        question=fields.id("question", QUESTIONS[2], limit=QUESTION_LIMIT),
+        value=winner(fields.raw["winner"], systems),
+        sample=cast(int, fields.count("sample")),
+        explanation=fields.text("explanation", said if "inconsistent" in said else ""),
+        shown=(0, 1),
+    )
+
+
+def _judge(fields: Fields) -> tuple[str, RaterKind]:
+    """Return who judged, and of which kind they are."""
+    value = fields.raw.get("judge")
+    if isinstance(value, list):
+        return " ".join(fields.texts("judge"))[:NAME_LIMIT] or UNNAMED, "judge"
+    name = fields.id("judge", UNNAMED, limit=NAME_LIMIT)
+    guessed = "judge" if MODEL.match(name) else "human"
+    kind: RaterKind = fields.choice("kind", ("human", "judge", "metric", "key"), guessed)
+    return name, kind

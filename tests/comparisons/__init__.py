@@ -1,0 +1,1 @@
+"""Comparisons: pairs and rankings, from files and systems to answers."""
