@@ -154,7 +154,7 @@ class PreferencesSerializer(Plain):
 @extend_schema(methods=["POST"], request=PreferencesTestSerializer, responses=PreferencesSerializer)
 @api_view(["GET", "POST"])
 def preferences(request: Request, pk: int) -> Response:
-    """Return win rates, strengths, agreement and position bias; POST logs a look at test and reports there."""
+    """Return win rates, strengths, agreement, position bias; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
     is_test = request.method == "POST"
     given = (

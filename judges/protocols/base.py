@@ -46,8 +46,8 @@ class Case:
     `view` is what raters are shown of it; the systems of the dialogue's own record are hidden in any view.
     `given` is what the raters answered that the protocol's needs are bound to: role to turn (None for the
     dialogue) to a value or the reason why there is none. `part` is one of the protocol's parts where it asks
-    several calls about the same thing. Of a comparison, `members` are what is compared, in the item's own order
-    (the first of them also as continuation, `turn` None), and `shown` are their numbers in the order shown.
+    several calls about the same thing. Of a comparison, `members` are what is compared, in the item's own
+    order (the first of them also as continuation, `turn` None), and `shown` are their numbers as shown.
     """
 
     dialogue: Dialogue
@@ -109,7 +109,8 @@ class Protocol(ABC):
     not met, nothing is asked. `network` is false for a judge that computes its verdicts itself. `version` is
     that of the prompt's text (or of the rules): a released one is never edited. How the material is rendered
     into it has a version of its own (`annotation.text.views.RENDERING`). One that `takes_scheme` is a
-    template: it answers nothing until it is bound `over` a scheme.
+    template: it answers nothing until it is bound `over` a scheme. `samples` is how many are asked for where
+    nobody says: one, or one in each order.
     """
 
     key: ClassVar[str]
@@ -119,6 +120,7 @@ class Protocol(ABC):
     covers: Covers
     network: ClassVar[bool] = True
     variants: ClassVar[tuple[str, ...]] = ("",)
+    samples: ClassVar[int] = 1
     answers: Mapping[str, tuple[SchemeDefinition, str]]
     needs: ClassVar[tuple[Need, ...]] = ()
 
@@ -166,6 +168,7 @@ class Protocol(ABC):
     def unanswered(self, case: Case, reason: str) -> Reading:
         """Return the reading in which every answer is missing for one reason."""
         turns = case.judged() if case.turn is None else (case.turn,)
+        turns = () if case.members else turns
         about = {key: KINDS[scheme.item_kind].points_at for key, (scheme, _) in self.answers.items()}
         places: tuple[int | None, ...] = (*turns, None)
         return Reading(
@@ -173,7 +176,7 @@ class Protocol(ABC):
                 Verdict(key, place, None, missing=reason)
                 for place in places
                 for key in self.asked_in(case.part)
-                if about[key] == ("continuation" if place is None else "turn")
+                if (about[key] == "turn") == (place is not None)
             )
         )
 

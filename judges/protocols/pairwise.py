@@ -1,9 +1,9 @@
 """Any scheme's questions about several responses side by side: which of two is better, or their order.
 
 `PROTOCOLS["pairwise"]` is a template; `over(definition, "")` is the protocol bound to a scheme about pairs or
-rankings. The responses stand under letters in the order of the case, which a run turns round from one sample to
-the next. Answers about letters are read back into the members' own order, so the order shown never decides what
-an answer means.
+rankings. The responses stand under letters in the order of the case, which a run turns round from one sample
+to the next. Answers about letters are read back into the members' own order, so the order shown never decides
+what an answer means.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Pairwise(Asking):
     title = "Pairwise: responses side by side, in both orders"
     covers = "pair"
     takes_scheme = True
+    samples = 2
     forms = ("json",)
     answers: Mapping[str, tuple[SchemeDefinition, str]] = {}
 
