@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SYSTEMS = {"ash": (5, 4), "birch": (4, 3), "cedar": (2, 1)}
 """The qualities of each system's answers: never alike in one dialogue."""
-BIAS, DIALOGUES = 0.3, 40
+BIAS, DIALOGUES = 0.3, 12
 
 
 def world(dialogues: int = 6) -> Corpus:
@@ -71,7 +71,7 @@ def test_what_a_report_says_of_a_judge_is_its_known_pull_to_the_first(fake: Fake
     fake.model.position_bias = BIAS
     corpus = world(DIALOGUES)
     run = begin(corpus, Judge("pairwise", endpoint=endpoint_of(fake), scheme="preference"), samples=2)
-    finish()
+    finish(seconds=90)
     run.refresh_from_db()
     labels = Label.objects.filter(rater=run.rater)
     assert labels.count() == DIALOGUES * 3 * 2
@@ -107,7 +107,7 @@ def test_a_reply_that_says_nothing_leaves_the_answer_missing_with_a_reason(fake:
     assert items(Selection(corpus), "turn").count() == 2 * 3
     fake.mode = "malformed"
     run = begin(corpus, judge, samples=2)
-    finish()
+    finish(seconds=90)
     run.refresh_from_db()
     assert run.values == 0
     assert _report(corpus)["questions"][0]["voters"][-1]["n_missing"] in (0, 2 * 3 * 2)
