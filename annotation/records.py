@@ -98,8 +98,8 @@ class LabelRecord:
     whose question is answered, empty where the import finds it; `occasion` is empty for an imported answer.
     `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
 
-    An answer about a comparison has its `members` in the order in which the answer speaks of them, the first of
-    them also as continuation and turn; `shown` are their numbers in the order in which the rater saw them.
+    An answer about a comparison has its `members` in the order in which the answer speaks of them, the first
+    of them also as continuation and turn; `shown` are their numbers in the order in which the rater saw them.
     """
 
     rater: str

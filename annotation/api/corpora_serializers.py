@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.formats import FORMATS
 from annotation.labels import counts as label_counts
-from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Split, Turn
-from annotation.text.item_keys import item_key
+from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
 
 
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):
@@ -109,6 +109,18 @@ class DialogueDetailSerializer(DialogueSerializer):
         fields = (*DialogueSerializer.Meta.fields, "corpus", "continuations")  # type: ignore[assignment]
 
 
+class MemberSerializer(serializers.ModelSerializer[ItemMember]):
+    """One of what an item compares, in the item's own order."""
+
+    continuation = serializers.CharField(source="continuation.key")
+    system = serializers.CharField(source="continuation.system.name")
+    turn = serializers.IntegerField(source="position", allow_null=True)
+
+    class Meta:
+        model = ItemMember
+        fields = ("number", "continuation", "system", "turn")
+
+
 class ItemSerializer(serializers.ModelSerializer[Item]):
     """An item with its key, which names it for every program, and the number annotators give its turn."""
 
@@ -116,17 +128,22 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
     turn_number = serializers.IntegerField(
         source="turn.number", default=None, allow_null=True, read_only=True
     )
-    system = serializers.CharField(source="continuation.system.name")
+    system = serializers.SerializerMethodField()
     cluster = serializers.CharField(source="continuation.dialogue.cluster")
+    members = MemberSerializer(many=True)
 
     class Meta:
         model = Item
-        fields = ("id", "key", "turn_number", "kind", "system", "cluster")
+        fields = ("id", "key", "turn_number", "kind", "system", "cluster", "members")
 
     def get_key(self, item: Item) -> str:
-        """`dialogue/continuation/turn`, without the turn for a whole continuation."""
-        position = item.turn.position if item.turn else None
-        return item_key(item.continuation.dialogue.key, item.continuation.key, position)
+        """`dialogue/continuation/turn`, without the turn for a whole continuation; `/+/` between members."""
+        return item.key
+
+    @extend_schema_field({"type": "string", "nullable": True})
+    def get_system(self, item: Item) -> str | None:
+        """Its system; null where it compares several, whose systems `members` tell."""
+        return None if item.is_comparison else item.continuation.system.name
 
 
 class ImportRequest(serializers.Serializer[Any]):

@@ -46,6 +46,8 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     def get_about(self, row: Assignment) -> str:
         """Return the key of what was rated: of an item, or of a continuation with all its turns."""
         own, item = row.task.continuation, row.task.item
+        if item is not None and item.is_comparison:
+            return item.key
         return item_key(own.dialogue.key, own.key, item.turn.position if item and item.turn else None)
 
 

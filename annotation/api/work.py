@@ -170,7 +170,8 @@ def _checked(given: Any) -> dict[str, Any]:
 def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task = None
     if hold is not None:
-        task = ScreenSerializer(load(hold.task, questionnaire_of(seat.version).is_tagged)).data | {
+        screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
+        task = ScreenSerializer(screen).data | {
             "assignment": hold.assignment,
             "draft": hold.draft,
             "revising": hold.state == Assignment.State.SUBMITTED,

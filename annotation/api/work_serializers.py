@@ -37,6 +37,13 @@ class PartSerializer(serializers.Serializer[Any]):
     lines = LineSerializer(many=True)
 
 
+class SideSerializer(serializers.Serializer[Any]):
+    """One of what is compared, by the name that the screen gives it."""
+
+    name = serializers.CharField()
+    parts = PartSerializer(many=True)
+
+
 class PersonSerializer(serializers.Serializer[Any]):
     """A speaker."""
 
@@ -48,10 +55,15 @@ class PersonSerializer(serializers.Serializer[Any]):
 
 
 class ScreenSerializer(serializers.Serializer[Any]):
-    """What an annotator may see of a task."""
+    """What an annotator may see of a task.
+
+    `sides` are what is compared, in the order drawn for this annotator. Answers speak of them in this order:
+    `first` is the first of them, and rankings number them from 0.
+    """
 
     items = serializers.ListField(child=serializers.IntegerField())
     parts = PartSerializer(many=True)
+    sides = SideSerializer(many=True)
     people = PersonSerializer(many=True)
     metadata = serializers.ListField()
     summary = serializers.CharField()
@@ -142,6 +154,11 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     guidelines = serializers.CharField(required=False, allow_blank=True)
     consent = serializers.CharField(required=False, allow_blank=True)
     shows = serializers.ListField(child=serializers.CharField(), required=False)
+    baseline = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="a system of the corpus, with which all others are compared",
+    )
 
     class Meta:
         model = Campaign
@@ -171,10 +188,15 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Find the systems of the corpus by their names."""
+        corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
+        if name := attrs.get("baseline"):
+            baseline = System.objects.filter(corpus=corpus, name=name).first()
+            if baseline is None:
+                raise serializers.ValidationError({"baseline": f"The corpus has no system “{name}”."})
+            attrs = attrs | {"baseline": baseline}
         if "systems" not in attrs:
             return attrs
         names = attrs["systems"]
-        corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
         found = list(System.objects.filter(corpus=corpus, name__in=names))
         unknown = set(names) - {system.name for system in found}
         if unknown:
@@ -195,6 +217,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "systems": sorted(system.name for system in instance.systems.all()),
             "include_self": instance.include_self,
             **{name: getattr(instance, name) for name in SETTINGS},
+            "baseline": instance.baseline and instance.baseline.name,
             "annotators": sorted(
                 member.user.get_username() for member in instance.members.select_related("user")
             ),

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.campaigns import sampling, settings
+from annotation.campaigns import comparing, sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.settings import Settings, check_blind
 from annotation.errors import CampaignRefused
@@ -73,6 +73,7 @@ def create(
     settings.check(campaign)
     campaign.save()
     campaign.systems.set(systems)
+    comparing.choose(campaign)
     text = guidelines_of(version, corpus) if guidelines is None else guidelines
     Guidelines.objects.create(campaign=campaign, text=text)
     if consent.strip():

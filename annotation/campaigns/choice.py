@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotation.kinds import COMPARING
 from annotation.models import Campaign, SchemeVersion
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
@@ -28,6 +29,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "seed": str(campaign.seed),
         "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
         "kind": campaign.scheme_version.item_kind,
+        "compares": campaign.scheme_version.item_kind in COMPARING,
         "refused": list(refused(campaign.scheme_version)),
     }
 

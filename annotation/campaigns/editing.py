@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.campaigns import overlap, settings
+from annotation.campaigns import comparing, overlap, settings
 from annotation.campaigns.actions import (
     add_member,
     asked,
@@ -32,6 +32,11 @@ from annotation.models import Campaign, CampaignMember, Consent, Corpus, Guideli
 from annotation.scheme_versions import store
 
 State = Campaign.State
+CHOOSES = {
+    *("scheme", "corpus", "systems", "seed"),
+    *("compares", "compared", "baseline", "ranked", "most_comparisons"),
+}
+"""Changes of a draft after which its comparisons are chosen anew."""
 NOT_COPIED = {"id", "name", "state", "archived_at", "created_at", "created_by"}
 
 
@@ -82,6 +87,8 @@ def _change(by: User, campaign: Campaign, different: dict[str, Any]) -> None:
     settings.check(campaign)
     campaign.save()
     if campaign.state == State.DRAFT:
+        if different.keys() & CHOOSES:
+            comparing.choose(campaign)
         check_askable(campaign)
     made = _add_raters(campaign, before) if campaign.state != State.DRAFT else 0
     log(by, campaign, "change", **_told(different), **({"slots": made} if made else {}))
@@ -111,6 +118,7 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
     made = Campaign(**kept, name=settings.checked_name(name, campaign.corpus), created_by=by)
     made.save()
     made.systems.set(campaign.systems.all())
+    comparing.choose(made)
     guidelines = campaign.guidelines.order_by("-version").first()
     Guidelines.objects.create(campaign=made, text=guidelines.text if guidelines else "")
     consent = campaign.consents.order_by("-version").first()
@@ -203,6 +211,8 @@ def _told(changes: dict[str, Any]) -> dict[str, Any]:
         told["corpus"] = told["corpus"].name
     if "systems" in told:
         told["systems"] = sorted(system.name for system in told["systems"])
+    if told.get("baseline") is not None:
+        told["baseline"] = told["baseline"].name
     if told.get("deadline") is not None:
         told["deadline"] = told["deadline"].isoformat()
     return told

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypedDict
 from annotation.campaigns import sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
-from annotation.models.corpora import Corpus
+from annotation.models.corpora import Corpus, System
 from annotation.text import views
 from annotation.text.blinding import Blind
 
@@ -34,6 +34,8 @@ BOUNDS = {
     "overlap_raters": (2, MOST_RATERS, "The raters of the part that has more must be"),
     "overlap_tasks": (1, MOST, "The number of tasks that have more raters must be"),
     "sample_dialogues": (1, MOST, "The number of dialogues drawn must be"),
+    "ranked": (3, 10, "How many a ranking puts into an order must be"),
+    "most_comparisons": (1, MOST, "The number of comparisons drawn must be"),
     "most_tasks": (1, MOST, "The most tasks of a person must be"),
     "most_tasks_a_day": (1, MOST, "The most tasks of a person in a day must be"),
 }
@@ -54,6 +56,11 @@ class Settings(TypedDict, total=False):
     deadline: datetime | None
     most_tasks: int | None
     most_tasks_a_day: int | None
+    compares: str
+    compared: str
+    baseline: System | None
+    ranked: int
+    most_comparisons: int | None
 
 
 def refuse(field: str, why: str) -> NoReturn:
@@ -72,10 +79,26 @@ def check(campaign: Campaign) -> None:
     _check_overlap(campaign)
     if campaign.task_order not in Campaign.Order.values:
         refuse("task_order", f"The order of tasks is one of {', '.join(Campaign.Order.values)}.")
+    _check_comparing(campaign)
     if campaign.sample_by and campaign.sample_dialogues is None:
         refuse("sample_dialogues", "Say how many dialogues are drawn, or draw by nothing.")
     if campaign.sample_by and (why := sampling.refusal(campaign.corpus, campaign.sample_by)):
         refuse("sample_by", why)
+
+
+def _check_comparing(campaign: Campaign) -> None:
+    for field, choices in (("compares", Campaign.Compares), ("compared", Campaign.Compared)):
+        if getattr(campaign, field) not in choices.values:
+            refuse(field, f"Write one of {', '.join(choices.values)}.")
+    by_baseline = campaign.compares == Campaign.Compares.BASELINE
+    if by_baseline and campaign.baseline is None:
+        refuse("baseline", "Say with which system the others are compared.")
+    if campaign.baseline is not None and not by_baseline:
+        refuse(
+            "baseline", "Only comparisons with one system have that system: choose “baseline”, or no system."
+        )
+    if campaign.baseline is not None and campaign.baseline.corpus_id != campaign.corpus_id:
+        refuse("baseline", f"{campaign.baseline.name} is not a system of {campaign.corpus.name}.")
 
 
 def _check_overlap(campaign: Campaign) -> None:

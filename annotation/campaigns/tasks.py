@@ -23,7 +23,14 @@ SELECT c.id AS continuation_id, i.id AS item_id<rank>
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN LATERAL (
     SELECT i.id, u.position FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
-     WHERE %(one_item)s AND i.continuation_id = c.id AND i.kind = %(kind)s
+     WHERE %(one_item)s AND NOT %(compares)s AND i.continuation_id = c.id AND i.kind = %(kind)s
+    UNION ALL
+    SELECT i.id, ('x' || substr(md5(%(seed)s || (
+             SELECT string_agg(concord_member_rank(d.key, o.key, w.position), '+' ORDER BY m.number)
+               FROM annotation_itemmember m JOIN annotation_continuation o ON o.id = m.continuation_id
+               LEFT JOIN annotation_turn w ON w.id = m.turn_id WHERE m.item_id = i.id)), 1, 7))::bit(28)::int
+      FROM annotation_compareditem x JOIN annotation_item i ON i.id = x.item_id
+     WHERE %(compares)s AND x.campaign_id = %(campaign)s AND i.continuation_id = c.id
     UNION ALL
     SELECT NULL, 0 WHERE NOT %(one_item)s AND EXISTS (
       SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s)) i ON true

@@ -1,6 +1,7 @@
 """Making the items that compare several continuations, or responses to one point, of a dialogue.
 
-A corpus has one item for the same members, whatever their order; those that are there already stay as they are.
+A corpus has one item for the same members, whatever their order; those that are there already stay as they
+are.
 """
 
 from __future__ import annotations

@@ -104,16 +104,18 @@ def _aside(turn: TurnRecord) -> str:
 
 def has_metrics(continuation: Continuation) -> bool:
     """Whether a metric scored a continuation or its turns."""
-    return Label.objects.filter(item__continuation=continuation, rater__kind=Rater.Kind.METRIC).exists()
+    own = Label.objects.filter(item__continuation=continuation, item__compared=None)
+    return own.filter(rater__kind=Rater.Kind.METRIC).exists()
 
 
 def answers(continuation: Continuation) -> list[Answers]:
     """Return what people, judges and keys answered about a continuation and its turns, whole first.
 
-    Metrics have a page of their own, where each value stands with what caused it.
+    Metrics have a page of their own, where each value stands with what caused it. What compares it with
+    others is not about it alone.
     """
     labels = (
-        Label.objects.filter(item__continuation=continuation, superseded_at__isnull=True)
+        Label.objects.filter(item__continuation=continuation, item__compared=None, superseded_at__isnull=True)
         .exclude(rater__kind=Rater.Kind.METRIC)
         .select_related("rater", "item__turn", "question__version__scheme")
         .order_by("item_id", "question__version", "question__position", "rater__name", "sample")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
 
-from annotation.models import Continuation, Corpus, Dialogue, Import, Item, System, Turn
+from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
 from annotation.records import SELF
 from annotation.text.blinding import is_telltale
 from annotation.text.views import DEFAULT, METADATA, PARTS
@@ -105,5 +105,11 @@ def items(corpus: Corpus, *, kind: str = "", dialogue: str = "", system: str = "
     if dialogue:
         found = found.filter(continuation__dialogue__key=dialogue)
     if system:
-        found = found.filter(continuation__system__name=system)
+        alone = Q(compared=None, continuation__system__name=system)
+        found = found.filter(alone | Exists(_members(system)))
     return found
+
+
+def _members(system: str) -> QuerySet[ItemMember]:
+    """Return the members by a system of what compares several."""
+    return ItemMember.objects.filter(item=OuterRef("pk"), continuation__system__name=system)

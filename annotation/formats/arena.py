@@ -1,10 +1,11 @@
 """Battles as Chatbot Arena publishes them, and the judgments of MT-Bench.
 
-{"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn", "language"}.
-Both conversations begin with the same question. Where a judgment is about a turn before the last one, as the first
-ones of MT-Bench are, it compares the replies of that turn; otherwise the whole conversations. `model_a` was shown
-first. A judge that is a list, or called after a language model, is taken for a judge; any other for a person.
-A CSV has the same columns, or `prompt`, `response_a` and `response_b` in place of the conversations.
+{"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn",
+"language"}. Both conversations begin with the same question. Where a judgment is about a turn before the last
+one, as the first ones of MT-Bench are, it compares the replies of that turn; otherwise the whole
+conversations. `model_a` was shown first. A judge that is a list, or called after a language model, is taken
+for a judge; any other for a person. A CSV has the same columns, or `prompt`, `response_a` and `response_b` in
+place of the conversations.
 """
 
 from __future__ import annotations

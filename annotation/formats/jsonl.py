@@ -249,7 +249,7 @@ def _label(raw: Any, path: str) -> LabelRecord:
 
 
 def members(fields: Fields) -> tuple[Member, ...]:
-    """Return what a label compares: ids of continuations, or [id, turn] for a turn of one; () of other labels."""
+    """Return what a label compares: ids of continuations, or [id, turn]; () of other labels."""
     found: list[Member] = []
     for path, part in fields.items("continuations"):
         one = part if isinstance(part, list) else [part, None]
@@ -268,7 +268,7 @@ def _is_turn(value: Any) -> bool:
 
 
 def order(fields: Fields, size: int) -> tuple[int, ...]:
-    """Return the numbers of what is compared in the order in which it was shown, () where that is not said."""
+    """Return the numbers of what is compared in the order shown, () where that is not said."""
     found = tuple(part for _, part in fields.items("order"))
     if found and sorted(part if type(part) is int else -1 for part in found) != list(range(size)):
         told = (

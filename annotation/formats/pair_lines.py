@@ -1,9 +1,10 @@
-"""Concord's own form of comparisons: {"id", "context", "responses", "winner" or "ranking", "rater"}, one a line.
+"""Concord's own form of comparisons: {"id", "context", "responses", "winner" or "ranking", "rater"}, one a
+line.
 
-`context` is what was said before: a text, or turns of {"speaker", "text"}. Each response has its `system` and a
-`text`, or several `turns`. `winner` is first, tie, second, both_bad or the system that is better; `ranking` lists
-the systems (or the numbers of the responses, from 0) best first, equal ones in a list of their own. A line
-without either brings its responses alone.
+`context` is what was said before: a text, or turns of {"speaker", "text"}. Each response has its `system` and
+a `text`, or several `turns`. `winner` is first, tie, second, both_bad or the system that is better; `ranking`
+lists the systems (or the numbers of the responses, from 0) best first, equal ones in a list of their own. A
+line without either brings its responses alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Comparisons: a context, two or more responses to it, and which is better or in which order they are.
 
-Concord's own form, one comparison a line: {"id", "context", "responses": [{"system", "text"}], "winner", "rater"}
-(`annotation.formats.pair_lines`); battles as Chatbot Arena publishes them, and the judgments of MT-Bench:
+Concord's own form, one comparison a line: {"id", "context", "responses": [{"system", "text"}], "winner",
+"rater"} (`annotation.formats.pair_lines`); battles as Chatbot Arena publishes them, and the judgments of
+MT-Bench:
 {"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn"}
 (`annotation.formats.arena`); and a CSV with the columns of either. Comparisons with the same id are about one
 dialogue, whose responses each come once, so a file is read whole before anything is made of it.
@@ -150,9 +151,8 @@ def _looks_like(head: Head) -> bool:
 FORMAT = Format(
     key="pairs",
     title="Comparisons: pairs and rankings",
-    hint='{"id", "context", "responses": [{"system", "text"}], "winner", "rater"} a line; also files as Chatbot '
-    "Arena and MT-Bench publish them, and CSV.",
+    hint='{"id", "context", "responses": [{"system", "text"}], "winner", "rater"} a line; also files as '
+    "Chatbot Arena and MT-Bench publish them, and CSV.",
     read=read,
     looks_like=_looks_like,
-    schemes=(),
 )

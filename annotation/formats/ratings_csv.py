@@ -1,10 +1,10 @@
 """The long ratings CSV: one answer a row, for items that the corpus has.
 
 `item` is the item's key, `dialogue/continuation/turn` (of a comparison with all its members, and `order` is
-then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn say it.
-Other columns: rater, kind, identified, question, value, sample, missing, explanation, occasion, scheme, and
-for questions that are new level and values. An empty value is a missing answer. Columns of other names are
-passed over. A file may call its columns otherwise, where the import says which is which.
+then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn say
+it. Other columns: rater, kind, identified, question, value, sample, missing, explanation, occasion, scheme,
+and for questions that are new level and values. An empty value is a missing answer. Columns of other names
+are passed over. A file may call its columns otherwise, where the import says which is which.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _place(row: Row) -> Place:
 
 
 def _order(row: Row, members: int) -> tuple[int, ...]:
-    """Return the numbers of what is compared in the order in which it was shown, () where that is not said."""
+    """Return the numbers of what is compared in the order shown, () where that is not said."""
     if not (text := row.get("order", "").strip()):
         return ()
     fields = Fields({"order": decode(text.encode())}, "", frozenset({"order"}))

@@ -1,4 +1,4 @@
-"""The comparisons that a file's labels are about: their members found, and the items made that are lacking."""
+"""The comparisons that a file's labels are about: members are found, and items made that are lacking."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ WRONG = """
 SELECT l.n, l.line, l.field, coalesce(min(m.why),
          CASE WHEN count(*) > count(DISTINCT (m.continuation_id, m.turn_id))
                 THEN 'the same is compared with itself: ' || min(m.continuation)
-              WHEN count(m.turn_id) NOT IN (0, count(*)) THEN 'some are turns and some are whole continuations'
+              WHEN count(m.turn_id) NOT IN (0, count(*))
+                THEN 'some are turns and some are whole continuations'
               WHEN count(DISTINCT coalesce(m.at, -1)) > 1 THEN 'the responses answer different points'
               WHEN count(*) NOT BETWEEN 2 AND 10 THEN 'from 2 to 10 can be compared' END) AS why
   FROM import_member m JOIN import_label l ON l.n = m.n
@@ -70,7 +71,8 @@ GIVEN = "SELECT n, continuation_id, turn_id FROM import_member"
 def place(corpus: Corpus, faults: Faults) -> int:
     """Find what the staged labels compare and make the items that the corpus lacks; return how many.
 
-    Labels whose members cannot be compared go to `faults`. `import_compared` has the item of each of the others.
+    Labels whose members cannot be compared go to `faults`. `import_compared` has the item of each of the
+    others.
     """
     fresh_table("import_member", COLUMNS)
     fresh_table("import_compared", "(n bigint PRIMARY KEY, item_id bigint, own int[])")

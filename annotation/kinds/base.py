@@ -36,10 +36,11 @@ class ItemKind:
     """A kind of item. A kind is one file here and one line in `KINDS`.
 
     `singular` and `plural` name items in sentences, `heading` stands over a list of them. `points_at` says
-    what an item has: a turn that is not given, the continuation alone, or members that are compared. `imported`
-    says whether an import makes the item of every such turn or continuation. `shows` is what one screen of work
-    has of the continuation: all of it, what comes before the turn, or its members beside each other. `key_form`
-    is how its item keys read. `members` are the least and the most that one compares, None where it has none.
+    what an item has: a turn that is not given, the continuation alone, or members that are compared.
+    `imported` says whether an import makes the item of every such turn or continuation. `shows` is what one
+    screen of work has of the continuation: all of it, what comes before the turn, or its members beside each
+    other. `key_form` is how its item keys read. `members` are the least and the most that one compares, None
+    where it has none.
     """
 
     key: str

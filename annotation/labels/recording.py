@@ -21,8 +21,8 @@ from config import prepared
 class Answer:
     """An answer to be recorded. `value` is None exactly when `missing` says why.
 
-    An answer about a comparison speaks of its members in the item's own order; `shown` are their numbers in the
-    order in which the rater saw them. That of an assignment is known and need not be said.
+    An answer about a comparison speaks of its members in the item's own order; `shown` are their numbers in
+    the order in which the rater saw them. That of an assignment is known and need not be said.
     """
 
     item: Item | int

@@ -114,7 +114,7 @@ CREATE FUNCTION concord_renumbered(ranking text, own int[]) RETURNS text LANGUAG
 CREATE FUNCTION concord_draw_order() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE drawn smallint[];
 BEGIN
-  IF TG_OP = 'UPDATE' AND (OLD.revision > 0 OR NEW.slot_id = OLD.slot_id) THEN
+  IF TG_OP = 'UPDATE' THEN
     NEW.shown := OLD.shown;
     RETURN NEW;
   END IF;

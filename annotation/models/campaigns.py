@@ -55,11 +55,11 @@ class Campaign(models.Model):
     the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
     `most_tasks_a_day` in a day of UTC. An archived campaign is in no list and takes no work.
 
-    Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its systems
-    (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared` what they
-    consist of: responses to one point (`turns`), whole continuations (`whole`), or whatever fits the
-    continuations (`auto`). A ranking puts `ranked` of them into an order; of all that there are, the seed draws
-    `most_comparisons` where that is set.
+    Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its
+    systems (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared`
+    what they consist of: responses to one point (`turns`), whole continuations (`whole`), or whatever fits
+    the continuations (`auto`). A ranking puts `ranked` of them into an order; of all that there are, the seed
+    draws `most_comparisons` where that is set.
     """
 
     class State(models.TextChoices):
@@ -272,9 +272,10 @@ class Assignment(models.Model):
     slot is free for others), with a reason; triggers see to it that only a submission has live labels.
 
     `attention` holds, for each client, the milliseconds that its page was in front of somebody at work.
-    `shown` are the numbers of the members of a comparison in the order in which they stand on the screen, None
-    for other tasks. A trigger draws it: the first slot of a task by the campaign's seed, and each further slot
-    by one place on, so that each member stands in each place equally often.
+    `shown` are the numbers of the members of a comparison in the order in which they stand on the screen,
+    None for other tasks. A trigger draws it once and for all: for the first slot of a task by the campaign's
+    seed, and for each further slot moved on by one place, so that each member stands in each place equally
+    often.
     """
 
     class State(models.TextChoices):

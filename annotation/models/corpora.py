@@ -226,6 +226,11 @@ class Item(models.Model):
         return self.kind in COMPARING
 
     @property
+    def system_name(self) -> str:
+        """The system that it is about; empty where it compares several."""
+        return "" if self.is_comparison else self.continuation.system.name
+
+    @property
     def key(self) -> str:
         """The item's key; reads turn, continuation, dialogue and members, so select them."""
         if self.is_comparison:
@@ -238,9 +243,9 @@ class Item(models.Model):
 class ItemMember(models.Model):
     """One of what an item compares: a turn (a response) or a whole continuation.
 
-    `number` counts from 0 in the item's own order, in which all answers about it are kept. The order is that of
-    the MD5 of the members' keys, so it knows nothing of systems and is the same wherever the same files are
-    imported. Triggers see to it that an item's members come together, fit each other and never change.
+    `number` counts from 0 in the item's own order, in which all answers about it are kept. The order is that
+    of the MD5 of the members' keys, so it knows nothing of systems and is the same wherever the same files
+    are imported. Triggers see to it that an item's members come together, fit each other and never change.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="members", db_index=False)

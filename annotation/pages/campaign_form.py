@@ -70,6 +70,35 @@ class CampaignForm(forms.Form):
         label="Ask about a sample: how many dialogues",
         help_text="Drawn by the seed when the campaign opens, and not again. Empty: about all dialogues.",
     )
+    compares = forms.ChoiceField(
+        required=False,
+        choices=Campaign.Compares.choices,
+        initial=Campaign.Compares.ALL,
+        label="Which are compared",
+        help_text="Of the chosen systems. Those that the corpus lacks are made when you save.",
+    )
+    baseline = forms.ModelChoiceField(
+        queryset=System.objects.none(),
+        required=False,
+        empty_label="None",
+        label="The one that the others are compared with",
+    )
+    compared = forms.ChoiceField(
+        required=False,
+        choices=Campaign.Compared.choices,
+        initial=Campaign.Compared.AUTO,
+        label="What stands beside each other",
+    )
+    ranked = forms.IntegerField(
+        required=False, min_value=3, max_value=10, initial=3, label="How many a ranking puts into an order"
+    )
+    most_comparisons = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=100_000,
+        label="Ask about some of them: how many",
+        help_text="Drawn by the seed. Empty: about all of them.",
+    )
     sample_by = forms.ChoiceField(
         required=False,
         label="Draw in proportion to",
@@ -142,6 +171,9 @@ class CampaignForm(forms.Form):
         self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = _choices_with(campaign)
         self._models("systems").queryset = corpus.systems.order_by("name")
+        baseline = self.fields["baseline"]
+        assert isinstance(baseline, forms.ModelChoiceField)
+        baseline.queryset = corpus.systems.order_by("name")
         self._models("annotators").queryset = User.objects.filter(is_active=True).order_by("username")
 
     def _choices(self, name: str) -> forms.ChoiceField:
@@ -157,6 +189,18 @@ class CampaignForm(forms.Form):
     def clean_task_order(self) -> str:
         """Take the usual order where none is chosen."""
         return self.cleaned_data["task_order"] or Campaign.Order.DRAWN
+
+    def clean_compares(self) -> str:
+        """Take the usual choice where none is made."""
+        return self.cleaned_data["compares"] or Campaign.Compares.ALL
+
+    def clean_compared(self) -> str:
+        """Take whatever fits the continuations where nothing is chosen."""
+        return self.cleaned_data["compared"] or Campaign.Compared.AUTO
+
+    def clean_ranked(self) -> int:
+        """Take three where nothing is said."""
+        return self.cleaned_data["ranked"] or 3
 
     def arguments(self) -> dict[str, Any]:
         """Return what `campaigns.create` takes."""
@@ -219,6 +263,7 @@ def _choices_with(campaign: Campaign | None) -> list[Any]:
 def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
     """Return what the form shows of a campaign; of another corpus than its own, no systems."""
     told = {name: getattr(campaign, name) for name in CampaignForm.base_fields if hasattr(campaign, name)}
+    told["baseline"] = campaign.baseline_id
     share = campaign.overlap_share
     guidelines = campaign.guidelines.order_by("-version").first()
     consent = campaign.consents.order_by("-version").first()

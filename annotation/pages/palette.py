@@ -7,9 +7,12 @@ from itertools import groupby
 from typing import Any
 
 from annotation.scheme_versions.asked import Asked, Questionnaire
-from annotation.schemes.base import bounds_told
+from annotation.schemes.base import UNSCALED, bounds_told
+from annotation.schemes.comparisons import BOTH_BAD, FIRST, RANKING, SECOND, TIE, WORDED, is_comparison
 
 ROWS_AT_MOST = 7
+SIDE_KEYS = {FIRST: "a", TIE: "t", SECOND: "b", BOTH_BAD: "n"}
+"""The letters of the answers to a comparison; n is for neither."""
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
 
 
@@ -24,7 +27,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One question as shown. `kind` is scale, numbers (a long scale), tag, text or number (`hint`: which)."""
+    """One question as shown.
+
+    `kind` is scale, numbers (a long scale), tag, text, ranking or number (`hint`: which).
+    """
 
     question: Asked
     kind: str
@@ -61,11 +67,19 @@ def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
             "shortcut": control.question.shortcut,
             "show_if": control.question.show_if,
             "values": [choice.value for choice in control.choices],
-            "keys": {choice.key: choice.value for choice in control.choices if choice.key},
+            "keys": _keys(control),
         }
         for section in sections(plan)
         for control in section.controls
     ]
+
+
+def _keys(control: Control) -> dict[str, Any]:
+    """Return the values by their keys; those of a comparison by letters and, in their order, by digits."""
+    keys = {choice.key: choice.value for choice in control.choices if choice.key}
+    if not is_comparison(control.question.level, control.question.values):
+        return keys
+    return keys | {str(number): choice.value for number, choice in enumerate(control.choices, start=1)}
 
 
 def _section(questions: list[Asked]) -> Section:
@@ -75,20 +89,25 @@ def _section(questions: list[Asked]) -> Section:
 def _control(question: Asked) -> Control:
     if question.is_tag:
         kind = "tag"
-    elif question.level == "text":
-        kind = "text"
+    elif question.level in UNSCALED:
+        kind = question.level
     elif not question.values:
         kind = "number"
     else:
         is_short = len(question.values) <= ROWS_AT_MOST or question.level == "nominal"
         kind = "scale" if is_short else "numbers"
-    choices = () if kind in ("tag", "text", "number") else _choices(question, kind)
+    choices = () if kind in ("tag", "text", "number", RANKING) else _choices(question, kind)
     bands = _bands(choices) if kind == "numbers" else ()
     hint = bounds_told(question) if kind == "number" else ""
     return Control(question, kind, choices, bands, _help(question), hint)
 
 
 def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:
+    if is_comparison(question.level, question.values):
+        return tuple(
+            Choice(value, SIDE_KEYS[value], question.anchors.get(value, WORDED[value].format("A", "B")))
+            for value in question.values
+        )
     texts = {"0": "No", "1": "Yes"} if question.level == "binary" else {}
     is_listed = kind == "scale"  # only there each value shows its key, so it may differ from the value
     numeric = all(isinstance(value, int) and 0 <= value <= 10 for value in question.values)

@@ -93,7 +93,8 @@ def page(
         "campaign": Campaign.State.OPEN,
         "progress": {"text": f"{number} of {whole}", "time": "", "done": number - 1, "whole": whole},
     }
-    task = {"assignment": 0, "items": screen.items, "draft": {"version": 0}, "revising": False, "note": ""}
+    task = {"assignment": 0, "items": screen.items, "sides": len(screen.sides)}
+    task |= {"draft": {"version": 0}, "revising": False, "note": ""}
     end = get_template("annotate/_preview_end.html").render()
     context = {
         "seat": SimpleNamespace(name=name, campaign="preview"),

@@ -235,11 +235,12 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
         state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})
         return state
-    screen = load(hold.task, questionnaire_of(seat.version).is_tagged)
+    screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
     state["html"] = transcript(screen)
     state["task"] = {
         "assignment": hold.assignment,
         "items": screen.items,
+        "sides": len(screen.sides),
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
         "note": hold.note,

@@ -5,11 +5,11 @@ from annotation.schemes.comparisons import COMPARISON
 
 SOURCE = "Pairwise comparison as in MT-Bench and Chatbot Arena (Zheng et al. 2023); wording by Concord"
 
-GUIDELINES = """Read what was said before, then all of the responses, and say which one you would rather have \
-been given. Judge what they say, not where they stand: the order is drawn for each of you.
+GUIDELINES = """Read what was said before, then all of the responses, and say which one you would rather \
+have been given. Judge what they say, not where they stand: the order is drawn for each of you.
 
-A response that is right and to the point is better than one that is longer. Say that both are alike where you \
-would not mind which one you got, and that both are bad where you would want neither."""
+A response that is right and to the point is better than one that is longer. Say that both are alike where \
+you would not mind which one you got, and that both are bad where you would want neither."""
 
 PAIR = SchemeDefinition(
     key="preference",

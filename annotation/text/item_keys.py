@@ -56,7 +56,7 @@ def item_key_sql(dialogue: str, continuation: str, position: str) -> str:
 
 
 def members_key_sql(item: str, dialogue: str) -> str:
-    """Return the SQL of `members_key` for an item's id and its dialogue's key; null where it has no members."""
+    """Return the SQL of `members_key` from an item's id and its dialogue's key; null without members."""
     one = f"{_quote_sql('mc.key')} || coalesce('/' || mu.position::text, '')"
     return f"""(SELECT {_quote_sql(dialogue)} || '/' || string_agg({one}, '/+/' ORDER BY mm.number)
       FROM annotation_itemmember mm JOIN annotation_continuation mc ON mc.id = mm.continuation_id

@@ -23,8 +23,9 @@ from annotation.errors import (
 from annotation.labels import raters, recording
 from annotation.models import Assignment, GuidelinesRead, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
+from annotation.schemes.comparisons import as_shown
 from annotation.work import leases as assigning
-from annotation.work.checking import Answers, Given, check
+from annotation.work.checking import Answers, Given, check, in_own_order
 from annotation.work.leases import Hold, Seat
 from annotation.work.request_json import cleaned
 from annotation.work.statements import DRAFT, FINISH, WORK
@@ -52,7 +53,10 @@ class Outcome(NamedTuple):
 
 
 class Work(NamedTuple):
-    """An assignment with what submitting it needs. `items` maps public numbers to ids, in order."""
+    """An assignment with what submitting it needs. `items` maps public numbers to ids, in order.
+
+    `shown` are the members of a comparison in the order in which the annotator saw them, None without any.
+    """
 
     assignment: int
     campaign: int
@@ -63,6 +67,7 @@ class Work(NamedTuple):
     written_by: str
     items: dict[int, int]
     rater: int | None
+    shown: list[int] | None = None
 
 
 @transaction.atomic
@@ -179,7 +184,7 @@ def submit(
     seat.must_be_open()
     seat.must_have_agreed()
     _must_have_seen(work, answers, comment, flagged, client, based_on)
-    given = check(plan=questionnaire_of(seat.version), items=work.items, answers=cleaned(answers))
+    given = _checked(seat, work, answers)
     if work.state == Assignment.State.SUBMITTED:
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
@@ -271,9 +276,13 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
     live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
         "item__public", "question__key", "number", "text"
     )
+    plan = questionnaire_of(assignment.campaign.scheme_version_id).by_key if assignment.shown else {}
     answers: dict[str, dict[str, float | str]] = {}
     for item, key, number, text in live:
-        answers.setdefault(str(item), {})[key] = (text or "") if number is None else number
+        value = (text or "") if number is None else number
+        if key in plan:
+            value = as_shown(value, assignment.shown, plan[key].level, plan[key].values)
+        answers.setdefault(str(item), {})[key] = value
     return answers
 
 
@@ -299,9 +308,15 @@ def _work(seat: Seat, assignment: int) -> Work:
     return work._replace(items=dict(work.items))
 
 
+def _checked(seat: Seat, work: Work, answers: Answers) -> list[Given]:
+    """Return the checked answers; those about a comparison in terms of its own order."""
+    plan = questionnaire_of(seat.version)
+    return check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), work.shown))
+
+
 def _must_be_the_same(seat: Seat, work: Work, answers: Answers, comment: str, flagged: bool) -> None:
     """A submit sent again repeats what stands; other answers must not vanish without a word."""
-    given = check(plan=questionnaire_of(seat.version), items=work.items, answers=cleaned(answers))
+    given = _checked(seat, work, answers)
     assignment = Assignment.objects.get(pk=work.assignment)
     standing = assignment.labels.filter(superseded_at__isnull=True, missing="")
     values = {

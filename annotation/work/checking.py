@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
 from annotation.scheme_versions.asked import Asked, Questionnaire
+from annotation.schemes import comparisons
 from annotation.schemes.base import bounds_told
 
 Answers = Mapping[str, Mapping[str, Any]]
@@ -42,6 +43,33 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
         given = answers.get(str(name)) or answers.get(str(item)) or {}
         checked.extend(_check_item(plan, item, given, place))
     return checked
+
+
+def in_own_order(plan: Questionnaire, answers: Any, shown: Sequence[int] | None) -> Any:
+    """Return answers about what was shown in this order in terms of the members' own order.
+
+    What cannot be read stays as it is, for `check` to refuse. Raises AnswerRefused for a ranking that does
+    not have each of what was shown once.
+    """
+    if shown is None or not isinstance(answers, Mapping):
+        return answers
+    return {
+        item: {key: _own(plan.by_key.get(key), value, shown) for key, value in given.items()}
+        if isinstance(given, Mapping)
+        else given
+        for item, given in answers.items()
+    }
+
+
+def _own(question: Asked | None, value: Any, shown: Sequence[int]) -> Any:
+    if question is None or value in (None, ""):
+        return value
+    if question.level == comparisons.RANKING and not (
+        isinstance(value, str) and comparisons.is_ranking(value, len(shown))
+    ):
+        told = f"put each of the {len(shown)} into one order, best first, such as 1>0=2"
+        raise AnswerRefused(f"“{question.wording}” does not take {_shown(value)}: {told}.")
+    return comparisons.in_own_order(value, shown, question.level, question.values)
 
 
 def _check_item(plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str) -> list[Given]:
@@ -83,6 +111,6 @@ def _shown(value: Any) -> str:
 def _scale(question: Asked) -> str:
     if question.values:
         return f": choose one of {', '.join(str(value) for value in question.values)}"
-    if question.level in ("nominal", "text"):
+    if question.level in ("nominal", "text", comparisons.RANKING):
         return ""
     return f": write {bounds_told(question)}"

@@ -7,7 +7,8 @@ import json
 from annotation.kinds import KINDS
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import DEFAULT
-from annotation.work.screens import Head, Screen, compose
+from annotation.work.screens import Head, Screen, compare, compose
+from annotation.work.sides import Member
 from annotation.work.transcripts import Row
 
 PEOPLE = [
@@ -24,6 +25,17 @@ AFTER = (
     ("ana", "A bed, please. Is breakfast included?"),
     ("ben", "It is. And as you like flying, there is also a plane at 7:15 for 39 euros."),
 )
+
+OTHERWISE = (
+    AFTER[0][1],
+    "You could fly at 7:15 for 39 euros.",
+    "There are night trains on most days. I would look at one of them.",
+)
+"""What the system might say next, for schemes that compare."""
+
+
+def _said(text: str) -> Member:
+    return Member("rollout", True, (Row(False, 0, "ben", text, False, None, None),))
 
 
 def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
@@ -47,5 +59,7 @@ def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
         whole=kind.shows == "whole",
     )
     own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
+    if kind.members:
+        return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])
     turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
     return compose(0, head, [*own, *turns], tagged)

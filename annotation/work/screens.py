@@ -19,19 +19,24 @@ from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
+from annotation.work.sides import Member, Side, lay_out
 from annotation.work.transcripts import Line, Part, Place, Row, one_turn, whole
 from config import prepared
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known."""
+    """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known.
+
+    `sides` are what is compared, in the order drawn for the rater; () where nothing is.
+    """
 
     task: int
     items: tuple[int, ...]
     parts: tuple[Part, ...]
     about: Context
     language: str = ""
+    sides: tuple[Side, ...] = ()
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -56,13 +61,15 @@ class Screen:
     @property
     def has_marks(self) -> bool:
         """Whether any text carries transcription marks, so that a toggle makes sense."""
-        return any(is_mark for part in self.parts for line in part.lines for _, is_mark in line.pieces)
+        parts = [*self.parts, *(part for side in self.sides for part in side.parts)]
+        return any(is_mark for part in parts for line in part.lines for _, is_mark in line.pieces)
 
 
 class Head(NamedTuple):
     """A task's continuation and dialogue; participants, metadata, agenda and what is shown as JSON texts.
 
-    `systems` are all of the corpus, `conditions` (JSON) those of the dialogue's continuations.
+    `systems` are all of the corpus, `conditions` (JSON) those of the dialogue's continuations, `compared` is
+    the item's id where it compares several.
     """
 
     item: int | None
@@ -79,6 +86,7 @@ class Head(NamedTuple):
     systems: list[str]
     conditions: str
     whole: bool
+    compared: int | None = None
 
 
 WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
@@ -88,7 +96,7 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
        (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
           FROM annotation_continuation o WHERE o.dialogue_id = d.id),
-       coalesce(i.kind IN ({WHOLE}), false)
+       coalesce(i.kind IN ({WHOLE}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END
   FROM <source>
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
@@ -114,13 +122,31 @@ SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.g
 
 NO_LAST = 2**31 - 1
 
+# The dialogue's own turns (no member), then those of the members in the order that was drawn, else their own.
+COMPARED = """
+SELECT NULL AS place, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra
+  FROM annotation_turn u JOIN annotation_continuation o ON o.id = u.continuation_id
+ WHERE o.dialogue_id = %(dialogue)s AND o.key = 'self'
+UNION ALL
+SELECT coalesce(array_position((SELECT a.shown FROM annotation_assignment a WHERE a.id = %(assignment)s),
+                               m.number), m.number + 1),
+       c.mode, m.turn_id IS NOT NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra
+  FROM annotation_itemmember m
+  JOIN annotation_continuation c ON c.id = m.continuation_id
+  LEFT JOIN annotation_turn last ON last.id = m.turn_id
+  JOIN annotation_turn u ON u.continuation_id = c.id AND u.position <= coalesce(last.position, %(last)s)
+ WHERE m.item_id = %(item)s
+ ORDER BY place NULLS FIRST, position
+"""
 
-def load(task: int, tagged: bool = True) -> Screen:
+
+def load(task: int, tagged: bool = True, assignment: int | None = None) -> Screen:
     """Return a task's screen, in two queries; `tagged` says what is done to the turns of a whole.
 
-    Raises LookupError for a task that does not exist.
+    Of a comparison, the sides stand as they were drawn for the assignment. Raises LookupError for a task that
+    does not exist.
     """
-    return _read(task, HEAD, (task,), tagged)
+    return _read(task, HEAD, (task,), tagged, assignment)
 
 
 def load_place(continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True) -> Screen:
@@ -131,17 +157,33 @@ def load_place(continuation: int, item: int | None, shows: Sequence[str], tagged
     return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged)
 
 
-def _read(task: int, query: str, values: tuple[Any, ...], tagged: bool) -> Screen:
+def _read(
+    task: int, query: str, values: tuple[Any, ...], tagged: bool, assignment: int | None = None
+) -> Screen:
     with prepared.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
         if row is None:
             raise LookupError(values[0])
         head = Head(*row)
+        if head.compared is not None:
+            known = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
+            cursor.execute(COMPARED, known | {"last": NO_LAST})
+            return compare(task, head, *_members(cursor.fetchall()))
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
         rows = [_row(*row) for row in cursor.fetchall()]
     return compose(task, head, rows, tagged)
+
+
+def _members(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Row], list[Member]]:
+    """Return the dialogue's own turns, and the members with theirs."""
+    own = [_row(True, *row[3:8], None, row[8]) for row in rows if row[0] is None]
+    members: dict[int, Member] = {}
+    for place, mode, is_turn, *columns, extra in (row for row in rows if row[0] is not None):
+        before = members.get(place, Member(mode, is_turn, ()))
+        members[place] = before._replace(turns=(*before.turns, _row(False, *columns, None, extra)))
+    return own, [members[place] for place in sorted(members)]
 
 
 def _row(*columns: Any) -> Row:
@@ -178,28 +220,45 @@ class _Writer:
 
 def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
     """Return what is shown of a task, from its head and the turns that its rater may see."""
-    told = told_by(json.loads(head.conditions))
-    view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
-    dialogue = records.Dialogue(
-        id="",
-        participants=tuple(map(participant_record, json.loads(head.participants))),
-        summary=head.summary,
-        metadata=json.loads(head.metadata),
-        agenda=agenda_record(json.loads(head.agenda or "null")),
-    )
-    names = Names(dialogue.participants, view.hide)
     own = [row for row in rows if row.own]
     turns = [row for row in rows if not row.own]
-    names.meet(row.speaker for row in (*own, *turns))
-    write = _Writer(names, view)
+    scene = _Scene(head, (*own, *turns))
     if head.turn is not None:
-        parts = one_turn(own, turns, head.mode, write)
+        parts = one_turn(own, turns, head.mode, scene.write)
     else:
-        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
-    return Screen(
-        task=task,
-        items=(head.item,) if head.item else tuple(row.item for row in turns if row.item),
-        parts=tuple(part for part in parts if part.lines),
-        about=context(dialogue, names, view),
-        language="" if view.hide.names(head.language) else language_tag(head.language),
-    )
+        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", scene.write, tagged)
+    items = (head.item,) if head.item else tuple(row.item for row in turns if row.item)
+    return scene.screen(task, items, [part for part in parts if part.lines])
+
+
+def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]) -> Screen:
+    """Return what is shown of a comparison: what comes before, and its members on sides of their own."""
+    scene = _Scene(head, (*own, *(row for member in members for row in member.turns)))
+    parts, sides = lay_out(own, members, scene.write)
+    assert head.item is not None
+    return scene.screen(task, (head.item,), parts, sides)
+
+
+class _Scene:
+    """Who speaks in a task and what may be told of it."""
+
+    def __init__(self, head: Head, rows: Sequence[Row]) -> None:
+        told = told_by(json.loads(head.conditions))
+        self.view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
+        self.dialogue = records.Dialogue(
+            id="",
+            participants=tuple(map(participant_record, json.loads(head.participants))),
+            summary=head.summary,
+            metadata=json.loads(head.metadata),
+            agenda=agenda_record(json.loads(head.agenda or "null")),
+        )
+        self.names = Names(self.dialogue.participants, self.view.hide)
+        self.names.meet(row.speaker for row in rows)
+        self.write = _Writer(self.names, self.view)
+        self.language = "" if self.view.hide.names(head.language) else language_tag(head.language)
+
+    def screen(
+        self, task: int, items: tuple[int, ...], parts: Sequence[Part], sides: Sequence[Side] = ()
+    ) -> Screen:
+        about = context(self.dialogue, self.names, self.view)
+        return Screen(task, items, tuple(parts), about, self.language, tuple(sides))

@@ -8,7 +8,7 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
           WHERE i.continuation_id = t.continuation_id AND i.kind = (
            SELECT v.item_kind FROM annotation_campaign k JOIN annotation_schemeversion v
                ON v.id = k.scheme_version_id WHERE k.id = a.campaign_id) ORDER BY u.position) END,
-       (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id)
+       (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id), a.shown
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
  WHERE a.id = %s AND a.user_id = %s AND a.campaign_id = %s FOR UPDATE OF a
 """

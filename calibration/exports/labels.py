@@ -16,7 +16,7 @@ from django.http import StreamingHttpResponse
 from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
 from annotation.text.csv_cells import guarded
-from annotation.text.item_keys import item_key_sql
+from annotation.text.item_keys import item_key_sql, members_key_sql
 from calibration.exports.parts import OF_PART, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, guarded_sql, write
 from calibration.models import Export, Gold
@@ -24,7 +24,18 @@ from calibration.reading.census import census
 from calibration.reading.scope import Scope
 from config.models import Event
 
-ITEM = item_key_sql("d.key", "c.key", "t.position")
+MEMBERS_KEY = members_key_sql("i.id", "d.key")
+ITEM = f"""CASE WHEN i.compared IS NULL THEN {item_key_sql("d.key", "c.key", "t.position")}
+  ELSE {MEMBERS_KEY} END"""
+ALONE = "CASE WHEN i.compared IS NULL THEN {} END"
+"""What belongs to the item of one system, and not to a comparison, whose members each have their own."""
+MEMBERS = """CASE WHEN i.compared IS NOT NULL THEN (
+  SELECT json_agg(json_build_object('continuation', pc.key, 'turn', pt.position, 'system', py.name)
+                  ORDER BY pm.number)
+    FROM annotation_itemmember pm JOIN annotation_continuation pc ON pc.id = pm.continuation_id
+    JOIN annotation_system py ON py.id = pc.system_id LEFT JOIN annotation_turn pt ON pt.id = pm.turn_id
+   WHERE pm.item_id = i.id) END"""
+"""What an item compares, in its own order, in which answers about it are told."""
 PLACES = """
 JOIN annotation_item i ON i.id = l.item_id
 JOIN annotation_continuation c ON c.id = i.continuation_id
@@ -33,13 +44,15 @@ JOIN annotation_system y ON y.id = c.system_id
 LEFT JOIN annotation_turn t ON t.id = i.turn_id
 """
 """Where the item of a row l is."""
-IN_ORDER = 'd.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST'
+IN_ORDER = f"""d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
+  CASE WHEN i.compared IS NOT NULL THEN {MEMBERS_KEY} END COLLATE "C" NULLS FIRST"""
 PLACE_COLUMNS = (
     Column("dialogue", "d.key"),
-    Column("continuation", "c.key"),
-    Column("system", "y.name"),
+    Column("continuation", ALONE.format("c.key")),
+    Column("system", ALONE.format("y.name")),
     Column("turn", "t.position", "integer"),
     Column("turn_number", f"({TURN_NUMBER})", "integer"),
+    Column("members", f"({MEMBERS})", "json"),
 )
 LABEL_COLUMNS = (
     Column("item", "l.item", cell_sql="l.item_cell"),
@@ -62,6 +75,8 @@ LABEL_COLUMNS = (
     Column("explanation", "l.explanation"),
     Column("level", "asked.level", "plain"),
     Column("values", "asked.values_text::json", "json"),
+    Column("members", "l.members", "json"),
+    Column("order", "to_json(l.shown)", "json"),
     Column("part", "l.part", "plain"),
 )
 LABEL_FIELDS = (
@@ -76,6 +91,7 @@ LABEL_FIELDS = (
     "text",
     "missing",
     "explanation",
+    "shown",
 )
 CELLS = ", ".join(
     f"{guarded_sql(name)} AS {name}_cell"
@@ -84,8 +100,8 @@ CELLS = ", ".join(
 PLACED = f"""
 SELECT p.*, {CELLS} FROM (
 SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS item, d.cluster,
-       d.key AS dialogue, c.key AS continuation, y.name AS system, t.position AS turn,
-       ({TURN_NUMBER}) AS turn_number, sc.part
+       d.key AS dialogue, {ALONE.format("c.key")} AS continuation, {ALONE.format("y.name")} AS system,
+       t.position AS turn, ({TURN_NUMBER}) AS turn_number, {MEMBERS} AS members, sc.part
   FROM (SELECT DISTINCT item_id FROM chosen) AS l
 {PLACES}
 {PART_TABLE}

@@ -11,6 +11,7 @@ import numpy as np
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Occasion, SchemeVersion, Split
+from annotation.schemes.base import UNSCALED
 from calibration.errors import GoldRuleError
 from calibration.gold.rules import Answers, Rule
 from calibration.reading.census import Census, QuestionInfo, census
@@ -93,7 +94,7 @@ def reference(version: SchemeVersion) -> str:
 
 def _asked(counted: Census, version: SchemeVersion) -> list[QuestionInfo]:
     ref = reference(version)
-    return [q for q in counted.questions.values() if q.scheme == ref and q.level != "text"]
+    return [q for q in counted.questions.values() if q.scheme == ref and q.level not in UNSCALED]
 
 
 def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from annotation.models import SchemeVersion
+from annotation.schemes.base import UNSCALED
 from calibration.errors import GoldRuleError
 from calibration.gold.rules import RULES, Option, Rule, known_options, rules_with, words
 from calibration.reading.census import Census
@@ -35,7 +36,9 @@ class GoldForm(forms.Form):
     def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         asked = [
-            q for q in counted.questions.values() if q.level != "text" and not q.scheme.startswith("metric:")
+            q
+            for q in counted.questions.values()
+            if q.level not in UNSCALED and not q.scheme.startswith("metric:")
         ]
         schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in asked}
         for name, choices in (

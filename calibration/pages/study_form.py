@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from django import forms
 
+from annotation.schemes.base import UNSCALED
 from calibration.errors import MapError
 from calibration.pages.level_fields import LevelFields
 from calibration.reading.census import Census
@@ -103,7 +104,9 @@ class StudyForm(LevelFields):
         super().__init__(*args, **kwargs)
         self.offer([rater.name for rater in counted.raters.values()], conditions)
         questions = [
-            (q.ref, f"{q.title} ({q.scheme_title})") for q in counted.questions.values() if q.level != "text"
+            (q.ref, f"{q.title} ({q.scheme_title})")
+            for q in counted.questions.values()
+            if q.level not in UNSCALED
         ]
         self._choices("questions", questions)
         self._choices("answering", [("", "none"), *questions])

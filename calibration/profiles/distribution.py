@@ -20,6 +20,7 @@ SELECT s.name, count(*), avg(l.number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75
   FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
   JOIN annotation_continuation c ON c.id = i.continuation_id JOIN annotation_system s ON s.id = c.system_id
  WHERE i.corpus_id = %s AND l.rater_id = %s AND l.superseded_at IS NULL AND l.number IS NOT NULL
+   AND i.compared IS NULL
  GROUP BY s.name ORDER BY lower(s.name) = %s, s.name
 """
 FIELDS = ("system", "n", "mean", "low", "q1", "median", "q3", "high")

@@ -125,7 +125,10 @@ class Panel:
 def metric_labels(corpus: Corpus) -> QuerySet[Label]:
     """Return the live labels that metrics gave to items of a corpus."""
     return Label.objects.filter(
-        item__corpus=corpus, rater__kind=Rater.Kind.METRIC, superseded_at__isnull=True
+        item__corpus=corpus,
+        item__compared=None,
+        rater__kind=Rater.Kind.METRIC,
+        superseded_at__isnull=True,
     )
 
 

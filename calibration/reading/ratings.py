@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
+from annotation.corpora import comparisons
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.item_keys import item_key
@@ -77,13 +78,18 @@ def placed(items: QuerySet[Item], clusters: frozenset[str] | None) -> dict[int, 
     rows = (
         items.annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
         .annotate(item_cluster=ITEM_PARTS["cluster"])
-        .values_list("pk", "dialogue_key", "continuation_key", "position", "item_cluster", "system_name")
+        .values_list(
+            "pk", "dialogue_key", "continuation_key", "position", "item_cluster", "system_name", "compared"
+        )
     )
-    found = {}
-    for pk, dialogue, continuation, position, cluster, system in rows.iterator(chunk_size=CHUNK):
+    found, compared = {}, []
+    for pk, dialogue, continuation, position, cluster, system, comparing in rows.iterator(chunk_size=CHUNK):
         if clusters is None or cluster in clusters:
             key = item_key(dialogue, continuation, position)
             found[pk] = Place(key, cluster, system, item_key(dialogue, continuation, None))
+            compared += [pk] if comparing is not None else []
+    for pk, key in (comparisons.keys_of(compared) if compared else {}).items():
+        found[pk] = Place(key, found[pk].cluster, "", key)
     return found
 
 

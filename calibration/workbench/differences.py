@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Item
+from annotation.models.corpora import ITEM_PARTS
 from calibration.disagreements import measure
 from calibration.disagreements.measure import PEOPLE
 from calibration.statistics.analysis import mean_of
@@ -101,4 +102,5 @@ def item_systems(items: Sequence[int]) -> list[str]:
 
 
 def _names(items: Sequence[int]) -> dict[int, str]:
-    return dict(Item.objects.filter(pk__in=items).values_list("pk", "continuation__system__name"))
+    found = Item.objects.filter(pk__in=items).annotate(name=ITEM_PARTS["system_name"])
+    return dict(found.values_list("pk", "name"))

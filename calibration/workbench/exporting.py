@@ -7,6 +7,7 @@ import io
 import json
 from typing import Any
 
+from annotation.corpora import comparisons
 from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.csv_cells import guarded
@@ -44,7 +45,8 @@ def item_keys(items: list[int]) -> dict[int, str]:
     """Return the keys of items by their ids."""
     parts = {name: ITEM_PARTS[name] for name in ("dialogue_key", "continuation_key", "position")}
     rows = Item.objects.filter(pk__in=items).annotate(**parts).values_list("pk", *parts)
-    return {pk: item_key(dialogue, own, position) for pk, dialogue, own, position in rows}
+    found = {pk: item_key(dialogue, own, position) for pk, dialogue, own, position in rows}
+    return found | comparisons.keys_of(items)
 
 
 def written(bench: Bench, form: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.corpora import comparisons
 from annotation.models import Item, Label, Question, Rater
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.item_keys import item_key
@@ -207,6 +208,8 @@ def _places(items: Sequence[int]) -> dict[int, Place]:
         pk: Place(item_key(dialogue, own, position), cluster, system, item_key(dialogue, own, None))
         for pk, dialogue, own, position, cluster, system in rows
     }
+    for pk, key in comparisons.keys_of(items).items():
+        found[pk] = Place(key, found[pk].cluster, "", key)
     return {pk: found[pk] for pk in items if pk in found}
 
 

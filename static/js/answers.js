@@ -1,11 +1,15 @@
 // The answers to one task, which item and question are in view, and the way back from each change.
 
+import { isWhole } from "./annotate/ranking.js";
+
 const UNDO_STEPS = 200;
 
 export class Answers {
   constructor(questions, task) {
     this.questions = questions;
     this.items = task.items.map(String);
+    this.sides = task.sides ?? 0;
+    this.side = 0;
     this.changes = 0;
     this.answers = structuredClone(task.draft.answers || {});
     this.comment = task.draft.comment || "";
@@ -117,14 +121,20 @@ export class Answers {
 
   // After a value was chosen, the next question without one is in turn.
   advance() {
-    const open = this.scales().find((question) => this.value(question.key) === undefined);
+    const open = this.scales().find((question) => !this.isAnswered(question));
     if (open) this.question = open.key;
+  }
+
+  // A ranking is an answer once everything has a place.
+  isAnswered({ key, kind }, item = this.item) {
+    const value = this.value(key, item);
+    return value !== undefined && (kind !== "ranking" || isWhole(value));
   }
 
   // The first required question without an answer: {index, question}, or null.
   missing() {
     for (const [index, item] of this.items.entries()) {
-      const isOpen = (asked) => this.isShown(asked, item) && this.value(asked.key, item) === undefined;
+      const isOpen = (asked) => this.isShown(asked, item) && !this.isAnswered(asked, item);
       const question = this.questions.find(
         (asked) => asked.required && asked.kind !== "tag" && isOpen(asked),
       );

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from annotation.models import Item, Label
+from annotation.models import Corpus, Item, Label
+from calibration.exports.labels import labels
+from calibration.exports.writing import write
+from calibration.reading.scope import scope_of
 from tests.importing.helpers import imported, refusal, written
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +57,7 @@ def test_the_better_one_is_the_same_in_either_order_and_a_pair_is_one_item(tmp_p
     assert (result.items, result.labels, result.continuations) == (3 + 3 + 1, 3, 3)
     assert {one.question.version.scheme.key for one in Label.objects.all()} == {"preference"}
     assert pair.continuation_id == pair.members.get(number=0).continuation_id
-    dialogue, first, _, plus, *_ = pair.key.split("/")
+    dialogue, _, _, plus, *_ = pair.key.split("/")
     assert (dialogue, plus) == ("q", "+")
 
 
@@ -143,3 +147,31 @@ def test_a_file_read_again_changes_nothing(tmp_path: Path) -> None:
     again = imported(lines(tmp_path, battle(), line()), format="pairs", into=True)
     assert not again.created
     assert (Item.objects.count(), Label.objects.count()) == before
+
+
+def test_what_is_exported_is_read_again_as_the_same_answers(tmp_path: Path) -> None:
+    judged = line(["z", "x", "y"], "xyz", order=[2, 0, 1], id="p")
+    source = lines(tmp_path, line("second", order=[1, 0]), line("tie", rater="s"), judged)
+    imported(source, format="pairs")
+    rows = exported("jsonl")
+    told = [json.loads(row) for row in rows.splitlines()]
+    assert [row["system"] for row in told] == [None] * 3
+    assert {len(row["members"]) for row in told} == {2, 3}
+    ranked = told[0]
+    by_number = [member["system"] for member in ranked["members"]]
+    assert [by_number[int(n)] for n in ranked["value"].split(">")] == ["z", "x", "y"]
+    assert [by_number[n] for n in ranked["order"]] == ["z", "x", "y"]
+    texts = [{**record, "winner": None, "ranking": None} for record in (line(), judged)]
+    imported(written(tmp_path, *texts, name="again.jsonl"), "again", format="pairs")
+    table = tmp_path / "labels.csv"
+    table.write_text(exported("csv"))
+    imported(table, "again", format="ratings-csv", into=True)
+    assert exported("jsonl", "again") == rows
+    assert exported("csv", "again") == table.read_text()
+    assert exported("parquet")
+
+
+def exported(form: str, name: str = "c") -> Any:
+    out = io.BytesIO()
+    write(labels(scope_of(Corpus.objects.get(name=name), None)), form, out)
+    return out.getvalue() if form == "parquet" else out.getvalue().decode()

@@ -1,5 +1,7 @@
 // Changes to the answers of a task, by key, click and typing: each is drawn and kept as a draft at once.
 
+import { nextOpen, placed, written } from "./ranking.js";
+
 export class Changing {
   // `now` returns the answers in hand, or null; `keep` saves them.
   constructor(questions, showing, { now, keep }) {
@@ -27,6 +29,24 @@ export class Changing {
     if (text && this.showing.focusEntry(text.key)) return;
     this.showing.showQuestion(answers);
     if (isByKey && !isTag) this.showing.focusEntry(answers.question);
+  }
+
+  // Gives one of what is ranked a place; by key, the next one without a place is in turn.
+  place(key, side, place, isByKey = false) {
+    const answers = this.now();
+    if (place > answers.sides) return;
+    const places = placed(answers, key, side, place);
+    answers.question = key;
+    answers.side = side;
+    answers.set(key, written(places));
+    if (isByKey) answers.side = nextOpen(places, side);
+    this.changed();
+  }
+
+  lookAt(side) {
+    const answers = this.now();
+    answers.side = Math.max(0, Math.min(side, answers.sides - 1));
+    this.showing.render(answers);
   }
 
   toggle(question) {
@@ -78,8 +98,10 @@ export class Changing {
   click(target) {
     const named = (name) => this.questions.find((question) => question.key === name);
     const { scale, tag, at } = target.closest("[data-scale], [data-tag]")?.dataset ?? {};
+    const { ranks, side, place } = target.closest("[data-ranks]")?.dataset ?? {};
     const row = target.closest("[data-item]");
-    if (scale) this.choose(named(scale), named(scale).values[Number(at)]);
+    if (ranks) this.place(ranks, Number(side), Number(place));
+    else if (scale) this.choose(named(scale), named(scale).values[Number(at)]);
     else if (tag) this.toggle(named(tag));
     else if (row && this.now().isMultiple && String(getSelection()) === "") {
       this.now().go(this.now().items.indexOf(row.dataset.item));

@@ -23,10 +23,17 @@ export class Keys {
   meaning(event, answers) {
     if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
     const isAcross = ACROSS.includes(event.key);
+    const current = this.questions.find((question) => question.key === answers.question);
+    if (current?.kind === "ranking" && isAcross)
+      return () => this.does.changing.lookAt(answers.side + STEPS[event.key]);
+    const sided = { ArrowLeft: "first", ArrowRight: "second" }[event.key];
+    if (sided && answers.sides === 2 && !answers.canMove && current?.values.includes(sided))
+      return () => this.does.changing.choose(current, sided, true);
     const step = () => this.does.changing.move(STEPS[event.key], isAcross);
     if (event.key in STEPS) return answers.canMove ? step : undefined;
     const key = letter(event);
-    const current = this.questions.find((question) => question.key === answers.question);
+    if (current?.kind === "ranking" && answers.isShown(current) && /^\d$/.test(key))
+      return () => this.does.changing.place(current.key, answers.side, Number(key) || 10, true);
     const tag = this.questions.find((question) => question.kind === "tag" && question.shortcut === key);
     if (current && answers.isShown(current) && Object.hasOwn(current.keys, key))
       return () => this.does.changing.choose(current, current.keys[key], true);

@@ -1,5 +1,7 @@
 // Draws the answers of a task: pressed values, chips on turns, the place, the help, and what comes into view.
 
+import { drawRanking } from "./ranking.js";
+
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const $ = (id) => document.getElementById(id);
 
@@ -21,9 +23,10 @@ export class Showing {
     const rows = this.rows;
     for (const row of rows) this.renderRow(row, answers);
     for (const question of this.questions) this.renderQuestion(question, answers);
+    for (const box of all("[data-ranking]", this.palette)) drawRanking(box, answers);
     for (const section of all(".asked", this.palette)) {
       const wasHidden = section.hidden;
-      section.hidden = all(".opt, .field", section).every((control) => control.hidden);
+      section.hidden = all(".opt, .field", section).every((control) => control.hidden) && !section.querySelector("[data-ranking]");
       if (wasHidden && !section.hidden) this.fresh = section;
     }
     this.submitButton.classList.toggle("waiting", Boolean(answers.missing()));

@@ -1,0 +1,176 @@
+"""Which comparisons a campaign asks about, where its scheme asks about pairs or rankings.
+
+They are chosen while the campaign is a draft, anew at each change, and made where the corpus lacks them. The
+seed and the ids in the files alone decide what is drawn. A dialogue's own turns are compared with nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from annotation.campaigns.settings import refuse
+from annotation.corpora import comparisons
+from annotation.kinds import COMPARING
+from annotation.models import Campaign, ComparedItem, Item
+
+MOST = 100_000
+"""Comparisons of one campaign."""
+
+MEMBERS = """
+SELECT d.id, u.at, s.id, c.id, u.id, concord_member_rank(d.key, c.key, u.position)
+  FROM annotation_dialogue d
+  JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key <> 'self'
+  JOIN annotation_system s ON s.id = c.system_id
+  LEFT JOIN annotation_turn u ON u.continuation_id = c.id AND NOT u.given AND {turns}
+ WHERE d.corpus_id = %(corpus)s AND (%(systems)s::bigint[] = '{{}}' OR s.id = ANY(%(systems)s::bigint[]))
+   AND {wanted}
+ ORDER BY d.key COLLATE "C", u.at NULLS FIRST, 6
+"""
+STATIC, FIRST = "c.mode = 'static'", "u.position = 0"
+QUERIES = {
+    "auto": (STATIC, "(u.id IS NOT NULL OR c.mode = 'rollout')"),
+    "turns": (f"({STATIC} OR {FIRST})", "u.id IS NOT NULL"),
+    "whole": ("false", "true"),
+}
+"""By what is compared: which turns are members, and which rows are."""
+
+THERE = """
+SELECT i.id, array_agg(c.system_id),
+       string_agg(concord_member_rank(d.key, c.key, u.position), '+' ORDER BY m.number)
+  FROM annotation_item i
+  JOIN annotation_itemmember m ON m.item_id = i.id
+  JOIN annotation_continuation c ON c.id = m.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
+  LEFT JOIN annotation_turn u ON u.id = m.turn_id
+ WHERE i.corpus_id = %(corpus)s AND i.kind = %(kind)s GROUP BY i.id
+"""
+
+
+class Candidate(NamedTuple):
+    """What may be a member: its system, its continuation and its turn by id, and how it is drawn."""
+
+    system: int
+    continuation: int
+    turn: int | None
+    rank: str
+
+
+def compares(campaign: Campaign) -> bool:
+    """Whether a campaign asks about comparisons."""
+    return campaign.scheme_version.item_kind in COMPARING
+
+
+def choose(campaign: Campaign) -> int:
+    """Choose, for a draft, the comparisons that it asks about, and make those that are lacking; return how
+    many.
+
+    Raises CampaignRefused where there is nothing to compare, or too much to ask about all of it.
+    """
+    campaign.compared_items.all().delete()
+    if not compares(campaign):
+        return 0
+    if campaign.compares == Campaign.Compares.THERE:
+        items = _there(campaign)
+    else:
+        sets = _chosen(campaign)
+        comparisons.make(corpus=campaign.corpus, sets=sets)
+        wanted = {comparisons.compared(members) for members in sets}
+        items = list(Item.objects.filter(compared__in=wanted).values_list("pk", flat=True))
+    if not items:
+        refuse("compares", _nothing(campaign))
+    ComparedItem.objects.bulk_create(
+        (ComparedItem(campaign=campaign, item_id=item) for item in items), batch_size=5_000
+    )
+    return len(items)
+
+
+def _nothing(campaign: Campaign) -> str:
+    if campaign.compares == Campaign.Compares.THERE:
+        plural = campaign.scheme_version.item_kind + "s"
+        return f"{campaign.corpus.name} has no {plural} of the chosen systems yet: have them made."
+    return "Nothing here can be compared: no dialogue has as many of the chosen systems, at one point of it."
+
+
+def _there(campaign: Campaign) -> list[int]:
+    systems = set(campaign.systems.values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        kind = campaign.scheme_version.item_kind
+        cursor.execute(THERE, {"corpus": campaign.corpus_id, "kind": kind})
+        found = [(item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems]
+    found.sort(key=lambda one: _drawn(campaign, one[1]))
+    return [item for item, _ in found][: campaign.most_comparisons or MOST]
+
+
+def _chosen(campaign: Campaign) -> list[list[tuple[int, int | None]]]:
+    """Return the sets of members that the campaign compares, drawn where it compares some of them."""
+    size = 2 if campaign.scheme_version.item_kind == "pair" else campaign.ranked
+    groups = [group for group in _groups(campaign) if len(group) >= size]
+    most = campaign.most_comparisons
+    total = sum(math.comb(len(group), size) for group in groups)
+    if total > MOST and most is None:
+        refuse("most_comparisons", f"That makes {total:,} comparisons: say how many of them are drawn.")
+    if most is not None and most > MOST:
+        refuse("most_comparisons", f"At most {MOST:,} comparisons are drawn.")
+    if total <= MOST:
+        every = [one for group in groups for one in combinations(group, size) if _fits(campaign, one)]
+        every.sort(key=lambda one: _drawn(campaign, "+".join(sorted(member.rank for member in one))))
+        drawn: Iterable[Sequence[Candidate]] = every[:most]
+    else:
+        drawn = _random(campaign, groups, size, most or MOST)
+    return [[(one.continuation, one.turn) for one in members] for members in drawn]
+
+
+def _fits(campaign: Campaign, members: Sequence[Candidate]) -> bool:
+    """Whether members are of different systems, the baseline among them where there is one."""
+    systems = {one.system for one in members}
+    if campaign.compares == Campaign.Compares.BASELINE and campaign.baseline_id not in systems:
+        return False
+    return len(systems) == len(members)
+
+
+def _random(
+    campaign: Campaign, groups: list[list[Candidate]], size: int, most: int
+) -> Iterator[Sequence[Candidate]]:
+    """Yield different sets of members, each dialogue's (or point's) as likely as it has many."""
+    draw = random.Random(campaign.seed)
+    weights = [math.comb(len(group), size) for group in groups]
+    seen: set[frozenset[Candidate]] = set()
+    for _ in range(20 * most):
+        if len(seen) == most:
+            return
+        members = draw.sample(draw.choices(groups, weights)[0], size)
+        if frozenset(members) not in seen and _fits(campaign, members):
+            seen.add(frozenset(members))
+            yield members
+
+
+def _groups(campaign: Campaign) -> list[list[Candidate]]:
+    """Return what can be compared: by dialogue and, of responses, by the point that they answer."""
+    turns, wanted = QUERIES[campaign.compared]
+    systems = list(campaign.systems.values_list("pk", flat=True))
+    groups: dict[tuple[int, int | None, bool], list[Candidate]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        query = MEMBERS.format(turns=turns, wanted=wanted)
+        cursor.execute(query, {"corpus": campaign.corpus_id, "systems": systems})
+        for dialogue, at, system, continuation, turn, rank in cursor.fetchall():
+            groups[dialogue, at, turn is None].append(Candidate(system, continuation, turn, rank))
+    return list(groups.values())
+
+
+def _drawn(campaign: Campaign, rank: str) -> str:
+    return hashlib.md5(f"{campaign.seed}:compared:{rank}".encode(), usedforsecurity=False).hexdigest()
+
+
+def told(campaign: Campaign) -> dict[str, Any] | None:
+    """Return what pages and programs say of the comparisons of a campaign, None where it has none."""
+    if not compares(campaign):
+        return None
+    return {"comparisons": campaign.compared_items.count(), "baseline": str(campaign.baseline or "")}
