@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from calibration.statistics.preferences.votes import Vote, checked
 
 NEEDED = ("item", "rater", "value")
 PAIR_OF = ("first_system", "second_system")
-SYSTEMS, SEVERAL = "systems", "|"
+SYSTEMS, SEVERAL, MEMBERS = "systems", "|", "members"
 ORDERS: dict[str, bool] = {"canonical": False, "swapped": True}
 Watch = Callable[[Table], Iterable[tuple[int, Row]]]
 
@@ -55,7 +56,7 @@ def read_votes(path: Path, wanted: Wanted, watch: Watch = lambda table: table.ro
     """Return the votes of a file; RatingsFileError for what cannot be one."""
     table = read_table(path)
     lacking = [name for name in NEEDED if name not in table.columns]
-    if SYSTEMS not in table.columns:
+    if SYSTEMS not in table.columns and MEMBERS not in table.columns:
         lacking += [name for name in PAIR_OF if name not in table.columns]
     if lacking:
         either = f" (or {SYSTEMS}, as in a|b|c)" if set(lacking) & set(PAIR_OF) else ""
@@ -77,6 +78,13 @@ def read_votes(path: Path, wanted: Wanted, watch: Watch = lambda table: table.ro
     return file
 
 
+def _is_about_something_else(cells: dict[str, str]) -> bool:
+    """Whether a row of a label export answers no comparison: nothing is compared, or in words or numbers."""
+    if MEMBERS not in cells:
+        return False
+    return not cells[MEMBERS] or cells.get("level", "nominal") not in ("", "nominal", "ranking")
+
+
 class _Reader:
     """Takes rows one by one, and knows what an item and an answer were said to be before."""
 
@@ -91,6 +99,8 @@ class _Reader:
     def add(self, line: int, row: Row) -> None:
         """Add one row's vote."""
         cells = {name: unguarded((cell or "").strip()) for name, cell in row.items()}
+        if _is_about_something_else(cells):
+            return
         for name in ("item", "rater"):
             if not cells[name]:
                 raise self._wrong("is empty", line, name)
@@ -126,6 +136,8 @@ class _Reader:
 
     def _systems_of(self, cells: dict[str, str], line: int) -> tuple[str, ...]:
         several = cells.get(SYSTEMS, "")
+        if not several and cells.get(MEMBERS):
+            return self._members(cells[MEMBERS], line)
         named = several.split(SEVERAL) if several else [cells.get(name, "") for name in PAIR_OF]
         systems = tuple(name.strip() for name in named)
         column = SYSTEMS if several or PAIR_OF[0] not in cells else PAIR_OF[not systems[1]]
@@ -134,6 +146,14 @@ class _Reader:
         if len(systems) < 2:
             raise self._wrong(f"one system, {systems[0]!r}, where two or more were compared", line, column)
         return systems
+
+    def _members(self, text: str, line: int) -> tuple[str, ...]:
+        """Return the systems of the members as a label export lists them."""
+        try:
+            return tuple(str(one["system"]) for one in json.loads(text))
+        except (ValueError, TypeError, KeyError):
+            wanted = 'a list such as [{"system": "a"}, {"system": "b"}]'
+            raise self._wrong(f"{text[:60]!r} is not {wanted}", line, MEMBERS) from None
 
     def _swapped(self, text: str, n: int, line: int) -> bool | None:
         """Return whether a pair's second member was shown first."""

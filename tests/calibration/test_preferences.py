@@ -79,15 +79,12 @@ def test_what_a_report_says_of_a_judge_is_its_known_pull_to_the_first(fake: Fake
     assert not [prompt for prompt in fake.requests if any(name in prompt for name in (*SYSTEMS, "k0"))]
     people, judge = (found := _report(corpus)["questions"][0])["voters"]
     both = judge["position"]["both_orders"]
-    for name, truth in (
-        ("consistent", 1 - BIAS),
-        ("for_first", BIAS),
-        ("for_second", 0.0),
-        ("otherwise", 0.0),
-    ):
-        assert both[name]["value"] == pytest.approx(truth, abs=0.1), name
+    for name, truth in (("consistent", 1 - BIAS), ("for_first", BIAS)):
+        assert both[name]["low"] <= truth <= both[name]["high"], name
         assert both[name]["n_items"] == DIALOGUES * 3
-    assert judge["position"]["shown_first"]["value"] == pytest.approx(0.5 + BIAS / 2, abs=0.1)
+    assert both["for_second"]["value"] == both["otherwise"]["value"] == 0
+    first = judge["position"]["shown_first"]
+    assert first["low"] <= 0.5 + BIAS / 2 <= first["high"]
     assert [one["system"] for one in judge["systems"]] == ["ash", "birch", "cedar"]
     agreed = {one["setup"]: one["figures"]["percent_agreement"]["value"] for one in found["agreement"][2:]}
     assert agreed["without_ties"] == 1

@@ -106,6 +106,26 @@ def test_rankings_and_chosen_systems_are_read(tmp_path: Path) -> None:
     assert [one["system"] for one in only["voters"][0]["systems"]] in (["ash", "birch"], ["birch", "ash"])
 
 
+def test_an_export_of_labels_is_read_as_it_is(tmp_path: Path) -> None:
+    members = [{"continuation": "c0", "system": "ash"}, {"continuation": "c1", "system": "birch"}]
+    rows = [
+        {
+            "item": f"i{n}",
+            "rater": "ann",
+            "value": value,
+            "level": "nominal",
+            "members": members,
+            "order": [1, 0],
+        }
+        for n, value in enumerate(("first", "second", "first"))
+    ]
+    rows.append(rows[0] | {"value": "4", "level": "ordinal", "members": None, "order": None})
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    found = _question(_file(tmp_path, text, "labels.jsonl"))["voters"][0]
+    assert found["answers"] == {"first": 2, "second": 1}
+    assert found["position"]["shown_first"]["value"] == pytest.approx(1 / 3)
+
+
 PAIR = "item,rater,value,first_system,second_system\n"
 WRONG = {
     "no column first_system, second_system (or systems, as in a|b|c)": "item,rater,value\ni,r,first\n",
