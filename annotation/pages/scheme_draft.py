@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.pages.scheme_naming import key_from, shortcut_from
-from annotation.schemes.base import plain
+from annotation.schemes.base import UNSCALED, plain
 from annotation.schemes.problems import Problem
 from annotation.schemes.rules import PAGE_KEYS
 
@@ -25,6 +25,8 @@ ANSWERED_BY = {
     "count": "a number that counts from zero",
     "number": "a number whose zero means nothing special",
     "text": "words",
+    "comparison": "which of two is better (for pairs)",
+    "ranking": "an order of all that is shown (for rankings)",
 }
 """How a question is answered, as people say it."""
 SCALES = ("ordinal", "interval", "ratio")
@@ -114,7 +116,7 @@ class DraftQuestion:
 
     def typed(self, value: str) -> Any:
         """Return a value as a file has it: a number where the question's values are."""
-        return value if self.kind == "nominal" else number(value)
+        return value if self.kind in ("nominal", "comparison") else number(value)
 
 
 @dataclass(slots=True)
@@ -146,7 +148,7 @@ class Draft:
         uids = {one.uid for one in self.questions}
         for index, question in enumerate(self.questions):
             before = self.questions[:index]
-            question.earlier = [one for one in before if one.kind != "text"]
+            question.earlier = [one for one in before if one.kind not in UNSCALED]
             question.chosen_key = question.key or key_from(question.wording, f"question_{index + 1}", keys)
             keys.add(question.chosen_key)
             question.chosen_shortcut = ""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotation.pages.scheme_draft import GONE, NO_KEY, Draft, DraftQuestion, number
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition, is_met, plain
+from annotation.schemes.base import UNSCALED, QuestionDefinition, SchemeDefinition, is_met, plain
 
 FEW = 3
 """Up to so many questions stand open in the editor; of more, each is opened by who edits it."""
-LEVEL = {"tag": "binary", "count": "ratio", "number": "interval"}
+LEVEL = {"tag": "binary", "count": "ratio", "number": "interval", "comparison": "nominal"}
 
 
 def mapping_of(draft: Draft) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def _scale(question: DraftQuestion) -> dict[str, Any]:
         ends = {"minimum": question.minimum, "maximum": question.maximum}
         whole = {"whole": True} if question.whole else {}
         return {name: number(end) for name, end in ends.items() if end} | whole
-    if question.kind == "text":
+    if question.kind in UNSCALED:
         return {}
     if question.kind == "tag" and not question.values:
         return {"values": [0, 1], "positive": 1}
@@ -118,6 +118,8 @@ def draft_of(definition: SchemeDefinition) -> Draft:
 
 def _draft_question(uid: str, question: QuestionDefinition, unfolded: bool) -> DraftQuestion:
     kind: str = "tag" if question.is_tag else question.level
+    if question.is_comparison:
+        kind = "comparison"
     if question.is_open:
         kind = "count" if question.level == "ratio" else "number"
     is_plain = question.is_tag and not question.anchors

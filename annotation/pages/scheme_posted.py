@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 from annotation.pages.scheme_draft import ANSWERED_BY, HELP, Draft, DraftQuestion, number
+from annotation.schemes.base import UNSCALED
+from annotation.schemes.comparisons import COMPARISON
 
 MOST_QUESTIONS = 200
 MOST_ROWS = 300
@@ -64,7 +66,9 @@ def suit_values(question: DraftQuestion) -> None:
         question.values = list(STEPS)
     elif question.kind == "nominal" and question.values in ([], STEPS):
         question.values = [("", ""), ("", "")]
-    elif question.kind in ("tag", "text", "count", "number"):
+    elif question.kind == "comparison":
+        question.values = [(value, "") for value in COMPARISON]
+    elif question.kind in ("tag", "count", "number", *UNSCALED):
         question.values = []
 
 

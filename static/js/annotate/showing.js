@@ -26,7 +26,9 @@ export class Showing {
     for (const box of all("[data-ranking]", this.palette)) drawRanking(box, answers);
     for (const section of all(".asked", this.palette)) {
       const wasHidden = section.hidden;
-      section.hidden = all(".opt, .field", section).every((control) => control.hidden) && !section.querySelector("[data-ranking]");
+      section.hidden =
+        all(".opt, .field", section).every((control) => control.hidden) &&
+        !section.querySelector("[data-ranking]");
       if (wasHidden && !section.hidden) this.fresh = section;
     }
     this.submitButton.classList.toggle("waiting", Boolean(answers.missing()));
