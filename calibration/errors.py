@@ -7,6 +7,7 @@ CalibrationError
 ├── OlderFormat      a report was kept by a version too old to be read
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be made like this
+├── PreferencesRefused  there is no report of preferences
 ├── LevelsRefused    turns and whole continuations cannot be put side by side
 ├── PlanRefused      a study cannot be planned like this
 ├── WorkbenchRefused  something cannot be done on the judge workbench
@@ -44,6 +45,10 @@ class ItemsRefused(CalibrationError):
 
 class CountsRefused(CalibrationError):
     """Why there is no table of counts."""
+
+
+class PreferencesRefused(CalibrationError):
+    """Why there is no report of preferences."""
 
 
 class LevelsRefused(CalibrationError):

@@ -9,6 +9,7 @@ from calibration.pages import (
     gold_differences,
     golds,
     plans,
+    preferences,
     profiles,
     reports,
     searches,
@@ -32,6 +33,9 @@ urlpatterns = [
     path("corpora/<int:pk>/counts/", counts.counts, name="counts"),
     path("corpora/<int:pk>/counts/test/", counts.counts_test, name="counts-test"),
     path("corpora/<int:pk>/counts.<str:form>", counts.counts_file, name="counts-file"),
+    path("corpora/<int:pk>/preferences/", preferences.preferences, name="preferences"),
+    path("corpora/<int:pk>/preferences/test/", preferences.preferences_test, name="preferences-test"),
+    path("corpora/<int:pk>/preferences.<str:form>", preferences.preferences_file, name="preferences-file"),
     path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="turns-and-whole"),
     path(
         "corpora/<int:pk>/turns-and-whole.<str:form>",

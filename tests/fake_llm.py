@@ -40,11 +40,14 @@ class ErrorModel:
     specificity: Mapping[str, float] = field(default_factory=dict)
     noise: float = 0.0
     seed: int = 0
+    position_bias: float = 0.0
 
     @property
     def errors(self) -> Errors:
         """The same as the fake model's own type."""
-        return Errors({"*": RoleErrors(self.sensitivity, self.specificity, {"*": self.noise})})
+        noise = {"*": self.noise}
+        bias = self.position_bias
+        return Errors({"*": RoleErrors(self.sensitivity, self.specificity, noise, position_bias=bias)})
 
     def sees(self, behaviour: str, text: str) -> bool:
         """Whether the fake says that a turn shows a behaviour."""

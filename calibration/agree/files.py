@@ -163,7 +163,7 @@ def _cell(path: Path, line: int, key: str, value: object) -> str | None:
         return "true" if value else "false"
     if isinstance(value, (str, int, float)):
         return str(value)
-    if isinstance(value, list) and key == "values":  # a question's scale, as exports write it
+    if isinstance(value, list) and key in ("values", "members", "order"):  # as exports write them
         return json.dumps(value)
     raise RatingsFileError(path, f"a {type(value).__name__} where a text or a number was expected", line, key)
 

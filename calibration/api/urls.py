@@ -9,6 +9,7 @@ from calibration.api import (
     gold_differences,
     golds,
     plans,
+    preferences,
     profiles,
     searches,
     studies,
@@ -21,6 +22,7 @@ from calibration.api import (
 urlpatterns = [
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
+    path("corpora/<int:pk>/preferences/", preferences.preferences, name="api-preferences"),
     path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="api-turns-and-whole"),
     path("studies/", studies.studies, name="api-studies"),
     path("studies/<int:pk>/", studies.study, name="api-study"),

@@ -11,6 +11,7 @@ length_bias    steps that are added for every ten words above twenty (default 0)
 inconsistency  chance that the same request, asked again, is answered anew (default 0)
 wording        chance that another wording of the instruction is answered anew (default 0)
 ignores_rule   chance that a rule of the prompt is ignored (default 0)
+position_bias  chance that of several responses the one shown first is taken, whatever it says (default 0)
 
 Each of the first four is a number, or an object with a number by question and `*` for the others. `phrases`
 are sentences that make an instruction better (or worse): where one stands in it, its amounts are added.
@@ -26,8 +27,8 @@ from typing import Any
 from demo.fake_model.misbehaving import Misbehaviour
 
 BY_QUESTION = {"sensitivity": 1.0, "specificity": 1.0, "noise": 0.0, "severity": 0.0}
-PLAIN = {"length_bias": 0.0, "inconsistency": 0.0, "wording": 0.0, "ignores_rule": 0.0}
-CHANCES = ("sensitivity", "specificity", "noise", "inconsistency", "wording", "ignores_rule")
+PLAIN = {"length_bias": 0.0, "inconsistency": 0.0, "wording": 0.0, "ignores_rule": 0.0, "position_bias": 0.0}
+CHANCES = ("sensitivity", "specificity", "noise", "inconsistency", "wording", "ignores_rule", "position_bias")
 OTHERS = "*"
 
 Amounts = Mapping[str, float]
@@ -46,6 +47,7 @@ class RoleErrors:
     inconsistency: float = 0.0
     wording: float = 0.0
     ignores_rule: float = 0.0
+    position_bias: float = 0.0
 
     def of(self, name: str, question: str) -> float:
         """Return one of the four amounts for a question."""

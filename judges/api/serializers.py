@@ -86,7 +86,14 @@ class NewRunSerializer(serializers.Serializer[Any]):
     campaign = serializers.CharField(required=False, default="", allow_blank=True)
     systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     include_self = serializers.BooleanField(required=False, default=False)
-    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
+    samples = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST_SAMPLES,
+        help_text="Answers to ask for per call; null: one, of pairwise two, one in each order.",
+    )
     part = serializers.ChoiceField(choices=PARTS, required=False, default="", allow_blank=True)
     open_test = serializers.CharField(
         required=False,

@@ -147,7 +147,7 @@ def _selection(data: dict[str, Any]) -> Selection:
         campaign=data["campaign"],
         systems=data["systems"],
         include_self=data["include_self"],
-        samples=data["samples"],
+        samples=data["samples"] or (_judge(data).usual_samples() if _is_judge(data) else 1),
         part=data["part"],
     )
 

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
+from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, Label, Question, Rater
 from config.models import Event
 from judges.errors import JudgeError
@@ -53,6 +54,8 @@ def open_bench(
     over = bound_schemes.version_for(asking(protocol), scheme.strip(), None, campaign)
     variant = _variant(asking(protocol), variant)
     bound = bound_schemes.bound(asking(protocol), over, variant)
+    if bound.covers in COMPARING:
+        raise JudgeError(f"{protocol} compares responses; benches are for judges of turns and dialogues.")
     _, questions = questions_of(bound, campaign, over)
     split = splits.lock_of(corpus)
     if split is None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
-from annotation.models import Continuation, Dialogue, Item, System, Turn
+from annotation.models import Continuation, Dialogue, Item, ItemMember, System, Turn
 from annotation.text.blinding import NOTHING_TOLD, Told, told_by
 from judges.metrics.kit.instrument import Content
+from judges.protocols import Member
 
 _BATCH = 200
 _ROWS = 5000
@@ -24,7 +25,7 @@ class Material:
     """A continuation with its dialogue, and the ids of its items by turn index (None: the whole).
 
     `systems` names all systems of the corpus, `told` is what the conditions of the dialogue's continuations
-    would give away.
+    would give away. `compared` has the members of the comparisons that were asked for, by the item's id.
     """
 
     dialogue: records.Dialogue
@@ -32,6 +33,7 @@ class Material:
     items: Mapping[int | None, int]
     systems: tuple[str, ...] = ()
     told: Told = NOTHING_TOLD
+    compared: Mapping[int, tuple[Member, ...]] = field(default_factory=dict)
 
 
 def load(continuation_ids: Collection[int]) -> dict[int, Material]:
@@ -54,6 +56,27 @@ def load(continuation_ids: Collection[int]) -> dict[int, Material]:
         whole = _material(row, own.get(row.dialogue_id), turns, items[pk], names)
         made[pk] = replace(whole, told=told.get(row.dialogue_id, NOTHING_TOLD))
     return made
+
+
+def with_compared(material: Mapping[int, Material], items: Collection[int]) -> dict[int, Material]:
+    """Return the material with the members of those among the items that compare several; three queries."""
+    rows: dict[int, list[ItemMember]] = defaultdict(list)
+    members = ItemMember.objects.select_related("item", "continuation__system").order_by("item_id", "number")
+    for row in members.filter(item__in=items):
+        rows[row.item_id].append(row)
+    turns = _turns({row.continuation_id for found in rows.values() for row in found})
+    made = dict(material)
+    for item, found in rows.items():
+        own = made[found[0].item.continuation_id]
+        several = tuple(_member(row, turns[row.continuation_id]) for row in found)
+        made[found[0].item.continuation_id] = replace(own, compared={**own.compared, item: several})
+    return made
+
+
+def _member(row: ItemMember, turns: list[Turn]) -> Member:
+    places = [turn.pk for turn in turns]
+    turn = None if row.turn_id is None else places.index(row.turn_id)
+    return Member(_continuation(row.continuation, turns), turn)
 
 
 def whole_corpus(corpus_id: int) -> Iterator[records.Dialogue]:
@@ -161,7 +184,7 @@ def _turns(continuation_ids: Collection[int]) -> dict[int, list[Turn]]:
 
 def _items(continuation_ids: Collection[int]) -> dict[int, dict[int | None, int]]:
     rows: dict[int, dict[int | None, int]] = defaultdict(dict)
-    items = Item.objects.filter(continuation__in=continuation_ids)
+    items = Item.objects.filter(continuation__in=continuation_ids, compared=None)
     for pk, continuation, turn in items.values_list("pk", "continuation_id", "turn_id"):
         rows[continuation][turn] = pk
     return rows

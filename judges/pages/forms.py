@@ -75,11 +75,15 @@ class SelectionForm(forms.Form):
     def selection(self) -> Selection:
         """Return the chosen selection."""
         data = self.cleaned_data
-        samples = data.get("samples") or 1
+        samples = data.get("samples") or self.usual_samples()
         part = data.get("part", "")
         split = split_for(self.corpus, part)
         systems = tuple(data["systems"])
         return Selection(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
+
+    def usual_samples(self) -> int:
+        """Return how many samples are taken where nobody says."""
+        return 1
 
 
 class JudgeForm(WithParameters, SelectionForm):
@@ -100,7 +104,10 @@ class JudgeForm(WithParameters, SelectionForm):
         help_text="Other judges have questions of their own.",
     )
     samples = forms.IntegerField(
-        min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each question is asked."
+        required=False,
+        min_value=1,
+        max_value=MOST_SAMPLES,
+        help_text="How often each question is asked. Empty: once, or by a pairwise judge once in each order.",
     )
     shows = forms.MultipleChoiceField(
         required=False,
@@ -143,6 +150,10 @@ class JudgeForm(WithParameters, SelectionForm):
         if self.campaign:
             self._name_the_campaigns_scheme()
         self._add_needs()
+
+    def usual_samples(self) -> int:
+        """Return one, or one in each order for a judge that compares."""
+        return self.chosen().usual_samples()
 
     def caps(self) -> list[forms.BoundField]:
         """Return the fields of what the run may take."""

@@ -12,9 +12,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import splits
+from annotation.corpora import comparisons, splits
+from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item
-from annotation.text.item_keys import parse_item_key
+from annotation.text.item_keys import place_of
 from jobs.endpoints.bodies import as_sent, request_body
 from jobs.endpoints.costs import cost
 from jobs.endpoints.forms import forms_for
@@ -22,7 +23,7 @@ from jobs.endpoints.parameters import of_sample
 from jobs.models import Endpoint
 from jobs.prompt import about_tokens
 from judges.errors import JudgeError
-from judges.material.loading import load
+from judges.material.loading import load, with_compared
 from judges.prompt_versions import nearest, nearest_job
 from judges.protocols import Asking, Wording
 from judges.protocols.budget import TooLong
@@ -118,6 +119,8 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
         raise JudgeError(f"{protocol.key} asks nobody: it sends nothing.")
     _fits(plan, item)
     material = load({item.continuation_id})
+    if plan.covers in COMPARING:
+        material = with_compared(material, [item.pk])
     known = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
     own = None if plan.covers == WHOLE else item.pk
     for part in asker.parts():
@@ -165,13 +168,17 @@ def item_of(corpus: Corpus, key: str, covers: str) -> Item:
     For a judge of whole continuations (`covers`), the key of a turn means its continuation.
     """
     try:
-        dialogue, continuation, turn = parse_item_key(key.strip())
+        place = place_of(key.strip())
     except ValueError as error:
         raise JudgeError(f"{error}.") from None
     rows = _items().filter(
-        corpus=corpus, continuation__dialogue__key=dialogue, continuation__key=continuation
+        corpus=corpus, continuation__dialogue__key=place.dialogue, continuation__key=place.continuation
     )
-    if turn is None or covers != "turn":
+    turn = place.turn
+    if place.others:
+        named = comparisons.keys_of(list(rows.filter(kind__in=COMPARING).values_list("pk", flat=True)))
+        found = rows.filter(pk__in=[pk for pk, own in named.items() if own == key.strip()]).first()
+    elif turn is None or covers != "turn":
         found = rows.filter(kind="dialogue").first()
     else:
         found = rows.filter(turn__position=turn).first()
@@ -184,7 +191,7 @@ def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> I
     """Return an item of dev drawn at random, of any part where the corpus has no split; raise JudgeError
     where there is none that a judge covers."""
     rng = rng or random.Random()
-    kind = "turn" if covers == "turn" else "dialogue"
+    kind = "dialogue" if covers == WHOLE else covers
     rows = _items().filter(kind=kind, continuation__in=continuations(Selection(corpus)))
     lock = splits.lock_of(corpus)
     names = splits.clusters(split=lock, part="dev") if lock else None

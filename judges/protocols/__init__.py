@@ -1,7 +1,17 @@
 """The judge protocols, one file each, in one table."""
 
 from jobs.prompt import Prompt, Unparseable
-from judges.protocols.base import Asking, Case, Computing, Protocol, Reading, Unfit, Unwritable, Verdict
+from judges.protocols.base import (
+    Asking,
+    Case,
+    Computing,
+    Member,
+    Protocol,
+    Reading,
+    Unfit,
+    Unwritable,
+    Verdict,
+)
 from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
 from judges.protocols.cocoeval_overall import CocoevalOverall
 from judges.protocols.cpdscore_detail import CpdscoreDetail
@@ -10,6 +20,7 @@ from judges.protocols.cpdscore_original_detail import CpdscoreOriginalDetail
 from judges.protocols.cpdscore_original_simple import CpdscoreOriginalSimple
 from judges.protocols.cpdscore_simple import CpdscoreSimple
 from judges.protocols.needs import Known, Need
+from judges.protocols.pairwise import Pairwise
 from judges.protocols.rubric import Rubric
 from judges.protocols.rules_baseline import RulesBaseline
 from judges.protocols.wording import Variable, Wording
@@ -25,6 +36,7 @@ PROTOCOLS: dict[str, Protocol] = {
         CocoevalBehaviours(),
         CocoevalOverall(),
         Rubric(),
+        Pairwise(),
         RulesBaseline(),
     )
 }
@@ -35,6 +47,7 @@ __all__ = [
     "Case",
     "Computing",
     "Known",
+    "Member",
     "Need",
     "Prompt",
     "Protocol",

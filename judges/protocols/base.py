@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from annotation.kinds import KINDS
@@ -22,7 +22,7 @@ from judges.protocols.notice import NOTICE
 from judges.protocols.prompting import released
 from judges.protocols.wording import EXAMPLES, Filling, Variable, Wording
 
-Covers = Literal["turn", "dialogue", "continuation"]
+Covers = Literal["turn", "dialogue", "continuation", "pair", "ranking"]
 """One call is about an item of a kind, or about a continuation with its turns and itself."""
 COMMON = (
     Variable("notice", "what tells the model that quoted text is never addressed to it", required=True),
@@ -32,13 +32,22 @@ COMMON = (
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """One of several that are compared: a turn of a continuation, or (`turn` None) all of it."""
+
+    continuation: Continuation
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """What one call is about: a turn, or (`turn` None) the continuation with all its turns.
 
     `view` is what raters are shown of it; the systems of the dialogue's own record are hidden in any view.
     `given` is what the raters answered that the protocol's needs are bound to: role to turn (None for the
     dialogue) to a value or the reason why there is none. `part` is one of the protocol's parts where it asks
-    several calls about the same thing.
+    several calls about the same thing. Of a comparison, `members` are what is compared, in the item's own
+    order (the first of them also as continuation, `turn` None), and `shown` are their numbers as shown.
     """
 
     dialogue: Dialogue
@@ -47,6 +56,16 @@ class Case:
     view: View = field(default_factory=View)
     given: Given = field(default_factory=dict)
     part: str = ""
+    members: tuple[Member, ...] = ()
+    shown: tuple[int, ...] = ()
+
+    def each_shown(self) -> tuple[Case, ...]:
+        """Return a case about each member alone, in the order shown."""
+        ordered = [self.members[number] for number in self.shown]
+        return tuple(
+            replace(self, continuation=one.continuation, turn=one.turn, members=(), shown=())
+            for one in ordered
+        )
 
     def judged(self) -> tuple[int, ...]:
         """Return the indices of the continuation's turns that are items: all that are not given."""
@@ -90,7 +109,8 @@ class Protocol(ABC):
     not met, nothing is asked. `network` is false for a judge that computes its verdicts itself. `version` is
     that of the prompt's text (or of the rules): a released one is never edited. How the material is rendered
     into it has a version of its own (`annotation.text.views.RENDERING`). One that `takes_scheme` is a
-    template: it answers nothing until it is bound `over` a scheme.
+    template: it answers nothing until it is bound `over` a scheme. `samples` is how many are asked for where
+    nobody says: one, or one in each order.
     """
 
     key: ClassVar[str]
@@ -100,6 +120,7 @@ class Protocol(ABC):
     covers: Covers
     network: ClassVar[bool] = True
     variants: ClassVar[tuple[str, ...]] = ("",)
+    samples: ClassVar[int] = 1
     answers: Mapping[str, tuple[SchemeDefinition, str]]
     needs: ClassVar[tuple[Need, ...]] = ()
 
@@ -147,6 +168,7 @@ class Protocol(ABC):
     def unanswered(self, case: Case, reason: str) -> Reading:
         """Return the reading in which every answer is missing for one reason."""
         turns = case.judged() if case.turn is None else (case.turn,)
+        turns = () if case.members else turns
         about = {key: KINDS[scheme.item_kind].points_at for key, (scheme, _) in self.answers.items()}
         places: tuple[int | None, ...] = (*turns, None)
         return Reading(
@@ -154,7 +176,7 @@ class Protocol(ABC):
                 Verdict(key, place, None, missing=reason)
                 for place in places
                 for key in self.asked_in(case.part)
-                if about[key] == ("continuation" if place is None else "turn")
+                if (about[key] == "turn") == (place is not None)
             )
         )
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from annotation.kinds import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.text.cleaning import clean
 from jobs.prompt import Prompt, Tokens
@@ -70,6 +71,8 @@ class Rubric(Asking):
         return Rubric(definition, variant)
 
     def _bind(self, definition: SchemeDefinition, variant: str) -> None:
+        if KINDS[definition.item_kind].compares:
+            raise Unfit(f"{definition.key} compares responses: the protocol pairwise asks about these")
         self.questions = asked_of(definition, variant)
         about = definition
         if variant == EXPECTED:

@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import Sum
 
+from annotation.kinds import COMPARING
 from jobs import runs
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost, share_of
 from jobs.models import Call, CallCount, Endpoint, Run
 from jobs.prompt import Prompt, about_tokens
-from judges.material.loading import load
+from judges.material.loading import load, with_compared
 from judges.protocols import Asking, Case
 from judges.protocols.budget import TooLong
 from judges.rating import actions as rating
@@ -197,6 +198,8 @@ def _lengths(
     """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
     chosen, protocol = list(targets), asker.protocol
     material = load({continuation for continuation, _ in chosen})
+    if protocol.covers in COMPARING:
+        material = with_compared(material, [item for _, item in chosen if item])
     given = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
     lengths = []
     for continuation, item in chosen:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from annotation.kinds import COMPARING
 from annotation.labels.recording import Answer
 from annotation.models import Question
 from jobs import error_kinds
@@ -18,7 +19,7 @@ from jobs.endpoints.parameters import of_sample
 from jobs.models import Call, Run
 from jobs.prompt import OutOfScale, Tokens
 from judges.errors import JudgeError
-from judges.material.loading import Material, load
+from judges.material.loading import Material, load, with_compared
 from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.base import Computing
 from judges.protocols.budget import TooLong
@@ -66,6 +67,8 @@ class JudgePreparer:
     def make(self, calls: Sequence[Call]) -> list[Asked]:
         """Return the calls made ready, in order; those that need no request carry their outcome."""
         self._remember({call.continuation_id for call in calls})
+        if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.rater.spec)]:
+            self._material = with_compared(self._material, compared)
         given = self._given(calls)
         return [self._asked(call, given.get(call.run.rater_id, {})) for call in calls]
 
@@ -74,12 +77,12 @@ class JudgePreparer:
         asker = asker_of(spec)
         protocol = asker.protocol
         material = self._material[call.continuation_id]
-        case = case_of(material, call.item_id, spec, given.get(call.continuation_id), call.part)
+        case = case_of(material, call.item_id, spec, given.get(call.continuation_id), call.part, call.sample)
         questions = self._questions_of(call.run)
         try:
             prompt, flags, reading = _prepared(asker, case)
             if reading is not None:
-                answers = answers_of(call, material, questions, reading)
+                answers = answers_of(call, material, questions, reading, case.shown)
                 done = Outcome(call.pk, "done", answers, reading.flags)
                 return Asked(call, protocol.key, known=done)
         except TooLong as error:
@@ -152,22 +155,30 @@ def _read(
     tokens: Tokens,
 ) -> Read:
     reading = asker.read(reply, tokens, case)
-    return Read(answers_of(call, material, questions, reading), (*flags, *reading.flags))
+    return Read(answers_of(call, material, questions, reading, case.shown), (*flags, *reading.flags))
 
 
-def answers_of(call: Call, material: Material, questions: Questions, reading: Reading) -> tuple[Answer, ...]:
+def _compares(spec: Mapping[str, Any]) -> bool:
+    return asker_of(spec).protocol.covers in COMPARING
+
+
+def answers_of(
+    call: Call, material: Material, questions: Questions, reading: Reading, shown: tuple[int, ...] = ()
+) -> tuple[Answer, ...]:
     """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions.
 
+    Those about a comparison are about the call's own item, whose members were `shown` in some order.
     Raises OutOfScale where a value is not on its question's scale, as no person could give it either.
     """
     return tuple(
         Answer(
-            item=material.items[verdict.turn],
+            item=(call.item_id or 0) if shown else material.items[verdict.turn],
             question=questions[verdict.question].pk,
             value=_on_scale(questions[verdict.question], verdict.value),
             missing=verdict.missing,
             sample=call.sample,
             explanation=_storable(verdict.explanation),
+            shown=shown or None,
         )
         for verdict in reading.verdicts
     )

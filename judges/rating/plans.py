@@ -114,6 +114,10 @@ class Judge:
             template, bound_schemes.version_for(template, self.scheme, own, campaign), variant
         )
 
+    def usual_samples(self) -> int:
+        """Return how many samples are asked for where nobody says. Raises JudgeError."""
+        return self._protocol_and_variant(self._own_prompt())[0].samples
+
     def _own_prompt(self) -> Version | None:
         """Return the version of a prompt that it asks with, None for the protocol's own text."""
         version = finding.find(self.prompt) if self.prompt else None

@@ -23,12 +23,13 @@ from judges.models import CallLabel
 _RECORD = """
 WITH given AS (
   SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[], %s::float8[], %s::text[],
-                       %s::text[], %s::text[])
-    AS g(call, item, question, sample, number, text, missing, explanation)),
+                       %s::text[], %s::text[], %s::text[])
+    AS g(call, item, question, sample, number, text, missing, explanation, shown)),
 fresh AS (
   INSERT INTO annotation_label
-         (item_id, question_id, rater_id, occasion, sample, number, text, missing, explanation, created_at)
-  SELECT item, question, %s, %s, sample, number, text, missing, explanation, now() FROM given
+         (item_id, question_id, rater_id, occasion, sample, number, text, missing, explanation, shown,
+          created_at)
+  SELECT item, question, %s, %s, sample, number, text, missing, explanation, shown::int2[], now() FROM given
       ON CONFLICT DO NOTHING RETURNING id, item_id, question_id, sample),
 linked AS (
   INSERT INTO judges_calllabel (call_id, label_id)
@@ -62,12 +63,18 @@ def record(rater: Rater, given: Sequence[Given]) -> int:
         [answer.value if isinstance(answer.value, str) else None for _, answer in given],
         [answer.missing for _, answer in given],
         [answer.explanation for _, answer in given],
+        [_array(answer.shown) for _, answer in given],
     ]
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, [*(list(column) for column in columns), rater.pk, Occasion.MAIN.value])
         fresh = set(cursor.fetchall())
     rest = [(call, answer) for call, answer in given if answer.place not in fresh]
     return len(fresh) + (_record_over(rater, rest) if rest else 0)
+
+
+def _array(shown: tuple[int, ...] | None) -> str | None:
+    """Return numbers as PostgreSQL writes an array: one of arrays of several lengths cannot be passed."""
+    return None if shown is None else f"{{{','.join(map(str, shown))}}}"
 
 
 def _record_over(rater: Rater, given: Sequence[Given]) -> int:

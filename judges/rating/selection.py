@@ -10,7 +10,8 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
-from annotation.models import Campaign, Continuation, Corpus, Item, Split
+from annotation.kinds import COMPARING
+from annotation.models import Campaign, Continuation, Corpus, Item, ItemMember, Split
 from annotation.records import SELF
 
 
@@ -65,12 +66,30 @@ def continuations(selection: Selection) -> QuerySet[Continuation]:
 
 def items(selection: Selection, kind: str) -> QuerySet[Item]:
     """Return the items of one kind that a selection covers: of a campaign that shows single items, those."""
+    if kind in COMPARING:
+        return _comparisons(selection, kind)
     rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
     if selection.campaign:
         single = selection.campaign.tasks.filter(item__isnull=False, item__kind=kind)
         if single.exists():
             rows = rows.filter(pk__in=single.values("item"))
     return rows
+
+
+def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
+    """Return the comparisons of a campaign, or of a corpus, none of whose members is of another system."""
+    rows = Item.objects.filter(kind=kind, corpus=selection.corpus)
+    if campaign := selection.campaign:
+        chosen = campaign.tasks if campaign.tasks.exists() else campaign.compared_items
+        rows = rows.filter(pk__in=chosen.values("item"))
+    if selection.systems:
+        members = ItemMember.objects.filter(item=OuterRef("pk"))
+        others = members.exclude(continuation__system__name__in=selection.systems)
+        rows = rows.filter(~Exists(others))
+    if selection.split is None:
+        return rows
+    clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
+    return rows.filter(continuation__dialogue__cluster__in=clusters)
 
 
 def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> QuerySet[Continuation]:

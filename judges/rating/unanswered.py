@@ -9,8 +9,9 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation.kinds import COMPARING
 from annotation.models import Continuation
-from judges.material.loading import load
+from judges.material.loading import load, with_compared
 from judges.protocols import Protocol
 from judges.rating import actions as rating
 from judges.rating import needs, sampled
@@ -92,6 +93,8 @@ def _reasons(plan: RaterPlan, protocol: Protocol, looked: Sequence[Target]) -> C
     if type(protocol).refusal is Protocol.refusal and "needs" not in spec:
         return Counter()
     material = load({continuation for continuation, _ in looked})
+    if protocol.covers in COMPARING:
+        material = with_compared(material, [item for _, item in looked if item])
     given = needs.given(protocol, spec["needs"], material) if "needs" in spec else {}
     refused: Counter[str] = Counter()
     unmet: list[str] = []

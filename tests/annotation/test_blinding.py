@@ -3,19 +3,20 @@
 import json
 import re
 import unicodedata
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.errors import CampaignRefused
+from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.text.blinding import HIDDEN, NOTHING_TOLD, WITHHELD, Blind, is_telltale, told_by
 from annotation.text.views import PARTS, View
 from annotation.work.screens import Head, compose
 from annotation.work.transcripts import Row
-from judges.protocols import PROTOCOLS, Asking, Case
+from judges.protocols import PROTOCOLS, Asking, Case, Member
 from tests import factories
 from tests.judges.protocol_cases import bound
 
@@ -119,6 +120,9 @@ def as_judges(dialogue: Dialogue, continuation: Continuation) -> str:
     for protocol, variant in ASKING:
         turn = 1 if protocol.covers == "turn" else None
         case = Case(dialogue, continuation, turn, view, part=protocol.parts(variant)[0])
+        if protocol.covers in COMPARING:
+            members = (Member(continuation, 1), Member(continuation, 0))
+            case = replace(case, members=members, shown=(1, 0))
         if not protocol.refusal(case, variant) and not protocol.unmet(case):
             sent.append(protocol.prompt(case, variant).user)
     assert sent

@@ -33,6 +33,8 @@ BY_NAME = {
     "POST /api/v1/account/password/": "the old password is named",
     "GET /api/v1/corpora/{id}/counts/": "raters, questions and keys are named",
     "POST /api/v1/corpora/{id}/counts/": "there may be no split",
+    "GET /api/v1/corpora/{id}/preferences/": "nobody may have compared anything, and systems are named",
+    "POST /api/v1/corpora/{id}/preferences/": "there may be no split",
     "GET /api/v1/corpora/{id}/turns-and-whole/": "questions are named, which people may not have answered",
     "POST /api/v1/exports/labels.{form}": "one of corpus and campaign, and for test a purpose",
     "GET /api/v1/exports/packages/{kind}.zip": "a corpus is named, and there may be nothing for the tool",

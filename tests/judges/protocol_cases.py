@@ -8,9 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from annotation.kinds import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.schemes import comperdial_turn, fed
-from judges.protocols import PROTOCOLS, Asking, Case, Known, Reading, Verdict
+from annotation.schemes import comperdial_turn, fed, preference
+from annotation.schemes.comparisons import COMPARISON
+from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.protocols.cocoeval_overall import NO_REASON
 from judges.protocols.cpdscore_dialogue import mean_in_words, words_in_words
@@ -28,6 +30,8 @@ def case(
         Participant("bot", "model-x"),
     )
     turns = (Turn("A", history), Turn("B", "Let us begin."))
+    if protocol is not None and protocol.covers in COMPARING:
+        return compared(text, turns, people, history)
     if protocol is not None and protocol.covers == "turn":
         static = Continuation("c", "model-x", (Turn("bot", text, at=1),), mode="static")
         return Case(Dialogue("d", turns, people, (static,), summary=history), static, 0, part=part)
@@ -36,6 +40,20 @@ def case(
     metadata = {"goal": history, "system": "model-x"}
     dialogue = Dialogue("d", turns, people, (rollout,), summary=history, metadata=metadata)
     return Case(dialogue, rollout, given=scored(protocol, rollout), part=part)
+
+
+def compared(
+    text: str, turns: tuple[Turn, ...], people: tuple[Participant, ...], history: str, swapped: bool = True
+) -> Case:
+    """Two responses of two systems to one point, shown the other way round."""
+    answers = {"model-x": text, "model-y": f"{text} Or not."}
+    told = [
+        Continuation(f"c-{name}", name, (Turn("bot", said, at=1),), mode="static")
+        for name, said in answers.items()
+    ]
+    dialogue = Dialogue("d", turns, people, tuple(told), summary=history)
+    members = tuple(Member(one, 0) for one in told)
+    return Case(dialogue, told[0], members=members, shown=(1, 0) if swapped else (0, 1))
 
 
 def scored(protocol: Any, continuation: Continuation) -> dict[str, dict[int | None, Known]]:
@@ -119,11 +137,20 @@ def of_dialogue(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     return st.tuples(scores, scores).map(made)
 
 
+def schemes_of(protocol: Any) -> tuple[Any, ...]:
+    """Schemes that a protocol is tried over; none of its own for one that takes none."""
+    if not protocol.takes_scheme:
+        return (None,)
+    if protocol.key == "pairwise":
+        return (preference.PAIR,)
+    return (comperdial_turn.SCHEME, fed.DIALOGUE)
+
+
 def bound() -> Iterator[tuple[Asking, str]]:
     """Yield every protocol that asks with each of its variants; one that takes a scheme over two of these."""
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants if isinstance(protocol, Asking) else ():
-            for scheme in (comperdial_turn.SCHEME, fed.DIALOGUE) if protocol.takes_scheme else (None,):
+            for scheme in schemes_of(protocol):
                 found = protocol.over(scheme, variant) if scheme else protocol
                 assert isinstance(found, Asking)
                 yield found, variant
@@ -148,6 +175,12 @@ def of_values(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     return st.fixed_dictionaries(one).map(made)
 
 
+def of_comparison(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of one of the answers to a pair, with an explanation."""
+    told = st.tuples(st.sampled_from(COMPARISON), PLAIN)
+    return told.map(lambda one: Reading((Verdict("preference", None, one[0], "", one[1]),)))
+
+
 NO_PROBABILITIES = (
     "the endpoint gave no probabilities; the value is the reply's own, to be averaged over samples"
 )
@@ -158,6 +191,7 @@ READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "cpdscore_original_detail": of_turn({"engagingness": 3}, explained=True),
     "cpdscore_dialogue": of_dialogue,
     "rubric": of_values,
+    "pairwise": of_comparison,
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,
 }

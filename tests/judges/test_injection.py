@@ -16,6 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
 from annotation.schemes import SCHEMES
 from annotation.text.cleaning import clean
@@ -23,7 +24,7 @@ from annotation.text.views import DEFAULT, View
 from demo.fake_model.reading import request
 from demo.fake_model.serving import FakeModel
 from judges.prompt_search import reflection
-from judges.protocols import PROTOCOLS, Asking, Case, Known, Prompt, Unparseable
+from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Prompt, Unparseable
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.protocols.cpdscore_simple import ASPECTS
 
@@ -35,7 +36,9 @@ def cases() -> Iterator[tuple[Asking, str]]:
     """Yield every protocol that asks a model with each of its variants."""
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants if isinstance(protocol, Asking) else ():
-            if getattr(protocol, "takes_scheme", False):
+            if protocol.key == "pairwise":
+                yield protocol.over(SCHEMES["preference"], variant), variant  # type: ignore[misc]
+            elif getattr(protocol, "takes_scheme", False):
                 yield from ((protocol.over(SCHEMES[key], variant), variant) for key in FITTING[variant])
             else:
                 yield protocol, variant
@@ -127,7 +130,13 @@ def hostile(protocol: Asking, write: Callable[[str], str]) -> Case:
     known = {turn: Known(3.0) for turn in range(len(turns))} | {None: Known(3.0)}
     given = {need.role: known for need in protocol.needs}
     turn = 0 if protocol.covers == "turn" else None
-    return Case(dialogue, made, turn, View(shows=SHOWS), given)
+    case = Case(dialogue, made, turn, View(shows=SHOWS), given)
+    return compared(case) if protocol.covers in COMPARING else case
+
+
+def compared(case: Case) -> Case:
+    """The same as a case about two of the continuation's turns side by side."""
+    return replace(case, members=(Member(case.continuation, 0), Member(case.continuation, 2)), shown=(1, 0))
 
 
 def plain(protocol: Asking) -> Case:

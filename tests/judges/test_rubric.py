@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.kinds import KINDS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.prompt import OutOfScale, Token
@@ -50,7 +51,7 @@ MIXED = SchemeDefinition(
     ),
 )
 FITTING = [
-    *SCHEMES.values(),
+    *(scheme for scheme in SCHEMES.values() if not KINDS[scheme.item_kind].compares),
     MIXED,
     replace(MIXED, unit="continuation"),
     replace(MIXED, item_kind="dialogue"),
@@ -268,7 +269,7 @@ def test_what_a_line_could_not_say_is_not_written() -> None:
 def test_a_protocol_with_questions_of_its_own_takes_no_scheme() -> None:
     with pytest.raises(Unfit, match="cpdscore_simple has questions of its own"):
         PROTOCOLS["cpdscore_simple"].over(MIXED, "")
-    assert [key for key, protocol in PROTOCOLS.items() if protocol.takes_scheme] == ["rubric"]
+    assert [key for key, protocol in PROTOCOLS.items() if protocol.takes_scheme] == ["rubric", "pairwise"]
 
 
 def answer_to(question: QuestionDefinition) -> st.SearchStrategy[Any]:

@@ -54,6 +54,7 @@ RESEARCHERS = _names(
     "golds new-gold gold gold-file gold-provenance",
     "gold-difference gold-difference-file api-gold-rules api-gold-difference api-gold-difference-file",
     "counts counts-file counts-test api-counts",
+    "preferences preferences-file preferences-test api-preferences",
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",

@@ -38,6 +38,7 @@ FLAGS = {
     "few_items": "people who share too few items with the judge and another person are left out of the test",
     "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
     "outside_range": "the corrected value lies outside what can be: few labels, or a judge that changed",
+    "one_order": "only one order was shown: the pull of the position is not told from the response",
     "few_raters": "fewer than three people: a test against the remaining people has little power",
     "few_events": "fewer than 30 of the rarer class: the interval may hold the truth less often than it says",
     "no_events": "nobody marked it: 0, with an interval from the number of turns alone",

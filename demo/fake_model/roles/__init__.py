@@ -3,6 +3,7 @@
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import BehaviourJudge
+from demo.fake_model.roles.comparison_judge import ComparisonJudge
 from demo.fake_model.roles.dialogue_judge import DialogueJudge
 from demo.fake_model.roles.improver import Improver
 from demo.fake_model.roles.overall_judge import OverallJudge
@@ -18,6 +19,7 @@ ROLES: dict[str, Role] = {
         OverallJudge(),
         DialogueJudge(),
         RubricJudge(),
+        ComparisonJudge(),
         Improver(),
         Probe(),
     )

@@ -52,7 +52,9 @@ class Command(RunCommand):
             help="whose questions a rubric asks; over a campaign its own by default",
         )
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
-        parser.add_argument("--samples", type=int, default=1, help="answers to ask for per call (1)")
+        parser.add_argument(
+            "--samples", type=int, help="answers to ask for per call (1; pairwise 2, one in each order)"
+        )
         parser.add_argument(
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
         )
@@ -108,7 +110,6 @@ class Command(RunCommand):
 
     def _chosen(self, options: dict[str, Any]) -> tuple[Judge, Selection]:
         sync_environment()
-        selection = self.selection(options, options["samples"])
         judge = Judge(
             options["protocol"],
             options["variant"],
@@ -120,7 +121,12 @@ class Command(RunCommand):
             prompt=options["prompt"],
             scheme=options["scheme"],
         )
-        return judge, selection
+        return judge, self.selection(options, self._samples(judge, options))
+
+    def _samples(self, judge: Judge, options: dict[str, Any]) -> int:
+        """Return the number that is asked for, else the judge's usual one."""
+        told: int | None = options["samples"]
+        return judge.usual_samples() if told is None else told
 
 
 def add_settings(parser: CommandParser) -> None:

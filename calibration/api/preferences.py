@@ -1,0 +1,180 @@
+"""Preferences between systems over HTTP. Researchers only, as by default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.models import Campaign
+from calibration.counts.query import MOST_RESAMPLES
+from calibration.errors import CalibrationError
+from calibration.preferences.computing import compute, compute_on_test
+from calibration.preferences.query import read
+from calibration.preferences.renderings import as_json
+from calibration.statistics.preferences.fitting import MODELS
+from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
+
+Plain = serializers.Serializer[Any]
+
+
+class PreferencesQuerySerializer(Plain):
+    """Which answers are read, and how. See the documentation of preferences."""
+
+    question = serializers.CharField(required=False, max_length=300, help_text="scheme@version/key, or a key")
+    systems = serializers.CharField(required=False, help_text="comparisons among these alone, by commas")
+    ties = serializers.ChoiceField(required=False, choices=list(MODELS))
+    both_bad = serializers.ChoiceField(required=False, choices=list(BOTH_BAD_POLICIES))
+    anchor = serializers.CharField(required=False, max_length=300, help_text="the system of strength 1000")
+    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
+    campaign = serializers.PrimaryKeyRelatedField(
+        required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
+    )
+
+
+class PreferencesTestSerializer(PreferencesQuerySerializer):
+    """What is read of test, and for what test is opened."""
+
+    part = serializers.ChoiceField(required=False, choices=["test"])
+    purpose = serializers.CharField(max_length=500)
+
+
+class PreferenceFigureSerializer(Plain):
+    """A value with its interval; null where there is none, and `reason` says why."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n_items = serializers.IntegerField()
+    n_clusters = serializers.IntegerField()
+    n_raters = serializers.IntegerField()
+    n_missing = serializers.IntegerField()
+    method = serializers.CharField(allow_blank=True)
+    status = serializers.ChoiceField(choices=["ok", "undefined", "insufficient", "rejected"])
+    reason = serializers.CharField(allow_blank=True)
+    flags = serializers.ListField(child=serializers.CharField())
+
+
+class StandingSerializer(Plain):
+    """One system against all others."""
+
+    system = serializers.CharField()
+    wins = serializers.IntegerField()
+    ties = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    win_rate = PreferenceFigureSerializer()
+    strength = PreferenceFigureSerializer()
+    rank = PreferenceFigureSerializer()
+
+
+class MeetingSerializer(Plain):
+    """Two systems: the first's wins, and what the strengths expect."""
+
+    first = serializers.CharField()
+    second = serializers.CharField()
+    wins = serializers.IntegerField()
+    ties = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    win_rate = PreferenceFigureSerializer()
+    expected_win_rate = PreferenceFigureSerializer()
+
+
+class PositionSerializer(Plain):
+    """How often the one shown first was chosen; `both_orders` is null where no item was answered in both."""
+
+    rater = serializers.CharField()
+    shown_first = PreferenceFigureSerializer()
+    both_orders = serializers.DictField(child=PreferenceFigureSerializer(), allow_null=True)
+
+
+class VotersSerializer(Plain):
+    """Raters whose answers count together: all people, or one judge."""
+
+    name = serializers.CharField()
+    kind = serializers.CharField(allow_blank=True)
+    raters = serializers.ListField(child=serializers.CharField())
+    answers = serializers.DictField(child=serializers.IntegerField())
+    n_missing = serializers.IntegerField()
+    scale = serializers.CharField()
+    systems = StandingSerializer(many=True)
+    meetings = MeetingSerializer(many=True)
+    tie_parameter = PreferenceFigureSerializer(allow_null=True)
+    position = PositionSerializer(allow_null=True)
+
+
+class PairAgreementSerializer(Plain):
+    """Agreement of two raters, or of all, in one setup."""
+
+    raters = serializers.ListField(child=serializers.CharField())
+    setup = serializers.ChoiceField(choices=["as_answered", "with_ties", "without_ties"])
+    figures = serializers.DictField(child=PreferenceFigureSerializer())
+
+
+class RankingAgreementSerializer(Plain):
+    """Agreement of two raters on rankings, or of all."""
+
+    raters = serializers.ListField(child=serializers.CharField())
+    figures = serializers.DictField(child=PreferenceFigureSerializer())
+
+
+class PreferenceQuestionSerializer(Plain):
+    """The report of one question."""
+
+    question = serializers.CharField()
+    title = serializers.CharField()
+    ties = serializers.ChoiceField(choices=list(MODELS))
+    both_bad = serializers.ChoiceField(choices=list(BOTH_BAD_POLICIES))
+    anchor = serializers.CharField(allow_null=True)
+    resamples = serializers.IntegerField()
+    seed = serializers.IntegerField()
+    level = serializers.FloatField()
+    voters = VotersSerializer(many=True)
+    positions = PositionSerializer(many=True)
+    agreement = PairAgreementSerializer(many=True)
+    rankings = RankingAgreementSerializer(many=True)
+
+
+class PreferencesSerializer(Plain):
+    """The report of a corpus or campaign, question by question."""
+
+    name = serializers.CharField()
+    facts = serializers.ListField(child=serializers.CharField())
+    questions = PreferenceQuestionSerializer(many=True)
+
+
+@extend_schema(methods=["GET"], parameters=[PreferencesQuerySerializer], responses=PreferencesSerializer)
+@extend_schema(methods=["POST"], request=PreferencesTestSerializer, responses=PreferencesSerializer)
+@api_view(["GET", "POST"])
+def preferences(request: Request, pk: int) -> Response:
+    """Return win rates, strengths, agreement, position bias; POST logs a look at test and reports there."""
+    corpus = access.corpus(pk)
+    is_test = request.method == "POST"
+    given = (
+        PreferencesTestSerializer(data=request.data)
+        if is_test
+        else PreferencesQuerySerializer(data=request.query_params.dict())
+    )
+    given.is_valid(raise_exception=True)
+    data = given.validated_data | ({"part": "test"} if is_test else {})
+    campaign, purpose = data.pop("campaign", None), data.pop("purpose", "")
+    if campaign is not None and campaign.corpus_id != corpus.pk:
+        raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
+    user: Any = request.user
+    try:
+        query = read(data, corpus, campaign)
+        made = (
+            compute_on_test(query=query, by=user, purpose=purpose)
+            if is_test
+            else compute(query=query, by=user)
+        )
+    except CalibrationError as error:
+        raise ValidationError({"detail": [str(error)]}) from error
+    return Response(as_json.content(made.report))

@@ -1,0 +1,218 @@
+"""Any scheme's questions about several responses side by side: which of two is better, or their order.
+
+`PROTOCOLS["pairwise"]` is a template; `over(definition, "")` is the protocol bound to a scheme about pairs or
+rankings. The responses stand under letters in the order of the case, which a run turns round from one sample
+to the next. Answers about letters are read back into the members' own order, so the order shown never decides
+what an answer means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+from annotation.kinds import KINDS
+from annotation.records import Turn
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.comparisons import FIRST, LETTERS, RANKING, SECOND, WORDED, as_shown, in_own_order
+from annotation.text.cleaning import clean
+from jobs.prompt import OutOfScale, Prompt, Unparseable
+from judges.protocols import questionnaire
+from judges.protocols.base import Asking, Case, Reading, Unfit, Verdict
+from judges.protocols.material import AROUND, around, exchanges, history_of, numbered
+from judges.protocols.quoting import Seen, quote
+from judges.protocols.rubric_replies import ItemReply
+from judges.protocols.wording import Filling, Variable, Wording
+
+LETTER_OF = {FIRST: LETTERS[0], SECOND: LETTERS[1]}
+ORDER = "Write the letters, best first, with > between them and = between equals, such as"
+_GAPS = re.compile(r"\n{3,}")
+_RANKING = re.compile(r"[A-J](?:[>=][A-J])*")
+
+
+class Pairwise(Asking):
+    """A call per pair or ranking, with all responses in view. Samples take turns in the order shown."""
+
+    key = "pairwise"
+    title = "Pairwise: responses side by side, in both orders"
+    covers = "pair"
+    takes_scheme = True
+    samples = 2
+    forms = ("json",)
+    answers: Mapping[str, tuple[SchemeDefinition, str]] = {}
+
+    def __init__(self, definition: SchemeDefinition | None = None) -> None:
+        self.definition = definition
+        if definition is None:
+            return
+        if not KINDS[definition.item_kind].compares:
+            raise Unfit(f"{definition.key} does not compare: pairwise asks about pairs and rankings")
+        self.covers = "ranking" if definition.item_kind == "ranking" else "pair"
+        self.answers = {one.key: (definition, one.key) for one in definition.questions}
+        self.reply_tokens = 60 * len(definition.questions)
+
+    def over(self, definition: SchemeDefinition, variant: str = "") -> Pairwise:
+        """Return the protocol that asks a scheme's questions; raise Unfit where it compares nothing."""
+        return Pairwise(definition)
+
+    def prompt_file(self, variant: str) -> str:
+        """One text."""
+        return self.key
+
+    def variables(self, variant: str) -> tuple[Variable, ...]:
+        """What the scheme says, the responses, what is known beside them, and the form of the reply."""
+        return (
+            Variable("questions", "the questions with their help and values", required=True),
+            Variable("introduction", "the scheme's introduction, as people read it above the questions"),
+            Variable("guidelines", "the scheme's guidelines, as people read them"),
+            Variable("letters", "the letters of the responses, such as A and B"),
+            Variable("responses", "the responses, each under its letter", required=True),
+            Variable("history", "the turns that come before every response"),
+            *AROUND,
+            Variable("fields", "the form of the reply", required=True),
+            Variable("n", "the number of responses"),
+        )
+
+    def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
+        """Show the responses in the case's order, and say the scheme as people read it."""
+        assert self.definition is not None
+        asked, n = self._asked(case), len(case.members)
+        seen = [Seen(one) for one in case.each_shown()]
+        before = _before(case)
+        return {
+            "questions": lambda: questionnaire.told(asked),
+            "introduction": clean(self.definition.introduction).strip(),
+            "guidelines": clean(self.definition.guidelines).strip(),
+            "letters": f"{', '.join(LETTERS[: n - 1])} and {LETTERS[n - 1]}",
+            "responses": lambda: "\n\n".join(_responses(seen, before)),
+            "history": lambda: quote("HISTORY", seen[0].transcript(before)),
+            "fields": lambda: ItemReply(asked, case).form(),
+            "n": str(n),
+            **around(seen[0]),
+        }
+
+    def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any] | None:
+        """A field for each question and one for its explanation."""
+        return ItemReply(self._asked(case), case).schema()
+
+    def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
+        """Return what to send about a case; the template alone asks nothing."""
+        assert self.definition is not None, "responses are compared by a scheme's questions"
+        prompt = Asking.prompt(self, case, variant, wording)
+        return replace(prompt, user=_GAPS.sub("\n\n", prompt.user))  # quoted lines are never empty
+
+    def parse(self, reply: str, case: Case) -> Reading:
+        """Read the answers, letters turned into the members that they stood for."""
+        reading = ItemReply(self._asked(case), case).read(reply, ())
+        return replace(reading, verdicts=tuple(self._own(one, case) for one in reading.verdicts))
+
+    def write(self, reading: Reading, case: Case, variant: str) -> str:
+        """Say the answers with the letters that the members have in the case."""
+        said = tuple(self._lettered(one, case) for one in reading.verdicts)
+        return ItemReply(self._asked(case), case).write(replace(reading, verdicts=said))
+
+    def _asked(self, case: Case) -> tuple[QuestionDefinition, ...]:
+        assert self.definition is not None
+        questions = {one.key: one for one in self.definition.questions}
+        return tuple(_in_letters(one, questions, case.shown) for one in questions.values())
+
+    def _own(self, verdict: Verdict, case: Case) -> Verdict:
+        """Return an answer about letters as one about members."""
+        question = self._question(verdict)
+        if not isinstance(verdict.value, str) or not _compares(question):
+            return verdict
+        told: str = verdict.value
+        if question.level == RANKING:
+            told = _numbers(told, len(case.shown), verdict.question)
+        else:
+            told = {letter: value for value, letter in LETTER_OF.items()}.get(told, told)
+        return replace(verdict, value=in_own_order(told, case.shown, question.level, question.values))
+
+    def _lettered(self, verdict: Verdict, case: Case) -> Verdict:
+        """Return an answer about members as one about letters."""
+        question = self._question(verdict)
+        if not isinstance(verdict.value, str) or not _compares(question):
+            return verdict
+        told = as_shown(verdict.value, case.shown, question.level, question.values)
+        if question.level == RANKING:
+            return replace(verdict, value="".join(LETTERS[int(c)] if c.isdigit() else c for c in told))
+        return replace(verdict, value=LETTER_OF.get(told, told))
+
+    def _question(self, verdict: Verdict) -> QuestionDefinition:
+        definition, key = self.answers[verdict.question]
+        return definition.question(key)
+
+
+def _compares(question: QuestionDefinition) -> bool:
+    return question.is_comparison or question.level == RANKING
+
+
+def _in_letters(
+    question: QuestionDefinition, questions: Mapping[str, QuestionDefinition], shown: Sequence[int]
+) -> QuestionDefinition:
+    """Return a question as it is put about lettered responses, and what it is asked after likewise."""
+    when = question.show_if
+    if when is not None and "in" in when and questions[when["question"]].is_comparison:
+        other = questions[when["question"]]
+        letters = [_letter(as_shown(value, shown, other.level, other.values)) for value in when["in"]]
+        question = replace(question, show_if={**when, "in": letters})
+    if question.level == RANKING:
+        example = f"{LETTERS[1]}>{'='.join([LETTERS[0], *LETTERS[2 : len(shown)]])}"
+        wording = f"{question.wording.rstrip()} {ORDER} {example}."
+        return replace(question, level="nominal", wording=wording)
+    if not question.is_comparison:
+        return question
+    usual = {value: WORDED[str(value)].format(*LETTERS) for value in question.values}
+    told = {**usual, **{key: text for key, text in question.anchors.items() if key not in LETTER_OF}}
+    return replace(
+        question,
+        values=tuple(_letter(value) for value in question.values),
+        anchors={_letter(value): text for value, text in told.items()},
+    )
+
+
+def _letter(value: Any) -> Any:
+    return LETTER_OF.get(value, value)
+
+
+def _numbers(told: str, n: int, question: str) -> str:
+    """Return a ranking of letters as one of places, kept as rankings are; raise Unparseable."""
+    squeezed = "".join(told.split())
+    if not _RANKING.fullmatch(squeezed):
+        raise Unparseable(f"{question[:80]}: {told[:40]!r} is not an order such as B>A")
+    groups = [[LETTERS.index(letter) for letter in group.split("=")] for group in squeezed.split(">")]
+    if sorted(number for group in groups for number in group) != list(range(n)):
+        raise OutOfScale(f"{question[:80]}: {told[:40]!r} does not name each of the {n} responses once")
+    return ">".join("=".join(map(str, sorted(group))) for group in groups)
+
+
+def _before(case: Case) -> tuple[Turn, ...]:
+    """Return the turns that come before every response: all that their contexts begin with alike."""
+    if case.members[0].turn is None:
+        return history_of(case)
+    contexts = [Seen(one).before() for one in case.each_shown()]
+    same = takewhile(lambda turns: all(turn == turns[0] for turn in turns), zip(*contexts, strict=False))
+    return tuple(turns[0] for turns in same)
+
+
+def _responses(seen: Sequence[Seen], before: tuple[Turn, ...]) -> list[str]:
+    return [quote(f"RESPONSE {LETTERS[n]}", _lines(one, before)) for n, one in enumerate(seen)]
+
+
+def _lines(seen: Seen, before: tuple[Turn, ...]) -> list[str]:
+    """Return a response as lines, after what only this one follows."""
+    case = seen.case
+    if case.turn is None:
+        if case.continuation.mode == "static":
+            return exchanges(case, seen)
+        return numbered(case, seen, before)
+    context = seen.before()
+    own, last = context[len(before) :], before[-1] if before else None
+    lines: list[str] = []
+    for turn in own:
+        lines += seen.turn(turn, last, "[before] ")
+        last = turn
+    return [*lines, *seen.response(context)]
