@@ -25,6 +25,9 @@ class Label(models.Model):
     Exactly one of `number`, `text` and `missing` (why there is no answer) is filled. A revision first sets
     `superseded_at` of the live label, the only change a label allows, and then inserts its successor. A
     trigger refuses a label whose question is not made for the item's kind or whose value is off the scale.
+
+    `evidence` is what the answer points at, as `annotation.text.passages` writes it; null: nothing. A trigger
+    refuses what the rater was not shown, what is beyond a turn's text, and what the question did not ask for.
     """
 
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="labels")
@@ -41,6 +44,7 @@ class Label(models.Model):
     text = models.TextField(null=True)  # noqa: DJ001  (null: the answer is not a text)
     missing = models.TextField(blank=True)
     explanation = models.TextField(blank=True)
+    evidence = models.JSONField(null=True)
     assignment = models.ForeignKey(
         "annotation.Assignment", null=True, on_delete=models.CASCADE, related_name="labels"
     )

@@ -9,6 +9,8 @@ from typing import Any
 from annotation.kinds import KINDS
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
 from annotation.schemes.conditions import condition_problems
+from annotation.schemes.evidence import KEY as EVIDENCE_KEY
+from annotation.schemes.evidence import evidence_problems
 from annotation.schemes.problems import Problem, named, place, text_problem
 from annotation.schemes.scales import scale_problems
 
@@ -91,6 +93,12 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
     yield from _group_problems(question, before)
     yield from _help_problems(question.help)
     yield from _shortcut_problems(question, before)
+    if question.shortcut == EVIDENCE_KEY and any(one.evidence for one in scheme.questions):
+        yield (
+            ("shortcut",),
+            f"{EVIDENCE_KEY} points at turns where a question asks for evidence: choose another key.",
+        )
+    yield from evidence_problems(question)
     yield from condition_problems(question, before, scheme.questions[index:])
 
 

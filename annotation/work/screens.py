@@ -14,12 +14,12 @@ from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import KINDS
 from annotation.text import transcription_marks as marks
-from annotation.text.blinding import told_by
+from annotation.text.blinding import Blind, told_by
 from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
-from annotation.work.transcripts import Line, Part, Place, Row, one_turn, whole
+from annotation.work.transcripts import Line, Part, Place, Row, Writer, one_turn, whole
 from config import prepared
 
 
@@ -132,6 +132,11 @@ def load_place(continuation: int, item: int | None, shows: Sequence[str], tagged
 
 
 def _read(task: int, query: str, values: tuple[Any, ...], tagged: bool) -> Screen:
+    head, rows = _seen(query, values)
+    return compose(task, head, rows, tagged)
+
+
+def _seen(query: str, values: tuple[Any, ...]) -> tuple[Head, list[Row]]:
     with prepared.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
@@ -140,8 +145,21 @@ def _read(task: int, query: str, values: tuple[Any, ...], tagged: bool) -> Scree
         head = Head(*row)
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
-        rows = [_row(*row) for row in cursor.fetchall()]
-    return compose(task, head, rows, tagged)
+        return head, [_row(*row) for row in cursor.fetchall()]
+
+
+def turns_of(task: int) -> tuple[list[Row], Blind, int]:
+    """Return the stored turns that a task shows, line by line, what hides names in them, and the id of its
+    continuation: for evidence, never for a rater."""
+    head, rows = _seen(HEAD, (task,))
+    shown: list[Row] = []
+
+    def write(number: int, turn: Row, place: Place) -> Line:
+        shown.append(turn)
+        return Line(number, "", 0, "", place, None)
+
+    _laid(head, rows, write)
+    return shown, _view(head).hide, head.continuation
 
 
 def _row(*columns: Any) -> Row:
@@ -178,8 +196,7 @@ class _Writer:
 
 def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
     """Return what is shown of a task, from its head and the turns that its rater may see."""
-    told = told_by(json.loads(head.conditions))
-    view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
+    view = _view(head)
     dialogue = records.Dialogue(
         id="",
         participants=tuple(map(participant_record, json.loads(head.participants))),
@@ -191,11 +208,7 @@ def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> 
     own = [row for row in rows if row.own]
     turns = [row for row in rows if not row.own]
     names.meet(row.speaker for row in (*own, *turns))
-    write = _Writer(names, view)
-    if head.turn is not None:
-        parts = one_turn(own, turns, head.mode, write)
-    else:
-        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
+    parts = _laid(head, rows, _Writer(names, view), tagged)
     return Screen(
         task=task,
         items=(head.item,) if head.item else tuple(row.item for row in turns if row.item),
@@ -203,3 +216,17 @@ def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> 
         about=context(dialogue, names, view),
         language="" if view.hide.names(head.language) else language_tag(head.language),
     )
+
+
+def _view(head: Head) -> View:
+    told = told_by(json.loads(head.conditions))
+    return View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
+
+
+def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -> list[Part]:
+    """Return the turns of a task as they follow each other on its screen."""
+    own = [row for row in rows if row.own]
+    turns = [row for row in rows if not row.own]
+    if head.turn is not None:
+        return one_turn(own, turns, head.mode, write)
+    return whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
