@@ -22,6 +22,8 @@ export class Keys {
 
   meaning(event, answers) {
     if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+    const points = this.does.pointing.action(event, letter(event));
+    if (points) return points;
     const isAcross = ACROSS.includes(event.key);
     const step = () => this.does.changing.move(STEPS[event.key], isAcross);
     if (event.key in STEPS) return answers.canMove ? step : undefined;
