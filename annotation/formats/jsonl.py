@@ -8,6 +8,7 @@ from typing import Any, cast
 from annotation.formats.checks import check_speakers, check_static
 from annotation.formats.decoding import decode, is_number, kind_of
 from annotation.formats.entry import Format, SourceRecord, entries
+from annotation.formats.evidence import evidence
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -71,6 +72,7 @@ LABEL = frozenset(
         "missing",
         "sample",
         "explanation",
+        "evidence",
         "scheme",
         "occasion",
         "level",
@@ -219,10 +221,14 @@ def _label(raw: Any, path: str) -> LabelRecord:
     identified = fields.flag("identified", True)
     if kind != "human" and not identified:
         raise fields.problem("identified", "only people can be unidentified")
+    continuation = fields.id("continuation", SELF)
+    pointed = evidence(fields.items("evidence"), continuation, fields.at("evidence"))
+    if pointed and value is None:
+        raise fields.problem("evidence", "a missing answer points at nothing")
     return LabelRecord(
         rater=fields.id("rater", limit=NAME_LIMIT),
         kind=kind,
-        continuation=fields.id("continuation", SELF),
+        continuation=continuation,
         turn=fields.count("turn", None),
         question=fields.id("question", limit=QUESTION_LIMIT),
         value=value,
@@ -234,6 +240,7 @@ def _label(raw: Any, path: str) -> LabelRecord:
         occasion=fields.text("occasion", ""),
         level=fields.choice("level", LEVELS, "") if fields.has("level") else "",
         values=_scale(fields) if "values" in raw else (),
+        evidence=pointed,
     )
 
 

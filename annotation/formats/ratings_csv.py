@@ -1,9 +1,9 @@
 """The long ratings CSV: one answer a row, for items that the corpus has.
 
 `item` is the item's key, `dialogue/continuation/turn`; or the columns dialogue, continuation and turn say it.
-Other columns: rater, kind, identified, question, value, sample, missing, explanation, occasion, scheme, and
-for questions that are new level and values. An empty value is a missing answer. Columns of other names are
-passed over. A file may call its columns otherwise, where the import says which is which.
+Other columns: rater, kind, identified, question, value, sample, missing, explanation, evidence (JSON),
+occasion, scheme, and for questions that are new level and values. An empty value is a missing answer. Columns
+of other names are passed over. A file may call its columns otherwise, where the import says which is which.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from collections.abc import Iterator
 
 from annotation.formats.decoding import decode
 from annotation.formats.entry import Format, Rating, SourceRecord, entries
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
+from annotation.formats.evidence import evidence
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.formats.tables import Row, csv_cells, header_of, row_of, whole
-from annotation.records import SELF, LabelRecord
+from annotation.records import SELF, LabelRecord, Passage
 from annotation.text.csv_cells import unguarded
 from annotation.text.item_keys import parse_item_key
 
@@ -28,7 +29,7 @@ MISSING = "no answer given"
 LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
 COLUMNS = (
     *("item", "rater", "value", "question", "dialogue", "continuation", "turn", "sample", "kind"),
-    *("identified", "missing", "explanation", "occasion", "scheme", "level", "values"),
+    *("identified", "missing", "explanation", "evidence", "occasion", "scheme", "level", "values"),
 )
 
 
@@ -82,11 +83,23 @@ def rating(row: Row) -> Rating:
         sample=whole(row, "sample"),
         identified=identified,
         explanation=row.get("explanation", ""),
+        evidence=_evidence(row, continuation, value is not None),
         scheme=row.get("scheme", "").strip(),
         occasion=row.get("occasion", "").strip(),
     )
     raw = row["value"] if value is not None else None
     return Rating(dialogue, label, row.get("level", "").strip(), _values(row), raw)
+
+
+def _evidence(row: Row, continuation: str, is_answer: bool) -> tuple[Passage, ...]:
+    """Return what an answer points at, from JSON as exports write it."""
+    text = row.get("evidence", "").strip()
+    if not text:
+        return ()
+    if not is_answer:
+        raise ImportProblem("a missing answer points at nothing", field="evidence")
+    fields = Fields({"evidence": decode(text.encode())}, "", frozenset({"evidence"}))
+    return evidence(fields.items("evidence"), continuation, "evidence")
 
 
 def _place(row: Row) -> tuple[str, str, int | None]:

@@ -11,6 +11,7 @@ from annotation.formats import Faults, ImportProblem, Rating, SourceRecord
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.models import Occasion
 from annotation.records import Dialogue
+from annotation.text.passages import stored
 from config.planner import tell_planner
 
 COLUMNS = {
@@ -30,6 +31,7 @@ COLUMNS = {
     "text": "text",
     "missing": "text",
     "explanation": "text",
+    "evidence": "jsonb",
     "level": "text",
     "values": "jsonb",
 }
@@ -107,4 +109,5 @@ def _columns(rating: Rating) -> tuple[Any, ...]:
         label.value if isinstance(label.value, str) else rating.raw,
         label.missing,
         label.explanation,
+        stored(label.evidence),
     )

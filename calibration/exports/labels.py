@@ -60,6 +60,7 @@ LABEL_COLUMNS = (
     Column("campaign", "g.name"),
     Column("missing", "l.missing"),
     Column("explanation", "l.explanation"),
+    Column("evidence", "l.evidence", "json"),
     Column("level", "asked.level", "plain"),
     Column("values", "asked.values_text::json", "json"),
     Column("part", "l.part", "plain"),
@@ -76,6 +77,7 @@ LABEL_FIELDS = (
     "text",
     "missing",
     "explanation",
+    "evidence",
 )
 CELLS = ", ".join(
     f"{guarded_sql(name)} AS {name}_cell"
