@@ -168,6 +168,7 @@ def answers_of(call: Call, material: Material, questions: Questions, reading: Re
             missing=verdict.missing,
             sample=call.sample,
             explanation=_storable(verdict.explanation),
+            evidence=verdict.evidence,
         )
         for verdict in reading.verdicts
     )
