@@ -24,7 +24,9 @@ def stored(passages: Iterable[Passage]) -> list[dict[str, Any]] | None:
 
 def read(kept: Iterable[Mapping[str, Any]] | None) -> tuple[Passage, ...]:
     """Return the passages that a label keeps."""
-    return tuple(Passage(**{name: one.get(name) for name in FIELDS}) for one in kept or ())
+    return tuple(
+        Passage(one["continuation"], one["turn"], one.get("start"), one.get("end")) for one in kept or ()
+    )
 
 
 def quoted(passage: Passage, text: str) -> str:

@@ -8,7 +8,7 @@ spoke. Without evidence in a request, nothing is read from the database.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from annotation.errors import AnswerRefused
 from annotation.models import Continuation
@@ -129,7 +129,9 @@ def as_shown(kept: Iterable[tuple[str, str, tuple[Passage, ...]]], task: int) ->
     places = places_of(task) if kept else None
     found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for item, key, pointed in kept:
-        lines = [line for passage in pointed if places and (line := places.shown(passage))]
+        lines: list[Mapping[str, Any]] = [
+            line for passage in pointed if places and (line := places.shown(passage))
+        ]
         if lines:
             found.setdefault(item, {})[key] = lines
     return found
@@ -162,7 +164,7 @@ def _by_place(
     return found
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

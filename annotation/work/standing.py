@@ -52,7 +52,7 @@ def standing_labels(
     """Return the live answers by (item id, question id), each with what it points at."""
     live = assignment.labels.filter(superseded_at__isnull=True, missing="")
     return {
-        (item, question): (text if number is None else number, passages.read(evidence))
+        (item, question): ((text or "") if number is None else number, passages.read(evidence))
         for item, question, number, text, evidence in live.values_list(
             "item_id", "question_id", "number", "text", "evidence"
         )
