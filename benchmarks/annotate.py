@@ -1,7 +1,8 @@
 """Annotating over HTTP: a real server and a real PostgreSQL, 10,000 tasks, annotators without think time.
 
 One cycle is one request: the submit of a task, whose response carries the next one. The clients share the
-machine with the server and the database.
+machine with the server and the database. With several sizes of a campaign, what a cycle takes should not
+depend on the size.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ TURNS = 10
 RATERS = 2
 GOAL_MS = 100.0
 GOAL_CYCLES = 200.0
+MANY = 100
 
 
 @dataclass
@@ -69,6 +71,13 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     """Run the benchmark and return its figures."""
     parser = argparse.ArgumentParser(prog="benchmarks annotate", description=__doc__)
     parser.add_argument("--tasks", type=int, default=10_000, help="tasks in the campaign (10,000)")
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="*",
+        default=[],
+        help="other numbers of tasks to measure as well, such as 1000",
+    )
     parser.add_argument("--seconds", type=float, default=20.0, help="how long each measurement lasts (20)")
     parser.add_argument("--turns", type=int, default=TURNS, help=f"turns of each dialogue ({TURNS})")
     parser.add_argument("--order", default="drawn", help="order of tasks: drawn, own or fixed (drawn)")
@@ -78,18 +87,14 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     if options.against:
         return _against(options)
     with _home.home():
-        campaign = _campaign(options.tasks, options.turns, options.order)
-        sessions = _people(campaign, 21)
-        with _home.web() as port:
-            people = [Annotator(port, campaign, *session) for session in sessions]
-            _measure(people[:1], 1.0)
-            alone = _measure(people[:1], options.seconds / 2)
-            together = _measure(people[1:], options.seconds)
-        checked = _check(campaign)
+        found, checked = _of_size(options, options.tasks)
+        by_size = {options.tasks: found}
+        for size in options.sizes:
+            by_size[size], _ = _of_size(options, size)
     return {
         "headline": {
             "name": "p95 of next plus submit at 20 annotators, ms",
-            "value": together["p95_ms"],
+            "value": found["annotators_20"]["p95_ms"],
             "goal": GOAL_MS,
             "better": "lower",
         },
@@ -97,11 +102,33 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "turns_per_dialogue": options.turns,
         "order": options.order,
         "raters_per_item": RATERS,
-        "annotators_1": alone,
-        "annotators_20": together,
+        **found,
         "goal_cycles_per_second": GOAL_CYCLES,
+        "p95_ms_at_20_by_tasks": {size: one["annotators_20"]["p95_ms"] for size, one in by_size.items()},
+        "cycles_at_20_by_tasks": {
+            size: one["annotators_20"]["cycles_per_second"] for size, one in by_size.items()
+        },
         **checked,
     }
+
+
+def _of_size(options: argparse.Namespace, tasks: int) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the figures of a campaign with so many tasks: of one annotator, of 20 and of 100.
+
+    A small campaign is measured for a shorter time, because nobody may run out of tasks.
+    """
+    seconds = min(options.seconds, tasks / 500)
+    campaign = _campaign(tasks, options.turns, options.order)
+    sessions = _people(campaign, 1 + MANY)
+    with _home.web() as port:
+        people = [Annotator(port, campaign, *session) for session in sessions]
+        _measure(people[:1], 1.0)
+        found = {
+            "annotators_1": _measure(people[:1], seconds / 2),
+            "annotators_20": _measure(people[1:21], seconds),
+            f"annotators_{MANY}": _measure(people[1:], seconds),
+        }
+    return found, _check(campaign)
 
 
 def _against(options: argparse.Namespace) -> dict[str, Any]:
@@ -148,6 +175,7 @@ def _campaign(tasks: int, turns: int, order: str = "drawn") -> int:
     from annotation.importing import import_path
     from annotation.models import Corpus
 
+    name = f"{tasks} talks"
     sentence = "This is turn {} of a talk about how a neighbourhood shares its tools, and who keeps the key."
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "talks.jsonl"
@@ -160,12 +188,12 @@ def _campaign(tasks: int, turns: int, order: str = "drawn") -> int:
                 ]
                 talk = {"id": f"talk-{number}", "participants": people, "turns": lines}
                 file.write(json.dumps(talk) + "\n")
-        import_path(path=path, format="jsonl", corpus="talks", into=False, by=None)
-    researcher = User.objects.create_user("researcher")
-    corpus = Corpus.objects.get(name="talks")
+        import_path(path=path, format="jsonl", corpus=name, into=False, by=None)
+    researcher = User.objects.create_user(f"researcher of {name}")
+    corpus = Corpus.objects.get(name=name)
     made = campaigns.create(
         by=researcher,
-        name="talks",
+        name=name,
         corpus=corpus,
         scheme="comperdial_turn",
         raters_per_item=RATERS,
@@ -190,7 +218,7 @@ def _people(campaign: int, count: int) -> list[tuple[str, str]]:
     assert found.created_by is not None
     sessions = []
     for number in range(count):
-        user = User.objects.create_user(f"annotator-{number}")
+        user = User.objects.create_user(f"annotator-{number}-of-{campaign}")
         campaigns.add_member(by=found.created_by, campaign=found, user=user)
         store = SessionStore()
         store[SESSION_KEY] = str(user.pk)

@@ -76,6 +76,10 @@ def answered(live_server: Any) -> Iterator[Callable[[], None]]:
     request_finished.disconnect(ended)
 
 
+# What a browser and htmx write of a request that failed, or that the reader's next step broke off.
+FAILED_REQUESTS = ("Failed to load resource", "htmx:afterRequest", "htmx:sendAbort")
+
+
 @pytest.fixture
 def page_of(
     browser: Browser, live_server: Any, answered: Callable[[], None]
@@ -83,12 +87,12 @@ def page_of(
     """Open pages: `page_of(user, viewport=PHONE, color_scheme="dark")`, signed in where a user is given.
 
     Addresses are relative to the live server. Script errors and console errors fail the test at its end,
-    but for failed requests, which a journey may provoke on purpose.
+    but for requests that failed or were broken off, which a journey may provoke on purpose.
     """
     contexts, problems = [], []
 
     def console(message: Any) -> None:
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        if message.type == "error" and not message.text.startswith(FAILED_REQUESTS):
             problems.append(message.text)
 
     def open_page(user: User | None = None, **options: Any) -> Page:
