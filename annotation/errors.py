@@ -110,7 +110,7 @@ class AlreadySubmitted(WorkError):
 
 
 class KeptOtherwise(WorkError):
-    """Other answers are kept than those sent: `kept` has them (version, answers, comment, flagged)."""
+    """Other answers are kept than those sent: `kept` has them, with their version."""
 
     status = 409
 
@@ -120,7 +120,7 @@ class KeptOtherwise(WorkError):
 
     def details(self) -> dict[str, Any]:
         """Return the answers that are kept."""
-        names = ("version", "answers", "comment", "flagged")
+        names = ("version", "answers", "evidence", "comment", "flagged")
         return {"kept": {name: self.kept[name] for name in names if name in self.kept}}
 
 

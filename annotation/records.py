@@ -90,6 +90,20 @@ class Continuation:
     condition: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Passage:
+    """What an answer points at: a turn of its dialogue, or what stands in its text from `start` to `end`.
+
+    `turn` is the 0-based index within the continuation (`self`: the dialogue's own turns). `start` and `end`
+    count Unicode code points of the stored text, `end` excluded; both None: the whole turn.
+    """
+
+    continuation: str
+    turn: int
+    start: int | None = None
+    end: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class LabelRecord:
     """One answer of one rater. `value` is None exactly when `missing` says why.
@@ -118,6 +132,7 @@ class LabelRecord:
     values: tuple[float | str, ...] = ()
     members: tuple[tuple[str, int | None], ...] = ()
     shown: tuple[int, ...] = ()
+    evidence: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,9 @@ TOLD = (
     "minimum",
     "maximum",
     "whole",
+    "evidence",
+    "evidence_for",
+    "evidence_required",
 )
 """What programs are told of a question."""
 

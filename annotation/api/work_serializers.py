@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
@@ -11,6 +12,7 @@ from rest_framework import serializers
 from annotation.campaigns.settings import Settings
 from annotation.models import Campaign, Corpus, System
 from annotation.scheme_versions.store import find
+from annotation.work.screens import Screen
 
 SETTINGS = tuple(Settings.__annotations__)
 """The settings of a campaign, by the names of its columns."""
@@ -18,8 +20,9 @@ SETTINGS = tuple(Settings.__annotations__)
 
 class LineSerializer(serializers.Serializer[Any]):
     """One turn as shown: `how` and `private` say what happened beside its text; `item` is set where the turn
-    itself is rated."""
+    itself is rated. `line` is its place on the screen, counted from 1: evidence names turns by it."""
 
+    line = serializers.IntegerField()
     no = serializers.IntegerField()
     speaker = serializers.CharField(source="who")
     how = serializers.CharField()
@@ -44,6 +47,18 @@ class SideSerializer(serializers.Serializer[Any]):
     parts = PartSerializer(many=True)
 
 
+def numbered(screen: Screen) -> list[dict[str, Any]]:
+    """Return the parts of a screen, their lines counted over all of it."""
+    number = count(1)
+    return [
+        {
+            "heading": part.heading,
+            "lines": [line._asdict() | {"line": next(number)} for line in part.lines],
+        }
+        for part in screen.parts
+    ]
+
+
 class PersonSerializer(serializers.Serializer[Any]):
     """A speaker."""
 
@@ -62,7 +77,7 @@ class ScreenSerializer(serializers.Serializer[Any]):
     """
 
     items = serializers.ListField(child=serializers.IntegerField())
-    parts = PartSerializer(many=True)
+    parts = serializers.SerializerMethodField()
     sides = SideSerializer(many=True)
     people = PersonSerializer(many=True)
     metadata = serializers.ListField()
@@ -70,10 +85,29 @@ class ScreenSerializer(serializers.Serializer[Any]):
     agenda = serializers.ListField(child=serializers.CharField())
     language = serializers.CharField()
 
+    @extend_schema_field(PartSerializer(many=True))
+    def get_parts(self, screen: Screen) -> Any:
+        """Return the parts of the transcript."""
+        return PartSerializer(numbered(screen), many=True).data
+
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
 class Answers(serializers.JSONField):
     """Item id to question to value; what it may hold is checked against the scheme."""
+
+
+ENTRY = {
+    "type": "object",
+    "properties": {name: {"type": "integer"} for name in ("line", "start", "end")},
+    "required": ["line"],
+}
+BY_QUESTION = {"type": "object", "additionalProperties": {"type": "array", "items": ENTRY}}
+
+
+@extend_schema_field({"type": "object", "additionalProperties": BY_QUESTION})
+class EvidenceField(serializers.JSONField):
+    """Item id to question to what the answer points at: lines of the screen, counted from 1, and with `start`
+    and `end` (Unicode code points, `end` excluded) a stretch of a line's text."""
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
@@ -98,7 +132,8 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
 
 
 class DraftSerializer(serializers.Serializer[Any]):
-    """A draft: its version grows with every change; answers are item id to question to value.
+    """A draft: its version grows with every change; answers are item id to question to value, and evidence
+    says what they point at.
 
     `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen,
     `attention` the milliseconds for which it had this task in front of somebody at work.
@@ -108,6 +143,7 @@ class DraftSerializer(serializers.Serializer[Any]):
     client = serializers.CharField(allow_blank=True, default="", max_length=64)
     based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
     answers = Answers(default=dict)
+    evidence = EvidenceField(default=dict)
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)
     attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
@@ -120,6 +156,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
     client = serializers.CharField(allow_null=True, default=None, max_length=64)
     based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
     answers = Answers()
+    evidence = EvidenceField(default=dict)
     comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
     flagged = serializers.BooleanField(default=False)
     attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation.importing.rows import participant_record, turn_record
+from annotation.labels.evidence import pointed
 from annotation.models import Continuation, Dialogue, Label, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
 from annotation.text import transcription_marks as marks
@@ -111,6 +112,8 @@ def has_metrics(continuation: Continuation) -> bool:
 def answers(continuation: Continuation) -> list[Answers]:
     """Return what people, judges and keys answered about a continuation and its turns, whole first.
 
+    After an arrow stand the numbers of the turns, with the words, that an answer points at.
+
     Metrics have a page of their own, where each value stands with what caused it. What compares it with
     others is not about it alone.
     """
@@ -121,6 +124,8 @@ def answers(continuation: Continuation) -> list[Answers]:
         .order_by("item_id", "question__version", "question__position", "rater__name", "sample")
     )
     found: dict[tuple[int, int], Answers] = {}
+    dialogue = continuation.dialogue_id
+    points = pointed({label.pk: (dialogue, label.evidence) for label in labels if label.evidence})
     for label in labels:
         question = label.question
         is_tag = question.level == "binary" and bool(question.group)
@@ -135,7 +140,9 @@ def answers(continuation: Continuation) -> list[Answers]:
         )
         entry.is_unset &= label.number in (None, 0)
         of_kind = entry.by_kind.setdefault(KINDS[label.rater.kind], {})
-        of_kind.setdefault(label.rater.name, []).append(_shown(label))
+        of_kind.setdefault(label.rater.name, []).append(
+            " → ".join([_shown(label), *([", ".join(map(str, of))] if (of := points.get(label.pk)) else [])])
+        )
     return list(found.values())
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 from annotation.formats.checks import check_speakers, check_static
 from annotation.formats.decoding import decode, is_number, kind_of
 from annotation.formats.entry import Format, SourceRecord, entries
+from annotation.formats.evidence import evidence
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
@@ -74,6 +75,7 @@ LABEL = frozenset(
         "missing",
         "sample",
         "explanation",
+        "evidence",
         "scheme",
         "occasion",
         "level",
@@ -228,6 +230,11 @@ def _label(raw: Any, path: str) -> LabelRecord:
     continuation, turn = (
         compared[0] if compared else (fields.id("continuation", SELF), fields.count("turn", None))
     )
+    pointed = evidence(fields.items("evidence"), continuation, fields.at("evidence"))
+    if pointed and value is None:
+        raise fields.problem("evidence", "a missing answer points at nothing")
+    if pointed and compared:
+        raise fields.problem("evidence", "an answer about a comparison points at nothing")
     return LabelRecord(
         rater=fields.id("rater", limit=NAME_LIMIT),
         kind=kind,
@@ -245,6 +252,7 @@ def _label(raw: Any, path: str) -> LabelRecord:
         values=_scale(fields) if "values" in raw else (),
         members=compared,
         shown=order(fields, len(compared)),
+        evidence=pointed,
     )
 
 

@@ -2,9 +2,9 @@
 
 `item` is the item's key, `dialogue/continuation/turn` (of a comparison with all its members, and `order` is
 then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn say
-it. Other columns: rater, kind, identified, question, value, sample, missing, explanation, occasion, scheme,
-and for questions that are new level and values. An empty value is a missing answer. Columns of other names
-are passed over. A file may call its columns otherwise, where the import says which is which.
+it. Other columns: rater, kind, identified, question, value, sample, missing, explanation, evidence (JSON),
+occasion, scheme, and for questions that are new level and values. An empty value is a missing answer. Columns
+of other names are passed over. A file may call its columns otherwise, where the import says which is which.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from collections.abc import Iterator
 
 from annotation.formats.decoding import decode
 from annotation.formats.entry import Format, Rating, SourceRecord, entries
+from annotation.formats.evidence import evidence
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.jsonl import order
 from annotation.formats.problems import ImportProblem
 from annotation.formats.source import Source
 from annotation.formats.tables import Row, csv_cells, header_of, row_of, whole
 from annotation.kinds import Place
-from annotation.records import SELF, LabelRecord
+from annotation.records import SELF, LabelRecord, Passage
 from annotation.text.csv_cells import unguarded
 from annotation.text.item_keys import place_of
 
@@ -31,7 +32,7 @@ MISSING = "no answer given"
 LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
 COLUMNS = (
     *("item", "rater", "value", "question", "dialogue", "continuation", "turn", "sample", "kind"),
-    *("identified", "missing", "explanation", "occasion", "scheme", "level", "values", "order"),
+    *("identified", "missing", "explanation", "evidence", "occasion", "scheme", "level", "values", "order"),
 )
 
 
@@ -85,6 +86,7 @@ def rating(row: Row) -> Rating:
         sample=whole(row, "sample"),
         identified=identified,
         explanation=row.get("explanation", ""),
+        evidence=_evidence(row, continuation, value is not None),
         scheme=row.get("scheme", "").strip(),
         occasion=row.get("occasion", "").strip(),
         members=place.members if place.others else (),
@@ -92,6 +94,17 @@ def rating(row: Row) -> Rating:
     )
     raw = row["value"] if value is not None else None
     return Rating(place.dialogue, label, row.get("level", "").strip(), _values(row), raw)
+
+
+def _evidence(row: Row, continuation: str, is_answer: bool) -> tuple[Passage, ...]:
+    """Return what an answer points at, from JSON as exports write it."""
+    text = row.get("evidence", "").strip()
+    if not text:
+        return ()
+    if not is_answer:
+        raise ImportProblem("a missing answer points at nothing", field="evidence")
+    fields = Fields({"evidence": decode(text.encode())}, "", frozenset({"evidence"}))
+    return evidence(fields.items("evidence"), continuation, "evidence")
 
 
 def _place(row: Row) -> Place:

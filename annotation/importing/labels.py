@@ -42,6 +42,7 @@ def place_labels(
     known = {"corpus": corpus.pk, "imported": imported.pk}
     _refuse_unplaced(known, faults)
     result.items += compared.place(corpus, faults)
+    _refuse_beyond(known, faults)
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)
@@ -123,6 +124,16 @@ def _unplaced(
         reason = f"turn {position} of {continuation!r} in {dialogue!r} is given: it is context and not rated"
     key = "turn" if has_continuation else "continuation" if has_dialogue else "dialogue"
     return ImportProblem(reason, field=_sibling(field, key), line=line)
+
+
+def _refuse_beyond(known: Mapping[str, Any], faults: Faults) -> None:
+    """Refuse evidence at turns that are not there, or beyond their text."""
+    for line, field, index, continuation, turn, end, is_there, length in _rows(sql.BEYOND, known):
+        reason = f"there is no turn {turn} in the continuation {continuation!r}"
+        if is_there:
+            reason = f"turn {turn} of {continuation!r} has {length} characters, so nothing ends at {end}"
+        place = f"{field.removesuffix('value')}evidence[{index}]" if "value" in field else "evidence"
+        faults.add(ImportProblem(reason, field=place, line=line))
 
 
 def _sibling(field: str, key: str) -> str:

@@ -20,7 +20,8 @@ SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id,
 
 PLACED_COLUMNS = """(
   n bigint, line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text,
-  sample integer, number float8, text text, missing text, explanation text, "values" jsonb, shown smallint[])
+  sample integer, number float8, text text, missing text, explanation text, evidence jsonb,
+  "values" jsonb, shown smallint[])
 """
 
 # What a label about a comparison says of its members, in its own order, is told in the item's order.
@@ -36,7 +37,7 @@ PLACE = f"""
 INSERT INTO import_placed
 SELECT l.n, l.line, l.field, coalesce(k.item_id, one.id, whole.id), q.id, r.n, l.occasion, l.sample,
        CASE WHEN NOT q.words THEN l.number END, CASE WHEN q.words THEN {OWN_WORDS} END,
-       l.missing, l.explanation, q.values, CASE WHEN k.n IS NOT NULL THEN {OWN_ORDER} END
+       l.missing, l.explanation, l.evidence, q.values, CASE WHEN k.n IS NOT NULL THEN {OWN_ORDER} END
   FROM import_label l
   JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
   JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = l.continuation
@@ -49,6 +50,18 @@ SELECT l.n, l.line, l.field, coalesce(k.item_id, one.id, whole.id), q.id, r.n, l
    AND q.kind = {KIND}
   JOIN import_rater r ON r.kind = l.rater_kind AND r.name = l.rater_name
 """  # noqa: S608  (keys of ours)
+
+BEYOND = """
+SELECT l.line, l.field, e.n - 1, e.passage->>'continuation', (e.passage->>'turn')::int,
+       (e.passage->>'end')::int, t.id IS NOT NULL, char_length(t.text)
+  FROM import_label l
+ CROSS JOIN LATERAL jsonb_array_elements(l.evidence) WITH ORDINALITY AS e(passage, n)
+  JOIN annotation_dialogue d ON d.corpus_id = %(corpus)s AND d.key = l.dialogue
+  LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = e.passage->>'continuation'
+  LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = (e.passage->>'turn')::int
+ WHERE l.evidence IS NOT NULL AND (t.id IS NULL OR (e.passage->>'end')::int > char_length(t.text))
+ ORDER BY l.n, e.n LIMIT 20
+"""
 
 OFF_SCALE = """
 SELECT p.line, p.field, l.number, l.text, p.question_id
@@ -81,7 +94,8 @@ DROP_UNCHANGED = f"""
 DELETE FROM import_placed p WHERE EXISTS (
   SELECT 1 {LIVE}
    WHERE {SAME_PLACE} AND (p.occasion = '' OR b.occasion = p.occasion)
-     AND b.number IS NOT DISTINCT FROM p.number AND b.text IS NOT DISTINCT FROM p.text)
+     AND b.number IS NOT DISTINCT FROM p.number AND b.text IS NOT DISTINCT FROM p.text
+     AND (p.evidence IS NULL OR b.evidence IS NOT DISTINCT FROM p.evidence))
 """  # noqa: S608  (constants alone)
 
 REPEATED = """
@@ -99,8 +113,8 @@ SELECT p.line, p.field, r.name, coalesce(b.number::text, b.text), b.missing <> '
 
 INSERT = """
 INSERT INTO annotation_label (item_id, question_id, rater_id, occasion, sample, number, text, missing,
-                              explanation, imported_id, shown, created_at)
+                              explanation, evidence, imported_id, shown, created_at)
 SELECT p.item_id, p.question_id, r.rater_id, CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END,
-       p.sample, p.number, p.text, p.missing, p.explanation, %(imported)s, p.shown, now()
+       p.sample, p.number, p.text, p.missing, p.explanation, p.evidence, %(imported)s, p.shown, now()
   FROM import_placed p JOIN import_rater r ON r.n = p.rater ORDER BY p.n
 """

@@ -11,6 +11,7 @@ from annotation.formats import Faults, ImportProblem, Rating, SourceRecord
 from annotation.importing.copying import copy_rows, fresh_table
 from annotation.models import Occasion
 from annotation.records import Dialogue
+from annotation.text.passages import stored
 from config.planner import tell_planner
 
 COLUMNS = {
@@ -32,6 +33,7 @@ COLUMNS = {
     "explanation": "text",
     "members": "jsonb",
     "shown": "jsonb",
+    "evidence": "jsonb",
     "level": "text",
     "values": "jsonb",
 }
@@ -111,4 +113,5 @@ def _columns(rating: Rating) -> tuple[Any, ...]:
         label.explanation,
         [list(member) for member in label.members] or None,
         list(label.shown) or None,
+        stored(label.evidence),
     )

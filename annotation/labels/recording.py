@@ -6,6 +6,7 @@ Bulk imports of new labels copy rows instead (`annotation.importing`); the same 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Import, Item, Label, Question, Rater
+from annotation.records import Passage
+from annotation.text import passages
 from config import prepared
 
 
@@ -32,6 +35,7 @@ class Answer:
     sample: int = 0
     explanation: str = ""
     shown: tuple[int, ...] | None = None
+    evidence: tuple[Passage, ...] = ()
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -75,16 +79,24 @@ SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s,
   FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
 """
 
+INSERT_WITH_EVIDENCE = (
+    INSERT.replace("explanation, created_at)", "explanation, created_at, evidence)")
+    .replace("now()", "now(), new.evidence::jsonb")
+    .replace("%s::text[])", "%s::text[], %s::text[])")
+    .replace("number, text)\n", "number, text, evidence)\n")
+)
+"""The same with what the answers point at: a submit without any pays nothing for it."""
+
 
 def insert(
     *,
     rater: int,
-    answers: Sequence[tuple[int, int, float | str]],
+    answers: Sequence[tuple[int, int, float | str, tuple[Passage, ...]]],
     occasion: str,
     campaign: int | None = None,
     assignment: int | None = None,
 ) -> None:
-    """Record (item id, question id, value) answers where none can be live yet, in one statement.
+    """Record (item id, question id, value, evidence) answers where none can be live yet, in one statement.
 
     The caller knows that the rater has not answered these before, as at a first submit; where that is not
     so, IntegrityError, and nothing is kept.
@@ -96,8 +108,12 @@ def insert(
         [None if isinstance(value, str) else float(value) for value in values],
         [value if isinstance(value, str) else None for value in values],
     ]
+    statement = INSERT
+    if any(answer[3] for answer in answers):
+        statement = INSERT_WITH_EVIDENCE
+        columns.append([json.dumps(passages.stored(answer[3])) if answer[3] else None for answer in answers])
     with prepared.cursor() as cursor:
-        cursor.execute(INSERT, [rater, occasion, campaign, assignment, assignment, *columns])
+        cursor.execute(statement, [rater, occasion, campaign, assignment, assignment, *columns])
 
 
 def _live(
@@ -119,6 +135,7 @@ def _same(label: Label | None, answer: Answer) -> bool:
         and label.value == answer.value
         and label.missing == answer.missing
         and label.explanation == answer.explanation
+        and label.evidence == passages.stored(answer.evidence)
     )
 
 
@@ -145,6 +162,7 @@ def _label(
         missing=answer.missing,
         explanation=answer.explanation,
         shown=_shown(answer, assignment),
+        evidence=passages.stored(answer.evidence),
         assignment=assignment,
         imported=imported,
         supersedes=before,

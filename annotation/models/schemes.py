@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.kinds import KINDS
-from annotation.schemes.base import LEVELS, accepts
+from annotation.schemes.base import EVIDENCE, LEVELS, accepts
 
 
 class Scheme(models.Model):
@@ -82,7 +82,8 @@ class Question(models.Model):
     `values` is a list of numbers (binary, ordinal, interval, ratio) or strings (nominal); `anchors` maps a
     value, as a string, to its wording. `show_if` (`annotation.schemes.base`) is for a question asked only
     after some answers to an earlier one. `minimum`, `maximum` and `whole` bound answers to a question that
-    takes any number.
+    takes any number. `evidence`, `evidence_for` and `evidence_required` say what its answers point at
+    (`annotation.schemes.base.takes_evidence`).
     """
 
     class Level(models.TextChoices):
@@ -110,6 +111,9 @@ class Question(models.Model):
     minimum = models.FloatField(null=True)
     maximum = models.FloatField(null=True)
     whole = models.BooleanField(default=False, db_default=False)
+    evidence = models.CharField(max_length=10, blank=True, default="", db_default="")
+    evidence_for = models.JSONField(default=list, db_default=[])
+    evidence_required = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["version", "position"]
@@ -120,6 +124,7 @@ class Question(models.Model):
                 condition=Q(level__in=list(LEVELS)),
                 name="question_level_known",
             ),
+            models.CheckConstraint(condition=Q(evidence__in=["", *EVIDENCE]), name="question_evidence_known"),
         ]
 
     def __str__(self) -> str:

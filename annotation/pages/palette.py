@@ -68,6 +68,10 @@ def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
             "show_if": control.question.show_if,
             "values": [choice.value for choice in control.choices],
             "keys": _keys(control),
+            "positive": control.question.positive,
+            "evidence": control.question.evidence,
+            "evidence_for": control.question.evidence_for,
+            "evidence_required": control.question.evidence_required,
         }
         for section in sections(plan)
         for control in section.controls

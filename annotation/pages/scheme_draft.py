@@ -12,6 +12,7 @@ from typing import Any
 
 from annotation.pages.scheme_naming import key_from, shortcut_from
 from annotation.schemes.base import UNSCALED, plain
+from annotation.schemes.evidence import KEY as EVIDENCE_KEY
 from annotation.schemes.problems import Problem
 from annotation.schemes.rules import PAGE_KEYS
 
@@ -36,6 +37,7 @@ HELP = {
     "not_this": "What it is not",
     "keep_in_mind": "Keep in mind, one aspect a line",
 }
+POINTS_AT = {"": "at nothing", "turns": "at turns", "spans": "at turns or at words in them"}
 NO_KEY = "none"
 GONE = "gone"
 SLOTS = {
@@ -46,9 +48,23 @@ SLOTS = {
     "minimum": "range",
     "maximum": "range",
     "whole": "range",
+    "evidence_for": "evidence",
+    "evidence_required": "evidence",
 }
 """The field that a rule's complaint stands beside, where it is called something else."""
-FIELDS = ("wording", "key", "kind", "values", "range", "group", "shortcut", "required", "help", "after")
+FIELDS = (
+    "wording",
+    "key",
+    "kind",
+    "values",
+    "range",
+    "group",
+    "shortcut",
+    "required",
+    "help",
+    "after",
+    "evidence",
+)
 SCHEME_FIELDS = ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source", "questions")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,15}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})", re.ASCII)
 Told = dict[str, list[str]]
@@ -59,7 +75,8 @@ class DraftQuestion:
     """One question's fields; `values` are pairs of a value and its wording.
 
     `after` is the uid of the question that it waits for ('': none, GONE: one that was taken out), `answers`
-    and `low` to `high` are the answers that it waits for, `condition` is what was stored, as JSON. `told` has
+    and `low` to `high` are the answers that it waits for, `condition` is what was stored, as JSON. `evidence`
+    is what its answers point at (`evidence_for`: which of them; none is the rule's own choice). `told` has
     what is wrong by field, `earlier` the questions that it may wait for.
     """
 
@@ -82,6 +99,9 @@ class DraftQuestion:
     low: str = ""
     high: str = ""
     condition: str = ""
+    evidence: str = ""
+    evidence_for: list[str] = field(default_factory=list)
+    evidence_required: bool = False
     told: Told = field(default_factory=dict)
     earlier: list[DraftQuestion] = field(default_factory=list)
     chosen_key: str = ""
@@ -145,6 +165,8 @@ class Draft:
         self.chosen_key = self.key or key_from(self.title, "scheme", ())
         keys = {one.key for one in self.questions if one.key}
         taken = {*PAGE_KEYS, *(one.shortcut for one in self.questions)}
+        if any(one.evidence for one in self.questions):
+            taken.add(EVIDENCE_KEY)
         uids = {one.uid for one in self.questions}
         for index, question in enumerate(self.questions):
             before = self.questions[:index]

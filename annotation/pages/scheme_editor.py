@@ -19,7 +19,7 @@ from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.pages import previews
 from annotation.pages import scheme_listing as listing
-from annotation.pages.scheme_draft import ANSWERED_BY, Draft
+from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT, Draft
 from annotation.pages.scheme_mapping import draft_of, mapping_of
 from annotation.pages.scheme_naming import key_from
 from annotation.pages.scheme_posted import posted
@@ -228,6 +228,7 @@ def _context(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -
         "is_used": newest is not None and is_used(newest),
         "kinds": KINDS.values(),
         "answered_by": ANSWERED_BY,
+        "points_at": POINTS_AT,
         "corpora": Corpus.objects.order_by("name"),
         "example": row_id(request.POST.get("example", "")),
         **ROOM,

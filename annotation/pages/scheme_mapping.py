@@ -41,9 +41,19 @@ def _question(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
         "shortcut": question.chosen_shortcut,
         "help": {name: text for name, text in question.help.items() if text},
         "required": question.required,
+        **_evidence(question),
         "show_if": _condition(draft, question) if question.after else None,
     }
     return {name: value for name, value in told.items() if value not in (None, "", {}, [])}
+
+
+def _evidence(question: DraftQuestion) -> dict[str, Any]:
+    if not question.evidence:
+        return {}
+    choices = {} if question.kind == "tag" else dict(question.choices)
+    listed = [question.typed(value) for value in question.evidence_for if value in choices]
+    required = {"evidence_required": True} if question.evidence_required else {}
+    return {"evidence": question.evidence, "evidence_for": listed, **required}
 
 
 def _scale(question: DraftQuestion) -> dict[str, Any]:
@@ -141,6 +151,9 @@ def _draft_question(uid: str, question: QuestionDefinition, unfolded: bool) -> D
         required=question.required,
         positive="" if question.positive is None else str(plain(question.positive)),
         help=dict(question.help),
+        evidence=question.evidence,
+        evidence_for=[str(value) for value in question.evidence_for],
+        evidence_required=question.evidence_required,
     )
 
 

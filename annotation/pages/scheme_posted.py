@@ -37,7 +37,7 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
     def listed(name: str) -> list[str]:
         return [_text(one) for one in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
 
-    texts = "wording key minimum maximum group shortcut positive after low high"
+    texts = "wording key minimum maximum group shortcut positive after low high evidence"
     same: dict[str, Any] = {name: text(name) for name in texts.split()}
     question = DraftQuestion(
         uid=uid,
@@ -48,6 +48,8 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
         required=f"{uid}-required" in data,
         help={name: text(f"help-{name}") for name in HELP},
         answers=listed("answer"),
+        evidence_for=listed("evidence-for"),
+        evidence_required=f"{uid}-evidence-required" in data,
         condition=_condition(text("condition")),
         **same,
     )

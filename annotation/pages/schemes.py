@@ -17,7 +17,7 @@ from annotation.errors import SchemeRefused
 from annotation.models import Campaign, Corpus, SchemeVersion
 from annotation.pages import previews
 from annotation.pages import scheme_listing as listing
-from annotation.pages.scheme_draft import ANSWERED_BY
+from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT
 from annotation.pages.scheme_mapping import draft_of
 from annotation.scheme_versions import actions, store
 from annotation.schemes import SCHEMES, files
@@ -76,6 +76,7 @@ def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
         "definition": definition,
         "draft": draft_of(definition),
         "answered_by": ANSWERED_BY,
+        "points_at": POINTS_AT,
         "row": row,
         "key": key,
         "is_built_in": key in SCHEMES,

@@ -30,6 +30,7 @@ from annotation.work.limits import limits_of
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
 from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
+from annotation.work.standing import held
 
 View = Callable[..., HttpResponse]
 
@@ -96,7 +97,7 @@ def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpRespo
         seat, _ = labelling.start(by=_user(request), campaign=campaign)
     except NotTaskHolder as error:
         raise Http404 from error
-    return _page(request, seat, labelling.held(mine))
+    return _page(request, seat, held(mine))
 
 
 @require_POST
@@ -130,6 +131,7 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
         campaign=campaign,
         assignment=assignment,
         answers=body["answers"],
+        evidence=body.get("evidence"),
         comment=str(body.get("comment") or ""),
         flagged=bool(body.get("flagged")),
         revising=bool(body.get("revising")),

@@ -31,6 +31,9 @@ class Asked:
     minimum: float | None = None
     maximum: float | None = None
     whole: bool = False
+    evidence: str = ""
+    evidence_for: tuple[Any, ...] = ()
+    evidence_required: bool = False
 
     @property
     def is_tag(self) -> bool:
@@ -79,6 +82,11 @@ class Questionnaire:
         return {question.key: question for question in self.questions}
 
     @cached_property
+    def takes_evidence(self) -> bool:
+        """Whether some answer may point at turns."""
+        return any(question.evidence for question in self.questions)
+
+    @cached_property
     def is_tagged(self) -> bool:
         """Whether its only choices are tags."""
         return all(question.is_tag or question.level == "text" for question in self.questions)
@@ -114,14 +122,15 @@ def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
         introduction=definition.introduction,
         item_kind=definition.item_kind,
         unit=definition.unit,
-        questions=tuple(
-            Asked(0, **{**question.as_stored(), "values": question.values})
-            for question in definition.questions
-        ),
+        questions=tuple(Asked(0, **_tupled(question.as_stored())) for question in definition.questions),
         about_open=definition.about_open,
     )
 
 
 def _asked(question: Question) -> Asked:
     same = {name: getattr(question, name) for name in FIELDS}
-    return Asked(question.pk, **same | {"values": tuple(question.values)})
+    return Asked(question.pk, **_tupled(same))
+
+
+def _tupled(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {**stored, "values": tuple(stored["values"]), "evidence_for": tuple(stored["evidence_for"])}

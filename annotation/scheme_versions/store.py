@@ -106,6 +106,7 @@ def _question(row: Question) -> QuestionDefinition:
         **same
         | {
             "values": tuple(row.values),
+            "evidence_for": tuple(row.evidence_for),
             "anchors": {known.get(key, key): text for key, text in row.anchors.items()},
             "minimum": plain(row.minimum),
             "maximum": plain(row.maximum),

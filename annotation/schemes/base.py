@@ -13,6 +13,9 @@ from annotation.schemes.comparisons import RANKING, is_comparison, is_ranking
 
 Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text", "ranking"]
 LEVELS: tuple[str, ...] = get_args(Level)
+TURNS, SPANS = "turns", "spans"
+EVIDENCE = (TURNS, SPANS)
+"""What an answer may point at: whole turns alone, or stretches of their text, too."""
 Value = float | int | str
 UNSCALED = ("text", "ranking")
 """Levels whose answers are not values of a scale: no coefficient reads them as they are."""
@@ -98,6 +101,31 @@ def is_met(condition: Mapping[str, Any] | None, answers: Mapping[str, Any]) -> b
     return bool(condition.get("min", -math.inf) <= value <= condition.get("max", math.inf))
 
 
+class Pointing(Protocol):
+    """What may ask for the turns or the words that an answer refers to."""
+
+    @property
+    def evidence(self) -> str: ...
+
+    @property
+    def evidence_for(self) -> Sequence[Any]: ...
+
+    @property
+    def positive(self) -> float | None: ...
+
+
+def takes_evidence(question: Pointing, value: Any) -> bool:
+    """Whether an answer of this value may point at turns.
+
+    Without `evidence_for` the positive answer of a binary question may, and every answer of another level.
+    """
+    if not question.evidence or value is None or value == "":
+        return False
+    if question.evidence_for:
+        return value in question.evidence_for
+    return question.positive is None or value == question.positive
+
+
 def explains(level: str, condition: Mapping[str, Any] | None, tags: Container[str]) -> bool:
     """Whether a question says in words what a set tag stands for: then it needs an answer."""
     if level != "text" or condition is None or condition["question"] not in tags:
@@ -115,6 +143,8 @@ class QuestionDefinition:
     is {"question": key, "max": value} (or "min", or both) or {"question": key, "in": [values]} for a question
     asked only after such an answer to an earlier one. A question that is not required may be left unanswered.
     `minimum`, `maximum` and `whole` bound the answers to a question that takes any number.
+    `evidence` (EVIDENCE, '' for none) says what an answer may point at, and `evidence_for` which answers
+    (`takes_evidence`); with `evidence_required` such an answer points at something.
     """
 
     key: str
@@ -131,6 +161,9 @@ class QuestionDefinition:
     minimum: float | None = None
     maximum: float | None = None
     whole: bool = False
+    evidence: str = ""
+    evidence_for: tuple[Value, ...] = ()
+    evidence_required: bool = False
 
     @property
     def is_tag(self) -> bool:
@@ -156,6 +189,7 @@ class QuestionDefinition:
         own = {one.name: getattr(self, one.name) for one in fields(self)}
         return own | {
             "values": list(self.values),
+            "evidence_for": list(self.evidence_for),
             "anchors": {str(value): text for value, text in self.anchors.items()},
             "help": dict(self.help),
             "show_if": None if self.show_if is None else dict(self.show_if),
@@ -204,6 +238,7 @@ class SchemeDefinition:
         for question in content["questions"]:
             question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
             _drop_bounds(question)
+            _drop_evidence(question)
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -217,3 +252,10 @@ def _drop_bounds(question: dict[str, Any]) -> None:
             question[name] = float(question[name])  # as the database has it
     if not question["whole"]:
         del question["whole"]
+
+
+def _drop_evidence(question: dict[str, Any]) -> None:
+    """Leave out what is not asked for, for the same reason."""
+    for name in ("evidence", "evidence_for", "evidence_required"):
+        if not question[name]:
+            del question[name]

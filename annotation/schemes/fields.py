@@ -94,14 +94,22 @@ class Reader:
             minimum=minimum,
             maximum=self._number(data, "maximum", at),
             whole=self._flag(data, "whole", at, False),
+            evidence=self._evidence(data, at),
+            evidence_for=self._values(data, at, "evidence_for"),
+            evidence_required=self._flag(data, "evidence_required", at, False),
         )
 
-    def _values(self, data: Mapping[str, Any], at: Path) -> tuple[Any, ...]:
-        listed = data.get("values")
+    def _evidence(self, data: Mapping[str, Any], at: Path) -> str:
+        """Return what answers point at; `none` says the same as nothing."""
+        told = self._text(data, "evidence", at)
+        return "" if told == "none" else told
+
+    def _values(self, data: Mapping[str, Any], at: Path, name: str = "values") -> tuple[Any, ...]:
+        listed = data.get(name)
         if listed is None:
             return ()
         if not isinstance(listed, list | tuple):
-            self._note((*at, "values"), "The values are a list, such as [1, 2, 3].")
+            self._note((*at, name), "The values are a list, such as [1, 2, 3].")
             return ()
         return tuple(plain(one) if isinstance(one, float) else one for one in listed[: MOST_VALUES + 1])
 

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.kinds import KINDS
+from annotation.kinds import COMPARING, KINDS
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
 from annotation.schemes.comparisons import FIRST, RANKING, SECOND
 from annotation.schemes.conditions import condition_problems
+from annotation.schemes.evidence import KEY as EVIDENCE_KEY
+from annotation.schemes.evidence import evidence_problems
 from annotation.schemes.problems import Problem, named, place, text_problem
 from annotation.schemes.scales import scale_problems
 
@@ -93,6 +95,14 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
     yield from _group_problems(question, before)
     yield from _help_problems(question.help)
     yield from _shortcut_problems(question, before)
+    if question.shortcut == EVIDENCE_KEY and any(one.evidence for one in scheme.questions):
+        yield (
+            ("shortcut",),
+            f"{EVIDENCE_KEY} points at turns where a question asks for evidence: choose another key.",
+        )
+    yield from evidence_problems(question)
+    if question.evidence and scheme.item_kind in COMPARING:
+        yield ("evidence",), "An answer about a comparison points at nothing: leave evidence out."
     yield from condition_problems(question, before, scheme.questions[index:])
 
 

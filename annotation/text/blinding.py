@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -89,6 +89,11 @@ class Blind:
         """Return a turn's text without distinctive names."""
         return self._in_case.hidden(self._in_text.hidden(text))
 
+    @property
+    def said(self) -> tuple[Callable[[str], list[tuple[int, int]]], ...]:
+        """What finds names in a turn's text, in order: what one finds is hidden before the next looks."""
+        return self._in_text.spans, self._in_case.spans
+
     def names(self, text: str) -> bool:
         """Whether text from around the turns mentions a system."""
         return self._is_alone(text) or self._anywhere.hidden(text) != text
@@ -112,24 +117,32 @@ class _Names:
         self._pattern = re.compile(_ASIDE.format(f"(?:{'|'.join(forms)})"))
 
     def hidden(self, text: str) -> str:
+        return _replaced(text, self.spans(text))
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where names stand, with the accents right after them."""
         if not self._beginnings:
-            return text
+            return []
         folded = _folded(text, self._any_case)
         if not any(beginning in folded for beginning in self._beginnings):
-            return text
+            return []
         if len(folded) == len(text) and text.isascii():
-            return _replaced(text, (match.span() for match in self._pattern.finditer(folded)))
+            return [match.span() for match in self._pattern.finditer(folded)]
         folded, places = _mapped(text, self._any_case)
-        spans = ((places[m.start()], places[m.end() - 1] + 1) for m in self._pattern.finditer(folded))
-        return _replaced(text, spans)
+        found = ((places[m.start()], places[m.end() - 1] + 1) for m in self._pattern.finditer(folded))
+        return [(start, _past_accents(text, stop)) for start, stop in found]
+
+
+def _past_accents(text: str, stop: int) -> int:
+    while stop < len(text) and unicodedata.combining(text[stop]):
+        stop += 1
+    return stop
 
 
 def _replaced(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text with the mark in place of spans and of the accents right after them."""
+    """Return a text with the mark in place of spans."""
     out, end = [], 0
     for start, stop in spans:
-        while stop < len(text) and unicodedata.combining(text[stop]):
-            stop += 1
         out += [text[end:start], HIDDEN]
         end = stop
     return "".join((*out, text[end:])) if out else text

@@ -11,6 +11,7 @@ a plain one.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
@@ -43,6 +44,17 @@ def clean(text: str) -> str:
 
 def _as_text(token: re.Match[str]) -> str:
     return f"‹{token[1] or token[2]}›"
+
+
+STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_BREAKS, "\n"),
+    (_INVISIBLE, ""),
+    (_JOINER, ""),
+    (_TOKEN, _as_text),
+    (_OPENING, "‹"),
+    (_CLOSING, "›"),
+)
+"""What `clean` replaces, in order, for whoever has to know where each character comes from."""
 
 
 def one_line(text: str) -> str:

@@ -23,11 +23,12 @@ from annotation.errors import (
 from annotation.labels import raters, recording
 from annotation.models import Assignment, GuidelinesRead, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
-from annotation.schemes.comparisons import as_shown
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check, in_own_order
+from annotation.work.evidence import Evidence, with_evidence
 from annotation.work.leases import Hold, Seat
 from annotation.work.request_json import cleaned
+from annotation.work.standing import held, says_the_same, standing_labels
 from annotation.work.statements import DRAFT, FINISH, WORK
 from config import prepared
 
@@ -84,11 +85,11 @@ def save_draft(
 ) -> int:
     """Keep a draft and return the version that is now kept; an older one never replaces a newer one.
 
-    `draft` holds `version` (a positive integer that grows with every change), `answers`, `comment` and
-    `flagged`. `client` names the tab or program that wrote it and `based_on` the version that it has seen: a
-    draft of another client is replaced only by one that has seen it. `attention` is how many milliseconds the
-    client's page had this task in front of somebody at work. A lost lease does not refuse it. Raises
-    NotTaskHolder, AlreadySubmitted, LeaseLost (voided), DraftConflict or AnswerRefused.
+    `draft` holds `version` (a positive integer that grows with every change), `answers`, `evidence`,
+    `comment` and `flagged`. `client` names the tab or program that wrote it, `based_on` the version that it
+    has seen: a draft of another client is replaced only by one that has seen it. `attention` is how many
+    milliseconds the client's page had this task in front of somebody at work. A lost lease does not refuse
+    it. Raises NotTaskHolder, AlreadySubmitted, LeaseLost (voided), DraftConflict or AnswerRefused.
     """
     version = draft.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**53:
@@ -127,24 +128,9 @@ def _draft_not_kept(
     if kept.state == Assignment.State.SUBMITTED and not revising:
         raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
     there = held(kept).draft
-    if kept.written_by != client and not _says_the_same(draft, there):
+    if kept.written_by != client and not says_the_same(draft, there):
         raise DraftConflict(CONFLICT, there)
     return kept.revision
-
-
-def _says_the_same(mine: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
-    """Whether two drafts hold the same answers, comment and flag."""
-
-    def content(draft: Mapping[str, Any]) -> tuple[Any, ...]:
-        answers = draft.get("answers") or {}
-        given = (
-            {item: values for item, values in answers.items() if values}
-            if isinstance(answers, Mapping)
-            else answers
-        )
-        return given, draft.get("comment") or "", bool(draft.get("flagged"))
-
-    return content(mine) == content(kept)
 
 
 def _client(client: Any) -> str:
@@ -160,6 +146,7 @@ def submit(
     campaign: int,
     assignment: int,
     answers: Answers,
+    evidence: Evidence | None = None,
     comment: str = "",
     flagged: bool = False,
     revising: bool = False,
@@ -167,7 +154,7 @@ def submit(
     based_on: int | None = None,
     attention: int = 0,
 ) -> Outcome:
-    """Record the answers of a task and return what comes next, all or nothing.
+    """Record the answers of a task, with what they point at, and return what comes next, all or nothing.
 
     Sent again, it changes nothing and returns `already submitted`. With `revising`, other answers supersede
     those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
@@ -179,12 +166,13 @@ def submit(
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     work = _work(seat, assignment)
     if work.state == Assignment.State.SUBMITTED and not revising:
-        _must_be_the_same(seat, work, answers, comment, flagged)
+        _must_be_the_same(work, _checked(seat, work, answers, evidence), comment, flagged)
         return Outcome("already submitted", seat, _next(seat))
     seat.must_be_open()
     seat.must_have_agreed()
-    _must_have_seen(work, answers, comment, flagged, client, based_on)
-    given = _checked(seat, work, answers)
+    sent = {"answers": cleaned(answers), "evidence": evidence, "comment": comment, "flagged": flagged}
+    _must_have_seen(work, sent, client, based_on)
+    given = _checked(seat, work, answers, evidence)
     if work.state == Assignment.State.SUBMITTED:
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
@@ -257,35 +245,6 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     return seat, held(last)
 
 
-def held(assignment: Assignment) -> Hold:
-    """Return an assignment as the task before its holder; a submitted one carries its standing answers."""
-    draft = assignment.draft
-    if assignment.state == Assignment.State.SUBMITTED and not draft.get("version"):
-        draft = {
-            "answers": standing_answers(assignment),
-            "comment": assignment.comment,
-            "flagged": assignment.flagged,
-        }
-    note = assignment.withdrawn_reason if assignment.state == Assignment.State.RETURNED else ""
-    draft = {**draft, "version": assignment.revision}
-    return Hold(assignment.pk, assignment.task_id, assignment.state, draft, note)
-
-
-def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
-    """Return the live answers that an assignment gave: item (its public number) to question key to value."""
-    live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
-        "item__public", "question__key", "number", "text"
-    )
-    plan = questionnaire_of(assignment.campaign.scheme_version_id).by_key if assignment.shown else {}
-    answers: dict[str, dict[str, float | str]] = {}
-    for item, key, number, text in live:
-        value = (text or "") if number is None else number
-        if key in plan:
-            value = as_shown(value, assignment.shown, plan[key].level, plan[key].values)
-        answers.setdefault(str(item), {})[key] = value
-    return answers
-
-
 def _next(seat: Seat) -> Hold | None:
     if seat.waits:
         return None
@@ -308,36 +267,28 @@ def _work(seat: Seat, assignment: int) -> Work:
     return work._replace(items=dict(work.items))
 
 
-def _checked(seat: Seat, work: Work, answers: Answers) -> list[Given]:
-    """Return the checked answers; those about a comparison in terms of its own order."""
+def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[Given]:
+    """Return the checked answers with what they point at; about a comparison in terms of its own order."""
     plan = questionnaire_of(seat.version)
-    return check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), work.shown))
+    given = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), work.shown))
+    return with_evidence(plan=plan, items=work.items, given=given, evidence=evidence, task=work.task)
 
 
-def _must_be_the_same(seat: Seat, work: Work, answers: Answers, comment: str, flagged: bool) -> None:
+def _must_be_the_same(work: Work, given: Sequence[Given], comment: str, flagged: bool) -> None:
     """A submit sent again repeats what stands; other answers must not vanish without a word."""
-    given = _checked(seat, work, answers)
     assignment = Assignment.objects.get(pk=work.assignment)
-    standing = assignment.labels.filter(superseded_at__isnull=True, missing="")
-    values = {
-        (item, question): text if number is None else number
-        for item, question, number, text in standing.values_list("item_id", "question_id", "number", "text")
-    }
-    same = {(answer.item, answer.question): answer.value for answer in given} == values
+    same = {answer[:2]: answer[2:] for answer in given} == standing_labels(assignment)
     if not (same and assignment.comment == _comment(comment) and assignment.flagged == flagged):
         assignment.draft = {}  # what stands is what is shown, not a revision begun meanwhile
         raise SubmittedDifferently(DIFFERENT, held(assignment).draft)
 
 
-def _must_have_seen(
-    work: Work, answers: Answers, comment: str, flagged: bool, client: str | None, based_on: int | None
-) -> None:
+def _must_have_seen(work: Work, sent: Mapping[str, Any], client: str | None, based_on: int | None) -> None:
     """Another client's draft is not overruled by one that never saw it, unless both say the same."""
     if client is None or _client(client) == work.written_by or work.revision in (0, based_on):
         return
     kept = held(Assignment.objects.get(pk=work.assignment)).draft
-    mine = {"answers": cleaned(answers), "comment": comment, "flagged": flagged}
-    if not _says_the_same(mine, kept):
+    if not says_the_same(sent, kept):
         raise DraftConflict(CONFLICT, kept)
 
 
@@ -392,7 +343,7 @@ def _revise(by: User, work: Work, given: Sequence[Given], comment: str, flagged:
     recording.record(
         rater=rater,
         answers=[
-            *(recording.Answer(answer.item, answer.question, answer.value) for answer in given),
+            *(recording.Answer(one.item, one.question, one.value, evidence=one.evidence) for one in given),
             *(recording.Answer(*place, None, missing=WITHDRAWN) for place in live if place not in kept),
         ],
         occasion=work.occasion,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
+from annotation.records import Passage
 from annotation.scheme_versions.asked import Asked, Questionnaire
 from annotation.schemes import comparisons
 from annotation.schemes.base import bounds_told
@@ -15,11 +16,12 @@ Answers = Mapping[str, Mapping[str, Any]]
 
 
 class Given(NamedTuple):
-    """One checked answer."""
+    """One checked answer, with what it points at (`annotation.work.evidence`)."""
 
     item: int
     question: int
     value: float | str
+    evidence: tuple[Passage, ...] = ()
 
 
 def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:

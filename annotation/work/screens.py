@@ -14,13 +14,13 @@ from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import KINDS
 from annotation.text import transcription_marks as marks
-from annotation.text.blinding import told_by
+from annotation.text.blinding import Blind, told_by
 from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
 from annotation.work.sides import Member, Side, lay_out
-from annotation.work.transcripts import Line, Part, Place, Row, one_turn, whole
+from annotation.work.transcripts import Line, Part, Place, Row, Writer, one_turn, whole
 from config import prepared
 
 
@@ -160,6 +160,14 @@ def load_place(continuation: int, item: int | None, shows: Sequence[str], tagged
 def _read(
     task: int, query: str, values: tuple[Any, ...], tagged: bool, assignment: int | None = None
 ) -> Screen:
+    head, rows, members = _seen(query, values, assignment)
+    return compare(task, head, rows, members) if members else compose(task, head, rows, tagged)
+
+
+def _seen(
+    query: str, values: tuple[Any, ...], assignment: int | None = None
+) -> tuple[Head, list[Row], list[Member]]:
+    """Return a task's head, its turns (of a comparison those before it), and what it compares."""
     with prepared.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
@@ -169,11 +177,24 @@ def _read(
         if head.compared is not None:
             known = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
             cursor.execute(COMPARED, known | {"last": NO_LAST})
-            return compare(task, head, *_members(cursor.fetchall()))
+            return head, *_members(cursor.fetchall())
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
-        rows = [_row(*row) for row in cursor.fetchall()]
-    return compose(task, head, rows, tagged)
+        return head, [_row(*row) for row in cursor.fetchall()], []
+
+
+def turns_of(task: int) -> tuple[list[Row], Blind, int]:
+    """Return the stored turns that a task shows, line by line, what hides names in them, and the id of its
+    continuation: for evidence, never for a rater."""
+    head, rows, _ = _seen(HEAD, (task,))
+    shown: list[Row] = []
+
+    def write(number: int, turn: Row, place: Place) -> Line:
+        shown.append(turn)
+        return Line(number, "", 0, "", place, None)
+
+    _laid(head, rows, write)
+    return shown, _view(head).hide, head.continuation
 
 
 def _members(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Row], list[Member]]:
@@ -220,14 +241,9 @@ class _Writer:
 
 def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
     """Return what is shown of a task, from its head and the turns that its rater may see."""
-    own = [row for row in rows if row.own]
-    turns = [row for row in rows if not row.own]
-    scene = _Scene(head, (*own, *turns))
-    if head.turn is not None:
-        parts = one_turn(own, turns, head.mode, scene.write)
-    else:
-        parts = whole(own, turns, head.mode, "rated" if head.whole else "item", scene.write, tagged)
-    items = (head.item,) if head.item else tuple(row.item for row in turns if row.item)
+    scene = _Scene(head, rows)
+    parts = _laid(head, rows, scene.write, tagged)
+    items = (head.item,) if head.item else tuple(row.item for row in rows if row.item and not row.own)
     return scene.screen(task, items, [part for part in parts if part.lines])
 
 
@@ -243,8 +259,7 @@ class _Scene:
     """Who speaks in a task and what may be told of it."""
 
     def __init__(self, head: Head, rows: Sequence[Row]) -> None:
-        told = told_by(json.loads(head.conditions))
-        self.view = View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
+        self.view = _view(head)
         self.dialogue = records.Dialogue(
             id="",
             participants=tuple(map(participant_record, json.loads(head.participants))),
@@ -253,7 +268,7 @@ class _Scene:
             agenda=agenda_record(json.loads(head.agenda or "null")),
         )
         self.names = Names(self.dialogue.participants, self.view.hide)
-        self.names.meet(row.speaker for row in rows)
+        self.names.meet(row.speaker for row in sorted(rows, key=lambda row: not row.own))
         self.write = _Writer(self.names, self.view)
         self.language = "" if self.view.hide.names(head.language) else language_tag(head.language)
 
@@ -262,3 +277,17 @@ class _Scene:
     ) -> Screen:
         about = context(self.dialogue, self.names, self.view)
         return Screen(task, items, tuple(parts), about, self.language, tuple(sides))
+
+
+def _view(head: Head) -> View:
+    told = told_by(json.loads(head.conditions))
+    return View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
+
+
+def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -> list[Part]:
+    """Return the turns of a task as they follow each other on its screen."""
+    own = [row for row in rows if row.own]
+    turns = [row for row in rows if not row.own]
+    if head.turn is not None:
+        return one_turn(own, turns, head.mode, write)
+    return whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from annotation.errors import SubmissionRefused
 from annotation.models import Assignment, Campaign, CampaignMember
-from annotation.work.actions import held
 from annotation.work.request_json import cleaned
+from annotation.work.standing import held
 from config.models import Event
 
 REASON_LIMIT = 2_000

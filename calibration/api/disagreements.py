@@ -12,11 +12,13 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.labels.evidence import Pointed
 from annotation.models import Item
 from annotation.models.turn_numbers import numbers_of
 from calibration import access
 from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
+from calibration.disagreements.showing import Place, points_of
 from calibration.errors import CalibrationError
 from calibration.pages.asked import part_of
 from config.pagination import Pages, paged
@@ -51,8 +53,11 @@ def disagreements(request: Request, pk: int) -> Response:
         raise NotFound(str(error.args[0])) from error
     pager = Pages()
     rows: list[Any] = pager.paginate_queryset(found.rows, request) or []
-    numbers = _numbers([found.asked.items[row] for row in rows])
-    answer = pager.get_paginated_response([_row(found, row, numbers) for row in rows])
+    items = [found.asked.items[row] for row in rows]
+    numbers, points = _numbers(items), points_of(found.asked, items)
+    answer = pager.get_paginated_response(
+        [_row(found, row, numbers) | {"evidence": _evidence(found, row, points)} for row in rows]
+    )
     ratings = found.compared.ratings
     answer.data |= {
         "both": found.both,
@@ -68,6 +73,16 @@ def _numbers(items: Sequence[int]) -> dict[int, int]:
     turns = dict(Item.objects.filter(pk__in=items, turn__isnull=False).values_list("pk", "turn_id"))
     numbers = numbers_of(turns.values())
     return {item: numbers[turn] for item, turn in turns.items()}
+
+
+def _evidence(
+    found: Listing, row: int, points: Mapping[Place, tuple[Pointed, ...]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what the answers to a row point at, by rater."""
+    ratings = found.compared.ratings
+    names = [ratings.raters[column] for column in found.compared.columns]
+    place = found.asked.items[row], found.asked.tags[row]
+    return {name: [one.as_json() for one in kept] for name in names if (kept := points.get((*place, name)))}
 
 
 def _row(found: Listing, row: int, numbers: Mapping[int, int]) -> dict[str, Any]:

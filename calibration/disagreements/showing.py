@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 
 from annotation.corpora import dialogue_view
+from annotation.labels.evidence import Pointed, pointed
 from annotation.models import Item, Turn, turn_numbers
 from calibration.disagreements.measure import Comparison
 from calibration.disagreements.reading import RatedQuestion
@@ -21,14 +23,25 @@ BEFORE = 2
 BEGINNING = 3
 LONGEST = 280
 WORDS = {"0": "no", "1": "yes"}
+OF_DIALOGUE = ("pk", "continuation__dialogue")
+Place = tuple[int, str, str]
+"""An item, a tag of a pooled set ('' otherwise), and the name of a rater."""
+
+
+class Voice(NamedTuple):
+    """A rater of an answer, the reason that was written down, and what the answer points at."""
+
+    name: str
+    reason: str
+    points: tuple[Pointed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An answer, who gave it, and the reason a judge wrote down, each rater with theirs."""
+    """An answer and who gave it."""
 
     value: str
-    raters: tuple[tuple[str, str], ...]
+    raters: tuple[Voice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +73,18 @@ def named_value(question: QuestionInfo, ratings: Ratings, value: float) -> str:
 def shown(
     asked: RatedQuestion, compared: Comparison, rows: Sequence[int], apart: Sequence[float]
 ) -> list[Shown]:
-    """Return some rows of the ratings as items with text, answers and reasons: four queries in all."""
+    """Return some rows of the ratings as items with text, answers, reasons and evidence, in a few queries."""
     ids = [asked.items[row] for row in rows]
     related = ("continuation__dialogue", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk(ids)
-    reasons = _reasons(asked, ids)
+    reasons, points = _reasons(asked, ids), points_of(asked, ids)
     lines = lines_of([items[pk] for pk in dict.fromkeys(ids)])
     return [
         Shown(
             items[pk],
             asked.tags[row].replace("_", " ").capitalize(),
             distance,
-            _said(asked, compared, row, reasons),
+            _said(asked, compared, row, reasons, points),
             lines[pk],
         )
         for pk, row, distance in zip(ids, rows, apart, strict=True)
@@ -79,22 +92,39 @@ def shown(
 
 
 def _said(
-    asked: RatedQuestion, compared: Comparison, row: int, reasons: dict[tuple[int, str, str], str]
+    asked: RatedQuestion,
+    compared: Comparison,
+    row: int,
+    reasons: Mapping[Place, str],
+    points: Mapping[Place, tuple[Pointed, ...]],
 ) -> tuple[Said, ...]:
     """Return the answers to one row, highest first, with the raters who gave each."""
-    by_value: dict[float, list[tuple[str, str]]] = {}
+    by_value: dict[float, list[Voice]] = {}
     for column in compared.columns:
         value, name = float(asked.ratings.values[row, column]), asked.ratings.raters[column]
         if not math.isnan(value):
-            reason = reasons.get((asked.items[row], asked.tags[row], name), "")
-            by_value.setdefault(value, []).append((name, reason))
+            place = (asked.items[row], asked.tags[row], name)
+            voice = Voice(name, reasons.get(place, ""), points.get(place, ()))
+            by_value.setdefault(value, []).append(voice)
     return tuple(Said(value_name(asked, v), tuple(by_value[v])) for v in sorted(by_value, reverse=True))
 
 
-def _reasons(asked: RatedQuestion, ids: Sequence[int]) -> dict[tuple[int, str, str], str]:
-    """Return what judges (and people) wrote down, by item, tag and rater: of the first sample that has any.
+def _reasons(asked: RatedQuestion, ids: Sequence[int]) -> dict[Place, str]:
+    """Return what judges (and people) wrote down, by place: of the first sample that has any."""
+    return _told(asked, ids, Q(explanation=""), "explanation")
 
-    A rater who answers through two questions is left out: which answer the reason belongs to is not told.
+
+def points_of(asked: RatedQuestion, ids: Sequence[int]) -> dict[Place, tuple[Pointed, ...]]:
+    """Return what answers point at, by place: of the first sample that points at something."""
+    kept = _told(asked, ids, Q(evidence__isnull=True), "evidence")
+    dialogue = dict(Item.objects.filter(pk__in={place[0] for place in kept}).values_list(*OF_DIALOGUE))
+    return pointed({place: (dialogue[place[0]], found) for place, found in kept.items()})
+
+
+def _told(asked: RatedQuestion, ids: Sequence[int], without: Q, column: str) -> dict[Place, Any]:
+    """Return a column of the labels on items, by place, where it holds something.
+
+    A rater who answers through two questions is left out: which answer it belongs to is not told.
     """
     names: dict[int, list[str]] = {}
     for info in asked.data.raters:
@@ -103,15 +133,15 @@ def _reasons(asked: RatedQuestion, ids: Sequence[int]) -> dict[tuple[int, str, s
     rows = (
         asked.scope.labels()
         .filter(item__in=set(ids), question__in=asked.questions, rater__in=names)
-        .exclude(explanation="")
+        .exclude(without)
         .order_by("sample", "pk")
-        .values_list("item_id", "question__key", "rater_id", "explanation")
+        .values_list("item_id", "question__key", "rater_id", column)
     )
     pooled = any(asked.tags)
-    found: dict[tuple[int, str, str], str] = {}
-    for item, key, rater, explanation in rows:
+    found: dict[Place, Any] = {}
+    for item, key, rater, told in rows:
         if len(names[rater]) == 1:
-            found.setdefault((item, key if pooled else "", names[rater][0]), explanation)
+            found.setdefault((item, key if pooled else "", names[rater][0]), told)
     return found
 
 

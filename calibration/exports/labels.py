@@ -73,6 +73,7 @@ LABEL_COLUMNS = (
     Column("campaign", "g.name"),
     Column("missing", "l.missing"),
     Column("explanation", "l.explanation"),
+    Column("evidence", "l.evidence", "json"),
     Column("level", "asked.level", "plain"),
     Column("values", "asked.values_text::json", "json"),
     Column("members", "l.members", "json"),
@@ -92,6 +93,7 @@ LABEL_FIELDS = (
     "missing",
     "explanation",
     "shown",
+    "evidence",
 )
 CELLS = ", ".join(
     f"{guarded_sql(name)} AS {name}_cell"

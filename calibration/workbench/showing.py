@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotation.corpora.dialogue_view import Line
+from annotation.labels.evidence import Pointed, pointed
 from annotation.models import Item, Label, turn_numbers
+from annotation.models.labels import live_labels
 from calibration.disagreements.showing import lines_of, named_value
 from calibration.workbench.sheets import Judged, Sheet, sheets
 from jobs.models import Call
@@ -17,7 +19,8 @@ from judges.models import Bench, BenchTarget, DraftAnswer
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One question on one item: who of the people said what, and what the judge said (its samples' mean
+    """One question on one item: who of the people said what (after an arrow the numbers of the turns that the
+    answer points at, with the words), and what the judge said (its samples' mean
     last, where it has several)."""
 
     item: Item
@@ -56,12 +59,12 @@ def cards(bench: Bench, judged: Judged, targets: Sequence[BenchTarget]) -> list[
     found = _empty(targets)
     wanted = [item.pk for card in found for item in card.items]
     read = sheets(bench, [judged], wanted)
-    why = _explanations(judged, wanted)
+    why, points = _explanations(judged, wanted), _points(wanted)
     whole = {item.pk: item for card in found for item in card.items}
     answers: dict[int, list[Answers | None]] = {}
     for sheet in read:
         for row, pk in enumerate(sheet.items):
-            answers.setdefault(pk, []).append(_answers(sheet, judged, row, whole[pk], why))
+            answers.setdefault(pk, []).append(_answers(sheet, judged, row, whole[pk], why, points))
     calls = _calls(judged, targets)
     turn_numbers.number(item.turn for card in found for item in card.items)
     lines = lines_of([card.shown for card in found])
@@ -92,7 +95,12 @@ def _empty(targets: Sequence[BenchTarget]) -> list[Card]:
 
 
 def _answers(
-    sheet: Sheet, judged: Judged, row: int, item: Item, why: Mapping[tuple[int, str], str]
+    sheet: Sheet,
+    judged: Judged,
+    row: int,
+    item: Item,
+    why: Mapping[tuple[int, str], str],
+    points: Mapping[tuple[int, str, str], tuple[Pointed, ...]],
 ) -> Answers | None:
     """Return the answers to a question on an item; None where nobody answered, or all deny."""
     ratings, question = sheet.ratings, sheet.question
@@ -105,14 +113,28 @@ def _answers(
     said = [value for _, value in people] + own
     if not said or (ratings.level == "binary" and all(value != ratings.positive for value in said)):
         return None
+
+    def told(name: str, value: float) -> str:
+        pointed = ", ".join(map(str, points.get((item.pk, question.key, name), ())))
+        return " → ".join(filter(None, [named_value(question, ratings, value), pointed]))
+
     return Answers(
         item,
         question.title,
-        tuple((name, named_value(question, ratings, value)) for name, value in people),
+        tuple((name, told(name, value)) for name, value in people),
         tuple(named_value(question, ratings, value) for value in own),
         why.get((item.pk, question.key), ""),
         bool(own and people and any(value != own[0] for _, value in people)),
     )
+
+
+def _points(items: Sequence[int]) -> dict[tuple[int, str, str], tuple[Pointed, ...]]:
+    """Return what people's answers point at, by item, question and name."""
+    labels = live_labels().filter(item__in=items, evidence__isnull=False, rater__kind="human")
+    rows = labels.values_list(
+        "item_id", "question__key", "rater__name", "item__continuation__dialogue", "evidence"
+    )
+    return pointed({(item, key, name): (dialogue, kept) for item, key, name, dialogue, kept in rows})
 
 
 def _explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str], str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from annotation.kinds import KINDS
-from annotation.records import Continuation, Dialogue
+from annotation.records import Continuation, Dialogue, Passage
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
 from jobs.prompt import Prompt, Tokens
@@ -75,13 +75,15 @@ class Case:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One answer read from a reply: `value` is None exactly when `missing` says why; a text answers a
-    nominal (or text) question. `turn` is 0-based; None answers the continuation's dialogue item."""
+    nominal (or text) question. `turn` is 0-based; None answers the continuation's dialogue item. `evidence`
+    is what the answer points at."""
 
     question: str
     turn: int | None
     value: float | str | None
     missing: str = ""
     explanation: str = ""
+    evidence: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

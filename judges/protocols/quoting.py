@@ -49,10 +49,14 @@ class Seen:
         assert self.case.turn is not None
         return visible(self.case.dialogue, self.case.continuation, self.case.turn)
 
-    def transcript(self, turns: Sequence[Turn]) -> list[str]:
-        """Return turns as lines, without numbers."""
-        pairs = zip(turns, (None, *turns), strict=False)
-        return [line for turn, before in pairs for line in self.turn(turn, before)]
+    def transcript(self, turns: Sequence[Turn], numbers: bool = False) -> list[str]:
+        """Return turns as lines, without numbers unless they are asked for."""
+        pairs = enumerate(zip(turns, (None, *turns), strict=False), start=1)
+        return [
+            line
+            for number, (turn, before) in pairs
+            for line in self.turn(turn, before, f"[{number}] " if numbers else "")
+        ]
 
     def turn(self, turn: Turn, before: Turn | None = None, mark: str = "") -> list[str]:
         """Return a turn as lines: `mark Speaker: text`, further lines of the text indented.
@@ -67,10 +71,10 @@ class Seen:
             *(f"      {line}" for line in rest),
         ]
 
-    def response(self, turns: Sequence[Turn]) -> list[str]:
+    def response(self, turns: Sequence[Turn], mark: str = "") -> list[str]:
         """Return the turn in view as lines, after the turns before it."""
         assert self.case.turn is not None
-        return self.turn(self.case.continuation.turns[self.case.turn], turns[-1] if turns else None)
+        return self.turn(self.case.continuation.turns[self.case.turn], turns[-1] if turns else None, mark)
 
     def people(self) -> list[str]:
         """Return what is known of each participant as lines."""

@@ -20,6 +20,7 @@ from annotation.text.cleaning import clean
 from jobs.prompt import Prompt, Tokens
 from judges.protocols import questionnaire
 from judges.protocols.base import Asking, Case, Covers, Reading, Unfit
+from judges.protocols.evidence import asking
 from judges.protocols.material import (
     AROUND,
     around,
@@ -124,13 +125,14 @@ class Rubric(Asking):
         assert self.definition is not None
         seen, asked, reply = Seen(case), self.asked(case), self._reply(case)
         n = 1 if case.turn is not None else len(case.judged())
+        numbers = variant == JSON and case.turn is not None and bool(asking(asked))
         return {
             "questions": lambda: questionnaire.told(asked, conditions=variant == JSON, marks=reply.marks),
             "introduction": clean(self.definition.introduction).strip(),
             "guidelines": clean(self.definition.guidelines).strip(),
             "task": self._task(case).replace("$n", str(n)),
-            "rated": lambda: _rated(case, seen),
-            "history": lambda: quote("HISTORY", seen.transcript(_before(case, seen))),
+            "rated": lambda: _rated(case, seen, numbers),
+            "history": lambda: quote("HISTORY", seen.transcript(_before(case, seen), numbers)),
             "reference": lambda: _reference(case, seen),
             "fields": reply.form,
             "n": str(n),
@@ -232,9 +234,11 @@ def _is_alone(question: QuestionDefinition, variant: str) -> bool:
     return question.level != "text"
 
 
-def _rated(case: Case, seen: Seen) -> str:
+def _rated(case: Case, seen: Seen, numbers: bool) -> str:
+    """Return what is rated, quoted; with `numbers` the response has one, after those of the turns before."""
     if case.turn is not None:
-        return quote("RESPONSE", seen.response(seen.before()))
+        before = seen.before()
+        return quote("RESPONSE", seen.response(before, f"[{len(before) + 1}] " if numbers else ""))
     if case.continuation.mode == "static":
         return quote("TURNS", exchanges(case, seen))
     return quote("TURNS", numbered(case, seen, history_of(case)))

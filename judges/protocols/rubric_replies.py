@@ -9,10 +9,12 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from annotation.schemes.base import QuestionDefinition
 from jobs.prompt import OutOfScale, Tokens, Unparseable
+from judges.protocols import evidence
 from judges.protocols.answer_fields import (
     Answered,
     explanation_field,
@@ -69,21 +71,31 @@ class ItemReply(Reply):
 
     def form(self) -> str:
         """Return the object with dots for what is to be said."""
-        lines = ",\n".join(f"  {line}" for line in field_lines(self.questions))
-        return f"{{\n{lines}\n}}"
+        pointing = evidence.schema_fields(self.questions)
+        fields = [*field_lines(self.questions), *(f"{json.dumps(name)}: [...]" for name in pointing)]
+        lines = ",\n".join(f"  {line}" for line in fields)
+        return "\n\n".join([f"{{\n{lines}\n}}", *([evidence.NOTE] if pointing else [])])
 
     def schema(self) -> Mapping[str, Any]:
         """Return the schema of the object."""
-        return object_of(schema_fields(self.questions))
+        return object_of({**schema_fields(self.questions), **evidence.schema_fields(self.questions)})
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the fields."""
-        found, flags = read_fields(json_object(reply, self.case), self.questions)
-        return Reading(tuple(_verdicts(found, self.case.turn)), tuple(flags))
+        data = json_object(reply, self.case)
+        found, flags = read_fields(data, self.questions)
+        pointed, more = evidence.read_fields(data, self.questions, found, self.case)
+        verdicts = [
+            replace(one, evidence=pointed.get(one.question, ())) for one in _verdicts(found, self.case.turn)
+        ]
+        return Reading(tuple(verdicts), (*flags, *more))
 
     def write(self, reading: Reading) -> str:
         """Say the fields, null where a question has no answer that it must have."""
-        return json.dumps(_fields(reading, self.questions, self.case.turn), ensure_ascii=False)
+        own = (one for one in reading.verdicts if one.turn == self.case.turn)
+        pointed = evidence.written(self.questions, {one.question: one.evidence for one in own}, self.case)
+        fields = _fields(reading, self.questions, self.case.turn) | pointed
+        return json.dumps(fields, ensure_ascii=False)
 
 
 class TurnsReply(Reply):

@@ -179,6 +179,7 @@ def answers_of(
             sample=call.sample,
             explanation=_storable(verdict.explanation),
             shown=shown or None,
+            evidence=verdict.evidence,
         )
         for verdict in reading.verdicts
     )

@@ -5,6 +5,7 @@ All constraints and triggers hold here as everywhere.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from django.db.models import Count, Q, QuerySet
 from annotation.labels import recording
 from annotation.labels.recording import Answer
 from annotation.models import Label, Occasion, Rater
+from annotation.text.passages import stored
 from config.planner import WORTH_TELLING, tell_planner
 from jobs import call_counts
 from jobs.models import Call, Run
@@ -24,12 +26,13 @@ _RECORD = """
 WITH given AS (
   SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[], %s::float8[], %s::text[],
                        %s::text[], %s::text[], %s::text[])
-    AS g(call, item, question, sample, number, text, missing, explanation, shown)),
+    AS g(call, item, question, sample, number, text, missing, explanation, shown, evidence)),
 fresh AS (
   INSERT INTO annotation_label
          (item_id, question_id, rater_id, occasion, sample, number, text, missing, explanation, shown,
-          created_at)
-  SELECT item, question, %s, %s, sample, number, text, missing, explanation, shown::int2[], now() FROM given
+          evidence, created_at)
+  SELECT item, question, %s, %s, sample, number, text, missing, explanation, shown::int2[], evidence::jsonb,
+         now() FROM given
       ON CONFLICT DO NOTHING RETURNING id, item_id, question_id, sample),
 linked AS (
   INSERT INTO judges_calllabel (call_id, label_id)
@@ -64,6 +67,7 @@ def record(rater: Rater, given: Sequence[Given]) -> int:
         [answer.missing for _, answer in given],
         [answer.explanation for _, answer in given],
         [_array(answer.shown) for _, answer in given],
+        [json.dumps(stored(answer.evidence)) if answer.evidence else None for _, answer in given],
     ]
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, [*(list(column) for column in columns), rater.pk, Occasion.MAIN.value])

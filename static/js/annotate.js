@@ -7,7 +7,9 @@ import { Attention } from "./annotate/attention.js";
 import { Changing } from "./annotate/changing.js";
 import { Keys } from "./annotate/keys.js";
 import { forgetRefusal, refuse, say, showProgress, warn } from "./annotate/page.js";
+import { Lines } from "./annotate/lines.js";
 import { Panels } from "./annotate/panels.js";
+import { Pointing } from "./annotate/pointing.js";
 import { Reading } from "./annotate/reading.js";
 import { postUntilUp } from "./annotate/sending.js";
 import { Showing } from "./annotate/showing.js";
@@ -25,7 +27,7 @@ const panels = new Panels(main.dataset.campaign, {
   isAboutOpen: main.dataset.about === "open",
   transcript,
 });
-const asking = new Asking($("which"), $("sure"));
+const asking = new Asking($("which"), $("sure"), new Lines(transcript));
 const attention = new Attention();
 let task, answers, drafts;
 let sending = false;
@@ -43,6 +45,7 @@ function load(state) {
   warn();
   forgetRefusal();
   answers = task && new Answers(questions, task);
+  pointing.question = null;
   attention.begin();
   if (!task) return reader.focus({ preventScroll: true });
   tell(state);
@@ -68,7 +71,7 @@ function tell(state) {
 }
 
 function draw() {
-  showing.render(answers);
+  changing.render();
   if (document.activeElement !== $("comment-text")) $("comment-text").value = answers.comment;
 }
 
@@ -136,10 +139,7 @@ async function ask(place, content = () => ({})) {
 async function submit() {
   if (sending) return null;
   const missing = answers.missing();
-  if (missing) {
-    changing.point(missing);
-    return refuse(`Not complete: “${missing.question.wording}” has no answer yet.`);
-  }
+  if (missing) return refuse(changing.complete(missing));
   const doubts = reading.doubts();
   if (doubts && !(await asking.isSure(doubts))) return reading.unseen[0]?.scrollIntoView({ block: "start" });
   const sent = () => ({ revising: task.revising, attention: attention.ms });
@@ -158,7 +158,10 @@ async function back() {
 }
 
 const accept = accepting(ask);
-const changing = new Changing(questions, showing, { now: () => answers, keep });
+const now = () => answers;
+const changed = () => changing.changed();
+const pointing = new Pointing(questions, { transcript, reader, palette, now, changed });
+const changing = new Changing(questions, showing, { now, keep, pointing });
 const move = (step, isAcross) => changing.move(step, isAcross);
 const undo = () => changing.undo();
 const flag = () => changing.flag();
@@ -170,16 +173,11 @@ const commands = {
   v: () => document.querySelector("[data-toggles-marks]")?.click(),
   g: () => $("guidelines-button").click(),
 };
-new Keys(questions, {
-  now: () => answers,
-  submit,
-  changing,
-  commands,
-});
+new Keys(questions, { now, submit, changing, pointing, commands });
 main.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-does]");
   if (button) ACTIONS[button.dataset.does](button.dataset);
-  else if (answers) changing.click(target);
+  else if (answers && !pointing.click(target)) changing.click(target);
 });
 document.addEventListener("input", ({ target }) => answers && changing.type(target));
 skipping($("skip"), (reason) => ask(`${task.assignment}/skip/`, () => ({ reason })));

@@ -12,6 +12,7 @@ export class Answers {
     this.side = 0;
     this.changes = 0;
     this.answers = structuredClone(task.draft.answers || {});
+    this.evidence = structuredClone(task.draft.evidence || {});
     this.comment = task.draft.comment || "";
     this.flagged = Boolean(task.draft.flagged);
     this.index = Math.max(0, Math.min(task.draft.index || 0, this.items.length - 1));
@@ -49,6 +50,35 @@ export class Answers {
     );
   }
 
+  // Whether the answer that a question has may point at turns, or at words in them.
+  takes({ key, kind, evidence, evidence_for: values, positive, show_if }, item = this.item) {
+    const value = this.value(key, item) ?? (kind === "tag" ? 0 : undefined);
+    if (!evidence || value === undefined || !this.isShown({ show_if }, item)) return false;
+    return values.length ? values.includes(value) : positive === null || value === positive;
+  }
+
+  // What an answer points at: [{line, start, end}].
+  pointed(key, item = this.item) {
+    return this.evidence[item]?.[key] ?? [];
+  }
+
+  point(key, entries) {
+    this.remember();
+    (this.evidence[this.item] ??= {})[key] = entries;
+    this.touched = key;
+    this.changes += 1;
+  }
+
+  // What answers that may point at something point at: of others nothing is sent.
+  sentEvidence() {
+    const of = (item) =>
+      this.questions
+        .filter((question) => this.takes(question, item) && this.pointed(question.key, item).length)
+        .map(({ key }) => [key, this.pointed(key, item)]);
+    const found = this.items.map((item) => [item, of(item)]).filter(([, entries]) => entries.length);
+    return Object.fromEntries(found.map(([item, entries]) => [item, Object.fromEntries(entries)]));
+  }
+
   // Typing in one field is one change to undo.
   set(key, value, typing = false) {
     if (!typing || this.typing !== this.item + key) this.remember();
@@ -57,17 +87,18 @@ export class Answers {
     const isTag = this.questions.some((question) => question.key === key && question.kind === "tag");
     if (value === null || value === "" || (value === 0 && isTag)) delete answers[key];
     else answers[key] = value;
+    this.touched = key;
     this.changes += 1;
   }
 
   remember() {
-    this.past.push([this.index, structuredClone(this.answers)]);
+    this.past.push([this.index, structuredClone(this.answers), structuredClone(this.evidence)]);
     if (this.past.length > UNDO_STEPS) this.past.shift();
   }
 
   undo() {
     if (!this.past.length) return false;
-    [this.index, this.answers] = this.past.pop();
+    [this.index, this.answers, this.evidence] = this.past.pop();
     this.typing = null;
     this.changes += 1;
     return true;
@@ -101,9 +132,10 @@ export class Answers {
   }
 
   // Takes over another set of answers to this task; undo brings back the ones before.
-  replace({ answers, comment, flagged }) {
+  replace({ answers, evidence, comment, flagged }) {
     this.remember();
     this.answers = structuredClone(answers ?? {});
+    this.evidence = structuredClone(evidence ?? {});
     this.note({ comment: comment || "", flagged: Boolean(flagged) });
   }
 
@@ -131,7 +163,8 @@ export class Answers {
     return value !== undefined && (kind !== "ranking" || isWhole(value));
   }
 
-  // The first required question without an answer: {index, question}, or null.
+  // The first required question without an answer, or whose answer must point: {index, question, points}, or
+  // null.
   missing() {
     for (const [index, item] of this.items.entries()) {
       const isOpen = (asked) => this.isShown(asked, item) && !this.isAnswered(asked, item);
@@ -139,6 +172,10 @@ export class Answers {
         (asked) => asked.required && asked.kind !== "tag" && isOpen(asked),
       );
       if (question) return { index, question };
+      const points = (asked) =>
+        asked.evidence_required && this.takes(asked, item) && !this.pointed(asked.key, item).length;
+      const pointing = this.questions.find(points);
+      if (pointing) return { index, question: pointing, points: true };
     }
     return null;
   }
@@ -149,6 +186,7 @@ export class Answers {
 
   content() {
     const { answers, comment, flagged, index } = this;
-    return { answers, comment, flagged, index };
+    const evidence = this.sentEvidence();
+    return { answers, ...(Object.keys(evidence).length && { evidence }), comment, flagged, index };
   }
 }

@@ -180,6 +180,7 @@ def test_programs_get_the_same_list(researcher: Client, study: Study) -> None:
         "turn_number": 2,
         "distance": 4.0,
         "answers": {"ann": 5.0, "ben": 1.0},
+        "evidence": {},
     }
     assert researcher.get(reverse("api-report-items", args=[study.pk])).status_code == 400
 

@@ -54,6 +54,7 @@ MEANINGS = {
     "campaign": "in which campaign",
     "missing": "why there is no answer",
     "explanation": "what the rater said about it",
+    "evidence": "the turns, or the words (`start` to `end` in code points), it refers to, as JSON",
     "level": "the question's measurement level",
     "values": "the question's scale, as JSON",
     "part": "dev or test; empty where the corpus is not split",

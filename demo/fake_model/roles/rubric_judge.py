@@ -18,6 +18,7 @@ _ENTRIES = re.compile(r'"([\w-]+)": \[\{(.*?)\}')
 _NAME = re.compile(r'"([\w-]+)"\s*:')
 YES_OR_NO = ((0, 1), (False, True), ("no", "yes"))
 MIDDLE = 3
+EVIDENCE, FIRST = "_evidence", 1
 
 
 class RubricJudge(Role):
@@ -79,13 +80,13 @@ def filled(
     text: str,
     beside: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a value for every field that has some, null for one that is not asked, and a sentence for every
-    other text."""
+    """Return a value for every field that has some, null for one that is not asked, the first turn for what
+    an answer points at, and a sentence for every other text."""
     reply: dict[str, Any] = {}
     for name in fields:
         question = known.get(name)
         if question is None:
-            reply[name] = "as it says"
+            reply[name] = [FIRST] if name.endswith(EVIDENCE) else "as it says"
         elif not question.is_asked({**(beside or {}), **reply}):
             reply[name] = None
         else:

@@ -16,13 +16,16 @@ const SUBMITTED = {
 };
 
 export class Asking {
-  constructor(which, sure) {
-    Object.assign(this, { dialog: which, sure });
+  constructor(which, sure, lines) {
+    Object.assign(this, { dialog: which, sure, lines });
   }
 
   rows(answers, kept, showing) {
     const { questions, items } = answers;
-    return differences({ questions, items, no: (index) => showing.number(index) }, answers, kept);
+    const no = (index) => showing.number(index);
+    const told = (entry) => this.lines.told(entry);
+    const here = { ...answers, evidence: answers.sentEvidence() };
+    return differences({ questions, items, no, told }, here, kept);
   }
 
   // Resolves to "here", "there", or "" where the choice was put off; where nothing differs, to "here".

@@ -3,20 +3,26 @@
 import { nextOpen, placed, written } from "./ranking.js";
 
 export class Changing {
-  // `now` returns the answers in hand, or null; `keep` saves them.
-  constructor(questions, showing, { now, keep }) {
-    Object.assign(this, { questions, showing, now, keep });
+  // `now` returns the answers in hand, or null; `keep` saves them; `pointing` knows what they point at.
+  constructor(questions, showing, { now, keep, pointing }) {
+    Object.assign(this, { questions, showing, now, keep, pointing });
+  }
+
+  render() {
+    this.showing.render(this.now());
+    this.pointing.draw(this.now());
   }
 
   changed() {
     this.keep();
-    this.showing.render(this.now());
+    this.render();
     if (this.now().isMultiple) this.showing.showTurn(this.now());
   }
 
   // The same value again takes the answer to an optional question back.
   choose(question, chosen, isByKey = false) {
     const answers = this.now();
+    if (this.pointing.question !== question) this.pointing.end();
     const isTag = question.kind === "tag";
     const isAgain = !isTag && !question.required && answers.value(question.key) === chosen;
     const value = isAgain ? null : chosen;
@@ -69,7 +75,7 @@ export class Changing {
   }
 
   moved(answers) {
-    this.showing.render(answers);
+    this.render();
     this.showing.help(answers.question);
     this.showing.showTurn(answers);
     if (!answers.isMultiple) this.showing.showQuestion(answers);
@@ -109,11 +115,20 @@ export class Changing {
     }
   }
 
+  // Goes to what a task lacks, and says what that is.
+  complete(missing) {
+    this.point(missing);
+    const { question, points } = missing;
+    if (!points) return `Not complete: “${question.wording}” has no answer yet.`;
+    this.pointing.begin(question);
+    return `Not complete: say which turns “${question.wording}” refers to.`;
+  }
+
   // Goes to the first question that has no answer yet.
   point({ index, question }) {
     const answers = this.now();
     answers.index = index;
-    if (question.kind !== "text") answers.question = question.key;
+    if (!["tag", "text"].includes(question.kind)) answers.question = question.key;
     this.moved(answers);
     if (question.kind === "text") this.showing.focusEntry(question.key);
     else this.showing.showQuestion(answers);

@@ -10,14 +10,18 @@ function shown(question, value) {
   return value === undefined || value === null || value === "" ? NONE : String(value);
 }
 
-// The places where two sets of answers differ, as [place, here, there]; `no` numbers the turns.
-export function differences({ questions, items, no }, here, there) {
+// The places where two sets of answers differ, as [place, here, there]; `no` numbers the turns, and `told`
+// says what an answer points at.
+export function differences({ questions, items, no, told }, here, there) {
   const found = [];
   items.forEach((item, index) => {
     for (const question of questions) {
       const [mine, other] = [here, there].map((set) => shown(question, set.answers?.[item]?.[question.key]));
       const turn = items.length > 1 ? `Turn ${no(index)}: ` : "";
       if (mine !== other) found.push([turn + question.wording, mine, other]);
+      const points = (set) => (set.evidence?.[item]?.[question.key] ?? []).map(told).join(", ") || NONE;
+      if (points(here) !== points(there))
+        found.push([`${turn}${question.wording}: points at`, points(here), points(there)]);
     }
   });
   const [comment, flag] = [(set) => set.comment || NONE, (set) => (set.flagged ? "set" : NONE)];

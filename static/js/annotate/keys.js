@@ -22,6 +22,8 @@ export class Keys {
 
   meaning(event, answers) {
     if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+    const points = this.does.pointing.action(event, letter(event));
+    if (points) return points;
     const isAcross = ACROSS.includes(event.key);
     const current = this.questions.find((question) => question.key === answers.question);
     if (current?.kind === "ranking" && isAcross)
