@@ -86,7 +86,7 @@ def rating(row: Row) -> Rating:
         sample=whole(row, "sample"),
         identified=identified,
         explanation=row.get("explanation", ""),
-        evidence=_evidence(row, continuation, value is not None),
+        evidence=_evidence(row, place, value is not None),
         scheme=row.get("scheme", "").strip(),
         occasion=row.get("occasion", "").strip(),
         members=place.members if place.others else (),
@@ -96,15 +96,17 @@ def rating(row: Row) -> Rating:
     return Rating(place.dialogue, label, row.get("level", "").strip(), _values(row), raw)
 
 
-def _evidence(row: Row, continuation: str, is_answer: bool) -> tuple[Passage, ...]:
+def _evidence(row: Row, place: Place, is_answer: bool) -> tuple[Passage, ...]:
     """Return what an answer points at, from JSON as exports write it."""
     text = row.get("evidence", "").strip()
     if not text:
         return ()
     if not is_answer:
         raise ImportProblem("a missing answer points at nothing", field="evidence")
+    if place.others:
+        raise ImportProblem("an answer about a comparison points at nothing", field="evidence")
     fields = Fields({"evidence": decode(text.encode())}, "", frozenset({"evidence"}))
-    return evidence(fields.items("evidence"), continuation, "evidence")
+    return evidence(fields.items("evidence"), place.continuation, "evidence")
 
 
 def _place(row: Row) -> Place:
