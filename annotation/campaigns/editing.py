@@ -78,6 +78,7 @@ def _change(by: User, campaign: Campaign, different: dict[str, Any]) -> None:
     before = overlap.measures(campaign)
     if campaign.state != State.DRAFT:
         settings.refuse_fixed(campaign, different)
+    settings.refuse_keyed(campaign, different)
     _apply(campaign, different)
     settings.check(campaign)
     campaign.save()

@@ -65,7 +65,7 @@ def record(
 INSERT = """
 INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id,
                               assignment_id, sample, missing, explanation, created_at)
-SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s, 0, '', '', now()
+SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s, %s, '', '', now()
   FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
 """
 
@@ -77,6 +77,7 @@ def insert(
     occasion: str,
     campaign: int | None = None,
     assignment: int | None = None,
+    sample: int = 0,
 ) -> None:
     """Record (item id, question id, value) answers where none can be live yet, in one statement.
 
@@ -91,7 +92,7 @@ def insert(
         [value if isinstance(value, str) else None for value in values],
     ]
     with prepared.cursor() as cursor:
-        cursor.execute(INSERT, [rater, occasion, campaign, assignment, *columns])
+        cursor.execute(INSERT, [rater, occasion, campaign, assignment, sample, *columns])
 
 
 def _live(
