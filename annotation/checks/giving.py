@@ -107,7 +107,7 @@ def submitted(*, seat: Seat, done: Done, answers: Iterable[tuple[int, int, float
 
 
 def skipped(*, seat: Seat) -> None:
-    """Take note that a task was skipped: in a test it is wrong; a check that is skipped is not made up for."""
+    """Take note that a task was skipped: in a test it is wrong; a skipped check is not made up for."""
     standing = stages.standing_of(seat.campaign, seat.user)
     _finish_where_done(seat, CheckPlan.objects.get(campaign=seat.campaign), standing)
 

@@ -41,7 +41,7 @@ def refuse(field_name: str, why: str) -> NoReturn:
 def checked_answers(
     plan: Questionnaire, items: Iterable[int], answers: Mapping[Place, Key]
 ) -> dict[Place, Key]:
-    """Return a key's answers, each on its question's scale. Raises CampaignRefused with the place at fault."""
+    """Return a key's answers, each on its question's scale. Raises CampaignRefused."""
     asked = {question.id: question for question in plan.questions}
     known = set(items)
     for (item, number), key in answers.items():
@@ -138,7 +138,7 @@ def _drawn(seed: int, spot: Spot) -> str:
 
 
 def of_rater(campaign: Campaign, name: str) -> list[tuple[int, str, Value]]:
-    """Return what a rater of the corpus answered, as `gather` takes it. Raises CampaignRefused for no answers."""
+    """Return what a rater of the corpus answered, as `gather` takes it. Raises CampaignRefused."""
     labels = Label.objects.filter(
         item__corpus=campaign.corpus_id,
         rater__name=name,

@@ -1,7 +1,7 @@
 """Training and the test, which come before the main work: where somebody is in them, and what is next.
 
-Everything here runs while the member's row is locked (`annotation.work.leases.take_seat`), so that two tabs of
-one person come one after the other: a try begins once, and ends once.
+Everything here runs while the member's row is locked (`annotation.work.leases.take_seat`), so that two tabs
+of one person come one after the other: a try begins once, and ends once.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ WITH finished AS (
      extract(epoch FROM now() - leased_at))) AS seconds)
 UPDATE annotation_campaignmember m
    SET done = m.done + %(counts)s, done_on = (now() AT TIME ZONE 'UTC')::date,
-       done_today = %(counts)s + CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END,
+       done_today = %(counts)s
+         + CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END,
        pace = coalesce(0.8 * m.pace + 0.2 * finished.seconds, finished.seconds)
   FROM finished WHERE m.id = %(member)s RETURNING m.done, m.pace, m.done_today
 """

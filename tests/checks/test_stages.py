@@ -57,7 +57,8 @@ def test_training_may_be_done_again_and_is_followed_by_the_main_work(ana):
 def test_who_passes_the_test_works_and_its_labels_are_in_no_statistic(ana):
     made = campaign(ana, test=2)
     take_test(ana, made)
-    assert start(ana, made) is None and notice(ana, made).what == "passed"
+    assert start(ana, made) is None
+    assert notice(ana, made).what == "passed"
     accept(ana, made, "passed")
     assert work(ana, made) == ["main"] * 6
     assert set(live_labels().values_list("occasion", flat=True)) == {"main"}
@@ -72,7 +73,8 @@ def test_who_fails_has_another_try_and_then_none_but_may_be_let_in(ana):
     take_test(ana, made, WRONG, 2)
     assert notice(ana, made).what == "failed"
     accept(ana, made, "test", 3)
-    assert start(ana, made) is None and Attempt.objects.count() == 2
+    assert start(ana, made) is None
+    assert Attempt.objects.count() == 2
     with pytest.raises(CampaignRefused, match="Say why"):
         deciding.let_in(by=made.created_by, campaign=made, user=ana, reason=" ")
     deciding.let_in(by=made.created_by, campaign=made, user=ana, reason="a slip of the mouse")
@@ -94,7 +96,8 @@ def test_the_corrected_score_takes_off_what_guessing_gives(ana):
     answer(ana, made, start(ana, made), RIGHT)
     answer(ana, made, start(ana, made), WRONG)
     found = Attempt.objects.get()  # 1 of 2 right, of five values each: (1 - 0.4) / (2 - 0.4)
-    assert found.score == pytest.approx(0.375) and found.passed is False
+    assert found.score == pytest.approx(0.375)
+    assert found.passed is False
 
 
 def test_nobody_holds_main_work_before_they_are_admitted_whatever_a_program_does(ana):

@@ -51,7 +51,7 @@ def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """End somebody's pause, for a reason; checks count from now on. Raises CampaignRefused."""
+    """End somebody's pause, for a reason; checks count from now on."""
     standing = _standing(campaign, user)
     if standing.paused_at is None:
         refuse("verb", "This person is not paused.")
@@ -62,7 +62,7 @@ def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Leave somebody's labels of a campaign out of gold, for a reason; they all stay. Raises CampaignRefused."""
+    """Leave somebody's labels of a campaign out of gold, for a reason; they stay."""
     standing = _standing(campaign, user)
     if standing.left_out_at is not None:
         refuse("verb", "This person is left out already.")
@@ -73,7 +73,7 @@ def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def readmit(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Take somebody's labels back into gold, for a reason; checks count from now on. Raises CampaignRefused."""
+    """Take somebody's labels back into gold, for a reason; checks count from now on."""
     standing = _standing(campaign, user)
     if standing.left_out_at is None:
         refuse("verb", "This person is not left out.")
