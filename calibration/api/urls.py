@@ -3,6 +3,7 @@
 from django.urls import path
 
 from calibration.api import (
+    checks,
     counts,
     disagreements,
     exports,
@@ -18,6 +19,12 @@ from calibration.api import (
 )
 
 urlpatterns = [
+    path("campaigns/<int:campaign>/checks/", checks.checks, name="api-checks"),
+    path("campaigns/<int:campaign>/checks/results/", checks.results_of, name="api-check-results"),
+    path("campaigns/<int:campaign>/checks/people/", checks.decide, name="api-check-people"),
+    path("campaigns/<int:campaign>/checks/keys/", checks.keys_of, name="api-check-keys"),
+    path("campaigns/<int:campaign>/checks/keys/from/", checks.keys_from, name="api-check-keys-from"),
+    path("campaigns/<int:campaign>/checks/keys/<int:key>/", checks.key_one, name="api-check-key"),
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
     path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="api-turns-and-whole"),
