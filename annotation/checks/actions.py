@@ -268,7 +268,7 @@ def _check(plan: CheckPlan) -> None:
         refuse("test_tells", f"After the test is told one of {', '.join(CheckPlan.Tells.values)}.")
 
 
-def copy(*, of: Campaign, to: Campaign, by: User) -> None:
+def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
     """Give a copied campaign the plan and the keys of the one it is like; nobody's results."""
     plan = CheckPlan.objects.filter(campaign=of).first()
     if plan is None:

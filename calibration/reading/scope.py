@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from annotation.checks.left_out import LeftOut
 from annotation.labels import counts
 from annotation.models import Campaign, Corpus, Item, Label, LabelCount, Occasion, Rater, Task
 
@@ -18,12 +21,13 @@ class Scope:
     """The labels of a corpus, or of one campaign in it, given on some occasions.
 
     A campaign's scope holds its people's labels, and what judges, metrics and answer keys said about its
-    items, wherever they said it.
+    items, wherever they said it. `without` are those whose labels of a campaign are left out of it.
     """
 
     corpus: Corpus
     campaign: Campaign | None = None
     occasions: tuple[str, ...] = STATISTICS_READ
+    without: tuple[LeftOut, ...] = ()
 
     @property
     def name(self) -> str:
@@ -37,6 +41,8 @@ class Scope:
     def ever(self) -> QuerySet[Label]:
         """Return the labels in scope, those that no longer count among them."""
         found = Label.objects.filter(item__corpus=self.corpus, occasion__in=self.occasions)
+        if self.without:
+            found = found.exclude(_by_any(self.without))
         if self.campaign is None:
             return found
         own = Q(campaign=self.campaign)
@@ -49,6 +55,8 @@ class Scope:
         These are all labels of a corpus's scope, and of a campaign's those that were given in it.
         """
         kept = LabelCount.objects.filter(corpus=self.corpus, occasion__in=self.occasions)
+        if self.without:
+            kept = kept.exclude(_by_any(self.without))
         return kept if self.campaign is None else kept.filter(campaign=self.campaign)
 
     def machine_counts(self) -> QuerySet[LabelCount]:
@@ -97,6 +105,11 @@ def of_campaign(campaign: Campaign) -> Scope:
 def scope_of(corpus: Corpus, campaign: Campaign | None) -> Scope:
     """Return the scope of a campaign, or of the corpus where there is none."""
     return of_campaign(campaign) if campaign else of_corpus(corpus)
+
+
+def _by_any(people: tuple[LeftOut, ...]) -> Q:
+    """Whether a label is one of those that people gave in a campaign from which they are left out."""
+    return reduce(or_, (Q(campaign=one.campaign, rater=one.rater) for one in people))
 
 
 def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists:
