@@ -18,6 +18,11 @@ class LeftOut(NamedTuple):
     since: datetime
     why: str
 
+    @property
+    def sentence(self) -> str:
+        """Return it as one line for people."""
+        return f"{self.name} in {self.campaign_name}, since {self.since:%Y-%m-%d} ({self.why})"
+
     def as_json(self) -> dict[str, Any]:
         """Return plain data, as it is kept with what was made without the rater."""
         return {

@@ -53,7 +53,7 @@ class ChecksForm(forms.Form):
     def __init__(self, *args: Any, plan: CheckPlan, **more: Any) -> None:
         initial = {name: getattr(plan, name) for name in self.base_fields}
         for name in PERCENT:
-            initial[name] = None if initial[name] is None else round(100 * initial[name], 6)
+            initial[name] = None if initial[name] is None else f"{100 * initial[name]:g}"
         super().__init__(*args, initial=initial, **more)
 
     def arguments(self) -> dict[str, Any]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.checks.left_out import LeftOut
+from annotation.checks.left_out import LeftOut, left_out
 from annotation.labels import counts
 from annotation.models import Campaign, Corpus, Item, Label, LabelCount, Occasion, Rater, Task
+from calibration.models import Study
 
 STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
 """The occasions whose labels statistics read unless told otherwise."""
@@ -105,6 +106,14 @@ def of_campaign(campaign: Campaign) -> Scope:
 def scope_of(corpus: Corpus, campaign: Campaign | None) -> Scope:
     """Return the scope of a campaign, or of the corpus where there is none."""
     return of_campaign(campaign) if campaign else of_corpus(corpus)
+
+
+def of_study(study: Study) -> Scope:
+    """Return a study's scope: without the people left out of gold, where its definition says so."""
+    found = scope_of(study.corpus, study.campaign)
+    if not study.definition.get("leave_out"):
+        return found
+    return replace(found, without=left_out(study.corpus, study.campaign))
 
 
 def _by_any(people: tuple[LeftOut, ...]) -> Q:

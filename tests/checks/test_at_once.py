@@ -20,7 +20,7 @@ EVERY = 4
 
 
 class Annotator(threading.Thread):
-    """Does everything in three tabs at once. Is wrong at every `errs`-th task that comes; fails a first try."""
+    """Does everything in three tabs at once. Errs at every `errs`-th task that comes."""
 
     def __init__(
         self, server: str, campaign: int, session: str, errs: int, keyed: set[int], fails: bool
