@@ -23,10 +23,10 @@ class Recent(NamedTuple):
 
 
 def recent(plan: CheckPlan, standing: Standing) -> Recent:
-    """Return the score of the last checks that count."""
+    """Return the score of the last checks that count; a check that was voided does not."""
     mine = CheckResult.objects.filter(
         campaign=standing.campaign_id, user=standing.user_id, occasion=Occasion.CHECK
-    )
+    ).exclude(assignment__state="voided")
     if standing.window_from is not None:
         mine = mine.filter(at__gt=standing.window_from)
     rows = list(mine.order_by("-at", "-id")[: plan.window])

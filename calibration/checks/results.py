@@ -126,6 +126,7 @@ def people(campaign: Campaign) -> list[Person]:
         tries[attempt.user_id, attempt.occasion].append(attempt)
     checks: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     done = CheckResult.objects.filter(campaign=campaign, occasion=Occasion.CHECK)
+    done = done.exclude(assignment__state="voided")
     for user, right, asked, cluster in done.values_list(
         "user", "right", "asked", "assignment__task__continuation__dialogue"
     ):
