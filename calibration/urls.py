@@ -3,6 +3,7 @@
 from django.urls import path
 
 from calibration.pages import (
+    checks,
     counts,
     disagreements,
     exports,
@@ -24,6 +25,12 @@ from calibration.pages import (
 )
 
 urlpatterns = [
+    path("campaigns/<int:campaign>/checks/", checks.checks, name="campaign-checks"),
+    path("campaigns/<int:campaign>/checks.<str:form>", checks.checks_file, name="campaign-checks-file"),
+    path("campaigns/<int:campaign>/checks/people/", checks.decide, name="campaign-checks-people"),
+    path("campaigns/<int:campaign>/checks/keys/", checks.add_keys, name="campaign-checks-keys"),
+    path("campaigns/<int:campaign>/checks/keys/new/", checks.new_key, name="campaign-checks-new-key"),
+    path("campaigns/<int:campaign>/checks/keys/<int:key>/", checks.key, name="campaign-checks-key"),
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
     path("campaigns/<int:pk>/report/", reports.campaign_report, name="campaign-report"),
     path("campaigns/<int:pk>/watch/", watching.campaign_watch, name="campaign-watch"),

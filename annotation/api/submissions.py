@@ -21,7 +21,7 @@ from config.permissions import IsResearcher
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    """A submission; `seen` names its answers as they are now.
+    """A submission; `seen` names its answers as they are now, `occasion` tells checks and repeats from work.
 
     `seconds` is the time from being handed out to being submitted, `attended` that of
     attention, where a page told it.
@@ -33,6 +33,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     turn_number = serializers.IntegerField(
         source="task.item.turn.number", default=None, allow_null=True, read_only=True
     )
+    occasion = serializers.CharField()
     state = serializers.CharField()
     submitted_at = serializers.DateTimeField()
     seconds = serializers.FloatField()

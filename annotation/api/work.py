@@ -24,6 +24,7 @@ from annotation.api.work_serializers import (
     SkipSerializer,
     SubmitSerializer,
 )
+from annotation.checks import notices
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.scheme_versions.asked import Asked, questionnaire_of
 from annotation.work import actions as labelling
@@ -69,8 +70,8 @@ def my_campaigns(request: Request) -> Response:
 def next_task(request: Request, campaign: int) -> Response:
     """Members: the task before them; claims one where they hold none.
 
-    Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, or guidelines that
-    changed since they were last read.
+    Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines that
+    changed since they were last read, or a notice of the training, the test or the checks.
     """
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
     return Response(_state(seat, hold, "next"))
@@ -81,7 +82,10 @@ def next_task(request: Request, campaign: int) -> Response:
 @permission_classes([IsSignedIn])
 @answered
 def accept(request: Request, campaign: int) -> Response:
-    """Members: agree to a version of the consent text, or say that changed guidelines are read."""
+    """Members: agree to a version of the consent text, say that changed guidelines or a notice are read.
+
+    A notice is accepted with what it is and its `version`; accepting `training` or `test` begins it.
+    """
     access.membership(_user(request), campaign)
     given = _checked(AcceptSerializer(data=request.data))
     agreements.accept(by=_user(request), campaign=campaign, **given)
@@ -180,7 +184,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
             "revising": hold.state == Assignment.State.SUBMITTED,
             "note": hold.note,
         }
-    before = agreements.waiting(seat) if hold is None else None
+    before = (agreements.waiting(seat) or notices.waiting(seat)) if hold is None else None
     return {
         "status": status,
         "campaign": seat.state,

@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.campaigns.settings import Settings
+from annotation.checks.notices import ACCEPTED
 from annotation.models import Campaign, Corpus, System
 from annotation.scheme_versions.store import find
 from annotation.work.screens import Screen
@@ -315,7 +316,7 @@ class ConsentSerializer(serializers.Serializer[Any]):
 
 
 class AcceptSerializer(serializers.Serializer[Any]):
-    """Which version of what is agreed to (consent) or was read (guidelines)."""
+    """Which version of what is agreed to (consent), was read (guidelines, a notice) or begins (the test)."""
 
-    what = serializers.ChoiceField(choices=["consent", "guidelines"])
-    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    what = serializers.ChoiceField(choices=["consent", "guidelines", *ACCEPTED])
+    version = serializers.IntegerField(min_value=1, max_value=2**63 - 1)

@@ -129,7 +129,9 @@ def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
     """Let a person take part; nothing changes where they do already. Who was removed finds their progress."""
     member, made = CampaignMember.objects.get_or_create(campaign=campaign, user=user)
     if made:
-        submitted = Assignment.objects.filter(campaign=campaign, user=user, state=Assignment.State.SUBMITTED)
+        submitted = Assignment.objects.filter(
+            campaign=campaign, user=user, state=Assignment.State.SUBMITTED, round=0
+        )
         member.done = submitted.count()
         member.done_on = timezone.now().astimezone(UTC).date()
         member.done_today = submitted.filter(submitted_at__date=member.done_on).count()

@@ -27,6 +27,7 @@ from annotation.campaigns.actions import (
     set_guidelines,
 )
 from annotation.campaigns.settings import Settings
+from annotation.checks.actions import copy_to
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, CampaignMember, Consent, Corpus, Guidelines, SchemeVersion, System
 from annotation.scheme_versions import store
@@ -83,6 +84,7 @@ def _change(by: User, campaign: Campaign, different: dict[str, Any]) -> None:
     before = overlap.measures(campaign)
     if campaign.state != State.DRAFT:
         settings.refuse_fixed(campaign, different)
+    settings.refuse_keyed(campaign, different)
     _apply(campaign, different)
     settings.check(campaign)
     campaign.save()
@@ -108,7 +110,8 @@ def _set_people(by: User, campaign: Campaign, people: Iterable[User]) -> None:
 def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
     """Set up a draft like another campaign, with its people and its guidelines and none of their work.
 
-    A sample is drawn anew when the copy opens: by the same seed, from the corpus as it is then.
+    Its training, test and checks come with it, and nobody's results. A sample is drawn anew when the copy
+    opens: by the same seed, from the corpus as it is then.
     """
     campaign = locked(campaign)
     fields = {field.attname: getattr(campaign, field.attname) for field in Campaign._meta.concrete_fields}
@@ -126,6 +129,7 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
         Consent.objects.create(campaign=made, text=consent.text)
     people = campaign.members.filter(user__is_active=True).order_by("id").values_list("user_id", flat=True)
     CampaignMember.objects.bulk_create(CampaignMember(campaign=made, user_id=user) for user in people)
+    copy_to(by=by, of=campaign, to=made)
     log(by, made, "copy", of=campaign.name)
     return made
 

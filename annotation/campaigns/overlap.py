@@ -14,13 +14,13 @@ from annotation.models import Campaign
 
 RAISE = """
 UPDATE annotation_task SET raters = CASE WHEN raters = %(base_before)s THEN %(base)s ELSE %(more)s END
- WHERE campaign_id = %(campaign)s
+ WHERE campaign_id = %(campaign)s AND position >= 0
    AND raters <> CASE WHEN raters = %(base_before)s THEN %(base)s ELSE %(more)s END
 """
 
 COUNT = """
 SELECT count(*), count(*) FILTER (WHERE raters = %(more)s)
-  FROM annotation_task WHERE campaign_id = %(campaign)s
+  FROM annotation_task WHERE campaign_id = %(campaign)s AND position >= 0
 """
 
 DRAW = """
@@ -40,7 +40,7 @@ MAKE_SLOTS = """
 INSERT INTO annotation_slot (task_id, number, campaign_id, position, taken)
 SELECT t.id, n, t.campaign_id, t.position, false
   FROM annotation_task t CROSS JOIN LATERAL generate_series(1, t.raters) AS n
- WHERE t.campaign_id = %(campaign)s
+ WHERE t.campaign_id = %(campaign)s AND t.position >= 0
    AND NOT EXISTS (SELECT 1 FROM annotation_slot s WHERE s.task_id = t.id AND s.number = n)
 """
 

@@ -30,8 +30,8 @@ class Counts:
 
 
 def counts(campaign: Campaign) -> Counts:
-    """Return a campaign's counts."""
-    made = campaign.assignments.aggregate(
+    """Return the counts of a campaign's main work: training, tests, checks and repeats are not in them."""
+    made = campaign.assignments.filter(slot__isnull=False).aggregate(
         submitted=Count("id", filter=Q(state=State.SUBMITTED)),
         held=Count("id", filter=Q(state=State.LEASED)),
         skipped=Count("id", filter=Q(state=State.SKIPPED)),
@@ -93,7 +93,7 @@ def lacking(campaigns: Collection[Campaign]) -> dict[int, int]:
     not deactivated, and those who submitted something before they left. Two queries for all of them.
     """
     members = CampaignMember.objects.filter(campaign__in=campaigns, user__is_active=True)
-    submitted = Assignment.objects.filter(campaign__in=campaigns, state=State.SUBMITTED)
+    submitted = Assignment.objects.filter(campaign__in=campaigns, state=State.SUBMITTED, slot__isnull=False)
     able: dict[int, set[int]] = {campaign.pk: set() for campaign in campaigns}
     for rows in (members, submitted.order_by().distinct()):
         for campaign, person in rows.values_list("campaign_id", "user_id"):

@@ -134,6 +134,13 @@ def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
             refuse(field, f"{UPWARDS[field]} can only grow once there are tasks: now {before:g}.")
 
 
+def refuse_keyed(campaign: Campaign, changes: dict[str, Any]) -> None:
+    """Refuse to ask something else, or about another corpus, where tasks have an answer key."""
+    field = next((field for field in ("scheme", "corpus") if field in changes), None)
+    if field is not None and campaign.key_tasks.exists():
+        refuse(field, f"Tasks have a key for what is asked now. Retire these before the {field} changes.")
+
+
 def _other_measure(changes: dict[str, Any], field: str) -> bool:
     """Whether the part is said as a number instead of a share, or the other way round.
 

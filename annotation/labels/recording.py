@@ -75,7 +75,7 @@ INSERT = """
 INSERT INTO annotation_label (item_id, question_id, number, text, rater_id, occasion, campaign_id,
                               assignment_id, shown, sample, missing, explanation, created_at)
 SELECT new.item, new.question, new.number, new.text, %s, %s, %s, %s,
-       (SELECT a.shown FROM annotation_assignment a WHERE a.id = %s), 0, '', '', now()
+       (SELECT a.shown FROM annotation_assignment a WHERE a.id = %s), %s, '', '', now()
   FROM unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[]) AS new (item, question, number, text)
 """
 
@@ -95,6 +95,7 @@ def insert(
     occasion: str,
     campaign: int | None = None,
     assignment: int | None = None,
+    sample: int = 0,
 ) -> None:
     """Record (item id, question id, value, evidence) answers where none can be live yet, in one statement.
 
@@ -113,7 +114,7 @@ def insert(
         statement = INSERT_WITH_EVIDENCE
         columns.append([json.dumps(passages.stored(answer[3])) if answer[3] else None for answer in answers])
     with prepared.cursor() as cursor:
-        cursor.execute(statement, [rater, occasion, campaign, assignment, assignment, *columns])
+        cursor.execute(statement, [rater, occasion, campaign, assignment, assignment, sample, *columns])
 
 
 def _live(

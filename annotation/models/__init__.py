@@ -11,6 +11,7 @@ from annotation.models.campaigns import (
     Slot,
     Task,
 )
+from annotation.models.checks import Attempt, CheckPlan, CheckResult, KeyAnswer, KeyTask, Standing
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
@@ -21,6 +22,12 @@ from annotation.models.splits import JudgeOpening, Split, SplitCluster, TestLook
 from annotation.models.uploads import Upload
 
 __all__ = [
+    "Attempt",
+    "Standing",
+    "KeyTask",
+    "KeyAnswer",
+    "CheckResult",
+    "CheckPlan",
     "ApiToken",
     "Assignment",
     "Campaign",

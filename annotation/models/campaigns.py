@@ -206,17 +206,28 @@ class ComparedItem(models.Model):
         return f"item {self.item_id} in {self.campaign_id}"
 
 
+class MainTasks(models.Manager["Task"]):
+    """The tasks of the main work: those that stand aside (`annotation.models.checks`) are not among them."""
+
+    def get_queryset(self) -> models.QuerySet[Task]:
+        return super().get_queryset().filter(position__gte=0)
+
+
 class Task(models.Model):
     """One screen of work: the items of one continuation, or one item of it.
 
-    `raters` is how many slots it has. It never falls, so that no slot is ever one too many.
+    `raters` is how many slots it has. It never falls, so that no slot is ever one too many. A task whose
+    position is negative stands aside: it trains, tests or checks people, and has no slots.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="tasks")
     continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
     item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
-    position = models.PositiveIntegerField()
+    position = models.IntegerField()
     raters = models.PositiveSmallIntegerField(default=1, db_default=1)
+
+    objects = MainTasks()
+    every = models.Manager["Task"]()
 
     class Meta:
         constraints = [
@@ -264,7 +275,8 @@ class Assignment(models.Model):
     """One annotator's hold on one slot: a lease that expires, then submitted or skipped.
 
     The draft stays on the row whatever becomes of the lease. One row per annotator, task and occasion, so
-    nobody is in two slots of a task; one active row per slot, so no slot is held twice.
+    nobody is in two slots of a task; one active row per slot, so no slot is held twice. What trains, tests or
+    checks somebody, and a repeat, holds no slot; of training and tests, `round` says which (from 1).
 
     `revision` grows with every draft kept and every submit and never falls; `written_by` names the client
     (a tab, a program) whose draft is kept, so that a draft never replaces one that its writer has not seen.
@@ -286,7 +298,7 @@ class Assignment(models.Model):
         RETURNED = "returned"
         VOIDED = "voided"
 
-    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="assignments")
+    slot = models.ForeignKey(Slot, null=True, on_delete=models.CASCADE, related_name="assignments")
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="assignments")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
@@ -306,6 +318,7 @@ class Assignment(models.Model):
     guidelines = models.ForeignKey(Guidelines, null=True, on_delete=models.PROTECT)
     attention = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     shown = ArrayField(models.SmallIntegerField(), null=True)
+    round = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [
@@ -315,7 +328,13 @@ class Assignment(models.Model):
                 name="assignment_slot_held_once",
             ),
             models.UniqueConstraint(
-                fields=["task", "user", "occasion"], name="assignment_user_once_per_task"
+                fields=["task", "user", "occasion", "round"], name="assignment_user_once_per_task"
+            ),
+            models.CheckConstraint(
+                condition=Q(slot__isnull=False, round=0)
+                | Q(slot__isnull=True, occasion__in=["training", "qualification"], round__gte=1)
+                | Q(slot__isnull=True, occasion__in=["check", "repeat"], round=0),
+                name="assignment_slot_or_aside",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["leased", "submitted", "skipped", "expired", "returned", "voided"]),

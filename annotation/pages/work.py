@@ -19,6 +19,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
+from annotation.checks import notices
 from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
@@ -91,7 +92,7 @@ def work(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_GET
 def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: an earlier task of their own, to be revised."""
-    own = Assignment.objects.filter(user=_user(request)).exclude(state=Assignment.State.VOIDED)
+    own = Assignment.objects.filter(user=_user(request), round=0).exclude(state=Assignment.State.VOIDED)
     mine = get_object_or_404(own, pk=assignment, campaign_id=campaign)
     try:
         seat, _ = labelling.start(by=_user(request), campaign=campaign)
@@ -232,6 +233,11 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     if hold is None and seat.waits:
         context = {"waiting": agreements.waiting(seat)}
         state["html"] = get_template("annotate/_before.html").render(context)
+        return state
+    if hold is None and (notice := notices.waiting(seat)) is not None:
+        about = load(notice.task) if notice.task else None
+        context = {"notice": notice, "seat": seat, "screen": about}
+        state["html"] = get_template("annotate/_notice.html").render(context)
         return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)

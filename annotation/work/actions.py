@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from annotation.checks import giving
 from annotation.errors import (
     AlreadySubmitted,
     AnswerRefused,
@@ -39,6 +40,7 @@ CLIENT_LIMIT = 64
 CONFLICT = "Another tab or device saved other answers to this task. Choose which to keep."
 DIFFERENT = "Other answers to this task were submitted already and stand. To replace them, revise the task."
 VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
+SHOWN = "This task was part of the training or the test, and is over. It stays as you answered it."
 LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
 MOST_ATTENTION_MS = 24 * 60 * 60 * 1000
@@ -56,6 +58,7 @@ class Outcome(NamedTuple):
 class Work(NamedTuple):
     """An assignment with what submitting it needs. `items` maps public numbers to ids, in order.
 
+    It `is_aside` where it holds no slot; `round` says which round of training, or try at the test, it is of.
     `shown` are the members of a comparison in the order in which the annotator saw them, None without any.
     """
 
@@ -68,7 +71,9 @@ class Work(NamedTuple):
     written_by: str
     items: dict[int, int]
     rater: int | None
-    shown: list[int] | None = None
+    is_aside: bool
+    round: int
+    shown: list[int] | None
 
 
 @transaction.atomic
@@ -174,6 +179,8 @@ def submit(
     _must_have_seen(work, sent, client, based_on)
     given = _checked(seat, work, answers, evidence)
     if work.state == Assignment.State.SUBMITTED:
+        if work.round:
+            raise AlreadySubmitted(SHOWN)
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
     if work.state != Assignment.State.RETURNED:
@@ -187,7 +194,13 @@ def submit(
         occasion=work.occasion,
         campaign=work.campaign,
         assignment=work.assignment,
+        sample=work.round,
     )
+    if seat.checked:
+        is_first = work.state != Assignment.State.RETURNED
+        done = giving.Done(work.assignment, work.task, work.occasion, work.is_aside, is_first)
+        giving.submitted(seat=seat, done=done, answers=given)
+        return Outcome("submitted", seat, _next(seat))
     if seat.waits:
         return Outcome("submitted", seat, None)
     return Outcome("submitted", seat, assigning.returned(seat=seat) or assigning.claim(seat=seat))
@@ -208,6 +221,8 @@ def skip(*, by: User, campaign: int, assignment: int, reason: str) -> Outcome:
         raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
     seat.must_be_open()
     Assignment.objects.filter(pk=assignment).update(state=Assignment.State.SKIPPED, skip_reason=reason)
+    if seat.checked:
+        giving.skipped(seat=seat)
     return Outcome("skipped", seat, _next(seat))
 
 
@@ -235,7 +250,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     seat.must_be_open()
     seat.must_have_agreed()
-    mine = Assignment.objects.filter(campaign_id=campaign, user=by, state=Assignment.State.SUBMITTED)
+    mine = Assignment.objects.filter(campaign_id=campaign, user=by, state=Assignment.State.SUBMITTED, round=0)
     at = mine.filter(pk=before or 0).values_list("submitted_at", flat=True).first()
     if at is not None:
         mine = mine.filter(submitted_at__lt=at)
@@ -249,7 +264,7 @@ def _next(seat: Seat) -> Hold | None:
     if seat.waits:
         return None
     if seat.state == "open":
-        return assigning.next_task(seat=seat)
+        return giving.next_task(seat=seat) if seat.checked else assigning.next_task(seat=seat)
     mine = Assignment.objects.filter(
         campaign_id=seat.campaign, user_id=seat.user, state=Assignment.State.LEASED
     )
@@ -299,6 +314,10 @@ def _hold_again(seat: Seat, work: Work) -> None:
         raise LeaseLost(VOIDED.format(why))
     if work.state == Assignment.State.SKIPPED:
         raise LeaseLost("You skipped this task. Your draft is kept, but it can no longer be submitted.")
+    if work.is_aside:
+        if not giving.hold_again(seat=seat, assignment=work.assignment):
+            raise LeaseLost(LOST)
+        return
     try:
         with transaction.atomic():
             again = assigning.take_again(seat=seat, assignment=work.assignment)
@@ -317,6 +336,7 @@ def _finish(seat: Seat, work: Work, comment: str, flagged: bool, client: str, at
         "attention": _attention(attention),
         "member": seat.member,
         "ceiling": PACE_CEILING_SECONDS,
+        "counts": 0 if work.round else 1,
     }
     with prepared.cursor() as cursor:
         cursor.execute(FINISH, values)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.checks import notices
 from annotation.errors import AnswerRefused
 from annotation.models import Consent, ConsentGiven, Guidelines, GuidelinesRead
 from annotation.text.differences import Row, rows
@@ -59,10 +60,15 @@ def waiting(seat: Seat) -> Waiting | None:
 def accept(*, by: User, campaign: int, what: str, version: int) -> None:
     """Record that a member agreed to a version of the consent text, or read one of the guidelines.
 
+    Notices of training, tests and checks are accepted here, too (`annotation.checks.notices`).
+
     Said twice, it counts once, with its first time. Raises NotTaskHolder, and AnswerRefused where the
     campaign has no such version.
     """
     take_seat(campaign=campaign, user=by.pk)
+    if what in notices.ACCEPTED:
+        notices.accept(by=by, campaign=campaign, what=what, version=version)
+        return
     if what == "consent":
         consent = Consent.objects.filter(campaign_id=campaign, version=version).exclude(text="").first()
         if consent is not None:

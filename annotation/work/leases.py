@@ -25,7 +25,8 @@ class Seat(NamedTuple):
     """A member's standing in a campaign, read while the member's row is locked.
 
     `returned` counts the submissions that a researcher handed back to them; `consent` is the consent text
-    that they have not agreed to, and `read` the latest guidelines that they know.
+    that they have not agreed to, and `read` the latest guidelines that they know. `checked` says that the
+    campaign trains, tests or checks people (`annotation.checks`).
     """
 
     campaign: int
@@ -49,6 +50,7 @@ class Seat(NamedTuple):
     own_order: bool
     consent: int | None
     read: int | None
+    checked: bool
 
     @property
     def limits(self) -> Limits:
@@ -112,7 +114,8 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
            AND NOT EXISTS (SELECT 1 FROM annotation_consentgiven w
                             WHERE w.consent_id = k.id AND w.user_id = m.user_id)),
        (SELECT max(g.id) FROM annotation_guidelines g JOIN annotation_guidelinesread r
-             ON r.guidelines_id = g.id WHERE g.campaign_id = c.id AND r.user_id = m.user_id)
+             ON r.guidelines_id = g.id WHERE g.campaign_id = c.id AND r.user_id = m.user_id),
+       EXISTS (SELECT 1 FROM annotation_checkplan p WHERE p.campaign_id = c.id)
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
@@ -132,7 +135,7 @@ held AS (
                                      leased_at, draft, skip_reason, comment, flagged, guidelines_id)
   SELECT free.id, free.task_id, %(campaign)s, %(user)s, %(occasion)s, 'leased',
          now() + make_interval(mins => %(minutes)s), now(), '{{}}', '', '', false, %(guidelines)s FROM free
-  ON CONFLICT (task_id, user_id, occasion) DO UPDATE SET state = 'leased', slot_id = excluded.slot_id,
+  ON CONFLICT (task_id, user_id, occasion, round) DO UPDATE SET state = 'leased', slot_id = excluded.slot_id,
      lease_expires = excluded.lease_expires,
      leased_at = excluded.leased_at, guidelines_id = excluded.guidelines_id
   RETURNING id, task_id, state, draft || jsonb_build_object('version', revision)),
@@ -177,6 +180,7 @@ TAKE_AGAIN = """
 WITH mine AS (
   SELECT a.id, a.slot_id, a.task_id FROM annotation_assignment a
    WHERE a.campaign_id = %(campaign)s AND a.user_id = %(user)s AND a.state = 'expired'
+     AND a.slot_id IS NOT NULL
      AND (a.id = %(assignment)s::bigint OR %(assignment)s::bigint IS NULL)
      AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.task_id = a.task_id AND NOT s.taken)
    ORDER BY a.leased_at DESC LIMIT 1 FOR UPDATE),

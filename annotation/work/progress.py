@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
+from annotation.checks.ahead import stage_progress, with_hidden
 from annotation.work.leases import Hold, Seat
 from config import prepared
 
@@ -13,7 +14,11 @@ MOST_COUNTED = 1_000
 
 
 class Progress(NamedTuple):
-    """`left` counts the task in hand; None means more than MOST_COUNTED. `minutes` is None until known."""
+    """`left` counts the task in hand; None means more than MOST_COUNTED. `minutes` is None until known.
+
+    In a campaign with checks, hidden tasks count as all others do; during training and the test, its tasks
+    alone are counted.
+    """
 
     done: int
     left: int | None
@@ -36,7 +41,8 @@ SELECT count(*) FROM (
 """
 
 BUSY = (
-    "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned') LIMIT 1"
+    "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned')"
+    " AND slot_id IS NOT NULL LIMIT 1"
 )
 
 ROOM = """(m.done < coalesce(c.most_tasks, 2147483647)
@@ -61,7 +67,9 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
 
     No more is left than the member may submit.
     """
-    left = _left(seat, fresh=hold is None) + _in_hand(seat, hold)
+    if seat.checked and (stage := stage_progress(seat)) is not None:
+        return Progress(*stage, None)
+    left = _left(seat, hold) + _in_hand(seat, hold)
     if (most := seat.limits.left) is not None:
         left = min(left, max(most, _in_hand(seat, hold)))
     if seat.over:
@@ -94,11 +102,15 @@ def _in_hand(seat: Seat, hold: Hold | None) -> int:
     return max(0, others) + (hold is not None and hold.state != "submitted")
 
 
-def _left(seat: Seat, *, fresh: bool) -> int:
+def _left(seat: Seat, hold: Hold | None) -> int:
     now = time.monotonic()
     count = _counts.get((seat.campaign, seat.user))
-    if count is None or fresh or now - count.at > FRESH_SECONDS or seat.done < count.done:
-        count = _Count(now, seat.done, _count(seat))
+    if count is None or hold is None or now - count.at > FRESH_SECONDS or seat.done < count.done:
+        left = _count(seat)
+        if seat.checked:
+            held = hold is not None and hold.state == "leased"
+            left = with_hidden(seat, left, held=held, most=MOST_COUNTED + 1)
+        count = _Count(now, seat.done, left)
         if len(_counts) > 10_000:
             _counts.clear()
         _counts[seat.campaign, seat.user] = count

@@ -8,11 +8,12 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
           WHERE i.continuation_id = t.continuation_id AND i.kind = (
            SELECT v.item_kind FROM annotation_campaign k JOIN annotation_schemeversion v
                ON v.id = k.scheme_version_id WHERE k.id = a.campaign_id) ORDER BY u.position) END,
-       (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id), a.shown
+       (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id), a.slot_id IS NULL, a.round, a.shown
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
  WHERE a.id = %s AND a.user_id = %s AND a.campaign_id = %s FOR UPDATE OF a
 """
 
+# Training and tests (`counts` is 0) are not among the tasks done.
 # What a client told last of its attention to a task never falls: drafts may come late, or twice.
 FINISH = """
 WITH finished AS (
@@ -25,8 +26,9 @@ WITH finished AS (
      (SELECT sum(value::bigint) / 1000.0 FROM jsonb_each_text(a.attention)),
      extract(epoch FROM now() - leased_at))) AS seconds)
 UPDATE annotation_campaignmember m
-   SET done = m.done + 1, done_on = (now() AT TIME ZONE 'UTC')::date,
-       done_today = 1 + CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END,
+   SET done = m.done + %(counts)s, done_on = (now() AT TIME ZONE 'UTC')::date,
+       done_today = %(counts)s
+         + CASE WHEN m.done_on = (now() AT TIME ZONE 'UTC')::date THEN m.done_today ELSE 0 END,
        pace = coalesce(0.8 * m.pace + 0.2 * finished.seconds, finished.seconds)
   FROM finished WHERE m.id = %(member)s RETURNING m.done, m.pace, m.done_today
 """

@@ -34,12 +34,14 @@ LIVE = Q(labels__superseded_at__isnull=True, labels__isnull=False)
 def submissions(campaign: Campaign) -> QuerySet[Any]:
     """Return what was submitted in a campaign, returned and voided ones among it, latest first.
 
+    Training and tests are not withdrawn: `annotation.checks` has them.
+
     Each has `answers` (how many of its labels are live), `seen` (which names these answers), the `seconds`
     from being handed out to being submitted, and those of `attended` time: while the page was in front of
     somebody at work, None where no page told.
     """
     return (
-        campaign.assignments.filter(state__in=[State.SUBMITTED, State.RETURNED, State.VOIDED])
+        campaign.assignments.filter(state__in=[State.SUBMITTED, State.RETURNED, State.VOIDED], round=0)
         .select_related("user", "task__continuation__dialogue", "task__item__turn")
         .annotate(
             seconds=Extract(F("submitted_at") - F("leased_at"), "epoch"),
@@ -60,6 +62,7 @@ def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: 
     """
     reason = _reason(reason)
     locked = _locked(assignment)
+    _must_be_work(locked)
     if locked.state != State.SUBMITTED:
         raise SubmissionRefused(f"Only a submission can be returned; this task is {locked.state}.")
     _must_be_what_was_seen(locked, seen)
@@ -76,6 +79,7 @@ def void(*, by: User, assignment: Assignment, reason: str, seen: int | None = No
     """
     reason = _reason(reason)
     locked = _locked(assignment)
+    _must_be_work(locked)
     if locked.state not in (State.SUBMITTED, State.RETURNED):
         raise SubmissionRefused(f"Only a submission can be voided; this task is {locked.state}.")
     if locked.state == State.SUBMITTED:
@@ -101,6 +105,11 @@ def _locked(assignment: Assignment) -> Assignment:
         .select_related("campaign", "user")
         .get(pk=assignment.pk)
     )
+
+
+def _must_be_work(locked: Assignment) -> None:
+    if locked.round:
+        raise SubmissionRefused("Training and tests are not withdrawn. Let the person in instead, by hand.")
 
 
 def _must_be_what_was_seen(locked: Assignment, seen: int | None) -> None:

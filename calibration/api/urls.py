@@ -3,6 +3,7 @@
 from django.urls import path
 
 from calibration.api import (
+    checks,
     counts,
     disagreements,
     exports,
@@ -20,6 +21,12 @@ from calibration.api import (
 )
 
 urlpatterns = [
+    path("campaigns/<int:campaign>/checks/", checks.checks, name="api-checks"),
+    path("campaigns/<int:campaign>/checks/results/", checks.results_of, name="api-check-results"),
+    path("campaigns/<int:campaign>/checks/people/", checks.decide, name="api-check-people"),
+    path("campaigns/<int:campaign>/checks/keys/", checks.keys_of, name="api-check-keys"),
+    path("campaigns/<int:campaign>/checks/keys/from/", checks.keys_from, name="api-check-keys-from"),
+    path("campaigns/<int:campaign>/checks/keys/<int:key>/", checks.key_one, name="api-check-key"),
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
     path("corpora/<int:pk>/preferences/", preferences.preferences, name="api-preferences"),

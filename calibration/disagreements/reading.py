@@ -10,7 +10,7 @@ from calibration.models import Study
 from calibration.reading.census import census
 from calibration.reading.definitions import parse
 from calibration.reading.ratings import SubjectData, load, places
-from calibration.reading.scope import Scope, scope_of
+from calibration.reading.scope import Scope, of_study
 from calibration.reading.subjects import Subject, subjects_of
 from calibration.statistics import Ratings
 from calibration.studies.computing import POOLED, pooled
@@ -37,7 +37,7 @@ def asked(study: Study, part: str, ref: str) -> RatedQuestion:
 
     Raises DefinitionError where the study asks no such question, RatingError for an answer off its scale.
     """
-    scope, definition = scope_of(study.corpus, study.campaign), parse(study.definition)
+    scope, definition = of_study(study), parse(study.definition)
     counted = census(scope)
     chosen = _chosen(subjects_of(definition, counted), ref)
     where = places(scope, {s.question.item_kind for s in chosen}, clusters_of(split_of(study), part))

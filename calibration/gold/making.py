@@ -44,9 +44,9 @@ def make(
 ) -> Gold:
     """Choose gold labels for all items of a scheme's questions that have an answer.
 
-    `raters` names whose answers count; by default all people. The same inputs and rule return the gold that
-    was made of them before. `progress` is told (questions done, in all) and may raise to stop.
-    Raises GoldRuleError, in one line, where nothing can be chosen.
+    `raters` names whose answers count; by default all people but those left out of gold. The same inputs and
+    rule return the gold that was made of them before. `progress` is told (questions done, in all) and may
+    raise to stop. Raises GoldRuleError, in one line, where nothing can be chosen.
     """
     chosen_rule = rule_named(rule)
     checked = chosen_rule.checked(options or {})
@@ -70,7 +70,10 @@ def make(
         return found
     if "split" in kept and source.split is not None:
         splits.fix(split=source.split, by=by)
-    gold = Gold.objects.create(**same, rule=rule, options=kept | {"why_left_out": left_out}, created_by=by)
+    told = {"why_left_out": left_out}
+    if source.without:
+        told["people_left_out"] = [person.as_json() for person in source.without]
+    gold = Gold.objects.create(**same, rule=rule, options=kept | told, created_by=by)
     for number, data in enumerate(fitting):
         if progress:
             progress(number, len(fitting))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.checks.left_out import LeftOut, left_out
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Occasion, SchemeVersion, Split
 from annotation.schemes.base import UNSCALED
@@ -29,7 +30,8 @@ class Source:
     """What gold is chosen from: the answers to a scheme version's questions, and who gave them.
 
     `items` are the ids of their items by key; `split` is the corpus's lock and `dev` its dev clusters, None
-    where there is no split; `adjudicators` decided, of a rule that reads adjudications.
+    where there is no split; `adjudicators` decided, of a rule that reads adjudications. `without` are those
+    whose labels researchers, or a campaign's rule, have left out.
     """
 
     raters: tuple[str, ...]
@@ -38,6 +40,7 @@ class Source:
     items: Mapping[str, int]
     split: Split | None
     dev: frozenset[str] | None
+    without: tuple[LeftOut, ...] = ()
 
     def answers(self, data: SubjectData, rule: Rule, options: Mapping[str, Any]) -> Answers:
         """Return the answers to a question as a rule takes them."""
@@ -57,8 +60,12 @@ class Source:
 def read(
     corpus: Corpus, campaign: Campaign | None, version: SchemeVersion, raters: Sequence[str], rule: Rule
 ) -> Source:
-    """Read the answers that gold is chosen from. Raises GoldRuleError for a rater who has none."""
-    scope = scope_of(corpus, campaign)
+    """Read the answers that gold is chosen from. Raises GoldRuleError for a rater who has none.
+
+    Where no `raters` are named, who was left out of gold (`annotation.checks`) is; who is named counts.
+    """
+    without = () if raters else left_out(corpus, campaign)
+    scope = replace(scope_of(corpus, campaign), without=without)
     if rule.reads_adjudications:  # a campaign of adjudication reads its own labels otherwise, too
         others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
         scope = replace(scope, occasions=others)
@@ -84,6 +91,7 @@ def read(
         items=items,
         split=split,
         dev=splits.clusters(split=split, part="dev") if split else None,
+        without=without,
     )
 
 

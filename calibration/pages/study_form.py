@@ -98,6 +98,9 @@ class StudyForm(LevelFields):
         label="Members who must answer",
         help_text="Left empty: more than half.",
     )
+    leave_out = forms.BooleanField(
+        required=False, label="Leave out the people who were left out of gold, in the campaigns concerned"
+    )
     no_baselines = forms.BooleanField(required=False, label="Leave out the baselines that judges stand above")
 
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
@@ -169,6 +172,8 @@ class StudyForm(LevelFields):
             written["panels"] = [panel]
         if data["no_baselines"]:
             written["baselines"] = False
+        if data["leave_out"]:
+            written["leave_out"] = True
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
         return written | rest | self.levels_written()
 

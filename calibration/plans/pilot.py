@@ -10,7 +10,7 @@ from calibration.models import Study
 from calibration.reading.census import Census, RaterInfo, census, offered
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.ratings import load, places
-from calibration.reading.scope import Scope, scope_of
+from calibration.reading.scope import Scope, of_study
 from calibration.reading.subjects import Subject, rater_names, subjects_of
 from calibration.statistics import RatingError, Ratings
 from calibration.studies.computing import POOLED, pooled
@@ -37,7 +37,7 @@ class Choices:
 
     def __init__(self, study: Study, *, exact: bool = True) -> None:
         self.study = study
-        self.scope: Scope = scope_of(study.corpus, study.campaign)
+        self.scope: Scope = of_study(study)
         self.definition: Definition = parse(study.definition)
         self.counted: Census = (census if exact else offered)(self.scope)
         self.subjects = subjects_of(self.definition, self.counted)

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from calibration.errors import PlanRefused
 from calibration.models import Study
-from calibration.reading.scope import scope_of
+from calibration.reading.scope import of_study
 from calibration.statistics import STATISTICS
 from calibration.statistics.planned_figures import GAP
 from calibration.statistics.pooled import POOLED
@@ -46,7 +46,7 @@ class PlanQuery:
 
     def key(self, study: Study) -> str:
         """Return a short text that changes with the query and with the labels that it is about."""
-        stamp = scope_of(study.corpus, study.campaign).stamp()
+        stamp = of_study(study).stamp()
         told = json.dumps([study.pk, stamp, study.definition, asdict(self)], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 

@@ -5,7 +5,8 @@
                                      "map": {"kind": "linear", "from": [1, 5], "to": [0, 4]}}]}],
      "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
      "resamples": 2000, "seed": 0, "confidence": 0.95, "interval": "percentile", "epsilon": 0.15,
-     "split": "main", "panels": [{"rule": "median", "members": ["gpt-4", "m2", "m3"]}], "baselines": true}
+     "split": "main", "panels": [{"rule": "median", "members": ["gpt-4", "m2", "m3"]}], "baselines": true,
+     "leave_out": false}
 
 Everything may be left out. Without `questions` the study is automatic: every question with two raters
 or more. `level` with its keys makes it a study at levels (`calibration.reading.levels`); a number there is
@@ -41,7 +42,7 @@ KEYS = (
     {"questions", "raters", "samples", "statistics", "epsilon", "split"}
     | {"resamples", "seed", "confidence", "interval"}
     | {"level", *levels.KEYS}
-    | {"panels", "baselines"}
+    | {"panels", "baselines", "leave_out"}
 )
 EPSILON = 0.15
 SamplesPolicy = Literal["mean", "first", "separate"]
@@ -81,7 +82,8 @@ class Definition:
     """A study's definition with its defaults filled in. No `questions` means automatic.
 
     `levels` is None in a study of items alone. `panels` are raters made of judges; `baselines` says whether
-    judges stand above what answers without reading are worth.
+    judges stand above what answers without reading are worth; `leave_out` that people left out of gold
+    are left out here, too.
     """
 
     questions: tuple[StudyQuestion, ...] = ()
@@ -94,11 +96,13 @@ class Definition:
     levels: Levels | None = None
     panels: tuple[PanelAsked, ...] = ()
     baselines: bool = True
+    leave_out: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole definition, ready for JSON: what a report records."""
         several = self.levels.samples if self.levels else ()
         above = self.levels.as_dict() if self.levels else {}
+        above |= {"leave_out": True} if self.leave_out else {}
         return above | {
             "questions": [asked.as_dict() for asked in self.questions],
             "raters": list(self.raters),
@@ -133,11 +137,12 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         levels=above,
         panels=panels.parse(_listed(raw, "panels")),
         baselines=_switch(raw, "baselines"),
+        leave_out=_switch(raw, "leave_out", default=False),
     )
 
 
-def _switch(raw: Mapping[str, Any], key: str) -> bool:
-    value = raw.get(key, True)
+def _switch(raw: Mapping[str, Any], key: str, *, default: bool = True) -> bool:
+    value = raw.get(key, default)
     if not isinstance(value, bool):
         raise DefinitionError(f"{key} is true or false, not {value!r}")
     return value

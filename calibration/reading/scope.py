@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from annotation.checks.left_out import LeftOut, left_out
 from annotation.labels import counts
 from annotation.models import Campaign, Corpus, Item, Label, LabelCount, Occasion, Rater, Task
+from calibration.models import Study
 
 STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
 """The occasions whose labels statistics read unless told otherwise."""
@@ -18,12 +22,13 @@ class Scope:
     """The labels of a corpus, or of one campaign in it, given on some occasions.
 
     A campaign's scope holds its people's labels, and what judges, metrics and answer keys said about its
-    items, wherever they said it.
+    items, wherever they said it. `without` are those whose labels of a campaign are left out of it.
     """
 
     corpus: Corpus
     campaign: Campaign | None = None
     occasions: tuple[str, ...] = STATISTICS_READ
+    without: tuple[LeftOut, ...] = ()
 
     @property
     def name(self) -> str:
@@ -37,6 +42,8 @@ class Scope:
     def ever(self) -> QuerySet[Label]:
         """Return the labels in scope, those that no longer count among them."""
         found = Label.objects.filter(item__corpus=self.corpus, occasion__in=self.occasions)
+        if self.without:
+            found = found.exclude(_by_any(self.without))
         if self.campaign is None:
             return found
         own = Q(campaign=self.campaign)
@@ -49,6 +56,8 @@ class Scope:
         These are all labels of a corpus's scope, and of a campaign's those that were given in it.
         """
         kept = LabelCount.objects.filter(corpus=self.corpus, occasion__in=self.occasions)
+        if self.without:
+            kept = kept.exclude(_by_any(self.without))
         return kept if self.campaign is None else kept.filter(campaign=self.campaign)
 
     def machine_counts(self) -> QuerySet[LabelCount]:
@@ -97,6 +106,19 @@ def of_campaign(campaign: Campaign) -> Scope:
 def scope_of(corpus: Corpus, campaign: Campaign | None) -> Scope:
     """Return the scope of a campaign, or of the corpus where there is none."""
     return of_campaign(campaign) if campaign else of_corpus(corpus)
+
+
+def of_study(study: Study) -> Scope:
+    """Return a study's scope: without the people left out of gold, where its definition says so."""
+    found = scope_of(study.corpus, study.campaign)
+    if not study.definition.get("leave_out"):
+        return found
+    return replace(found, without=left_out(study.corpus, study.campaign))
+
+
+def _by_any(people: tuple[LeftOut, ...]) -> Q:
+    """Whether a label is one of those that people gave in a campaign from which they are left out."""
+    return reduce(or_, (Q(campaign=one.campaign, rater=one.rater) for one in people))
 
 
 def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists:

@@ -29,6 +29,7 @@ def caveats(result: Snapshot) -> list[str]:
         _refused(questions),
         _repeated(questions),
         _occasions(result),
+        _left_out(result),
         _split(result),
     ]
     return [sentence for sentence in found if sentence]
@@ -155,6 +156,10 @@ def _repeated(questions: list[QuestionFigures]) -> str:
         return ""
     answers = counted(repeated, "answer")
     return f"{answers} repeat what the same rater said in another campaign; the first of each was kept."
+
+
+def _left_out(result: Snapshot) -> str:
+    return f"Labels of {listed(result.left_out)} are left out." if result.left_out else ""
 
 
 def _occasions(result: Snapshot) -> str:

@@ -210,6 +210,7 @@ class Snapshot:
     panels: tuple[PanelTold, ...] = ()
     floors: tuple[Floor, ...] = ()
     bounds: tuple[BoundsRow, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @cache

@@ -14,7 +14,7 @@ from annotation.corpora.openings import Opened, openings
 from annotation.models import TestLook
 from calibration.models import Report
 from calibration.reading import changes
-from calibration.reading.scope import scope_of
+from calibration.reading.scope import of_study
 from calibration.reports import caveats, charts, drawing, lede, means, pairs, tables
 from calibration.reports.figures import crowd, figures
 from calibration.reports.how_asked import how_asked
@@ -96,7 +96,7 @@ def pairs_of(result: Snapshot, asked: Asked) -> pairs.Pairs | None:
 
 def _changes(report: Report) -> changes.Changes:
     """Return what became of the labels that a report was computed from."""
-    return changes.since(scope_of(report.study.corpus, report.study.campaign), report.created_at)
+    return changes.since(of_study(report.study), report.created_at)
 
 
 def looks(report: Report) -> list[TestLook]:

@@ -16,7 +16,7 @@ from calibration.models import Report, Study
 from calibration.reading import level_sources
 from calibration.reading.census import Census, offered
 from calibration.reading.definitions import Definition, parse
-from calibration.reading.scope import scope_of
+from calibration.reading.scope import of_study, scope_of
 from calibration.reading.subjects import subjects_of
 from calibration.reports.snapshot import written
 from calibration.studies import inputs
@@ -158,7 +158,7 @@ def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
 
 def judges_of(study: Study) -> list[Rater]:
     """Return the judges that a study may show, in the order in which they first answered anything."""
-    counted, only = offered(scope_of(study.corpus, study.campaign)), parse(study.definition).raters
+    counted, only = offered(of_study(study)), parse(study.definition).raters
     ids = [
         r.id for r in counted.raters.values() if r.kind == Rater.Kind.JUDGE and (not only or r.name in only)
     ]
@@ -172,7 +172,7 @@ def latest(study: Study, part: str) -> Report | None:
 
 def is_stale(report: Report) -> bool:
     """Whether labels came in since a report was computed."""
-    scope = scope_of(report.study.corpus, report.study.campaign)
+    scope = of_study(report.study)
     return report.stamp != scope.stamp()
 
 

@@ -76,6 +76,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         scores=scores(inputs.subjects, inputs.learning, inputs.definition),
         panels=tuple(panels.told),
         bounds=bounds(todo, inputs.definition),
+        left_out=tuple(one.sentence for one in inputs.scope.without),
         floors=floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, inputs.definition),
     )
 

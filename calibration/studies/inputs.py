@@ -22,7 +22,7 @@ from calibration.reading.definitions import Definition, parse
 from calibration.reading.lengths import lengths
 from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
-from calibration.reading.scope import Scope, scope_of
+from calibration.reading.scope import Scope, of_study
 from calibration.reading.subjects import Subject, subjects_of
 from calibration.reading.unanswered import with_unanswered
 from calibration.reading.uncompared import Uncompared, uncompared
@@ -98,7 +98,7 @@ def split_of(study: Study) -> Split | None:
 
 def read(study: Study, part: str) -> Inputs:
     """Read a study's inputs. Raises DefinitionError where its definition no longer fits the labels."""
-    scope = scope_of(study.corpus, study.campaign)
+    scope = of_study(study)
     definition = parse(study.definition)
     split = split_of(study)
     stamp = scope.stamp()

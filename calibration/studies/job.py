@@ -14,7 +14,7 @@ from calibration.errors import CalibrationError
 from calibration.models import Report, Study
 from calibration.reading.census import offered
 from calibration.reading.definitions import parse
-from calibration.reading.scope import scope_of
+from calibration.reading.scope import of_study
 from calibration.studies import actions as studies
 from jobs import actions
 from jobs.errors import JobRefused
@@ -40,7 +40,7 @@ def report_or_job(*, study: Study, part: str, by: User | None) -> Report | Job:
 
 def is_quick(study: Study) -> bool:
     """Whether a study is computed while the page waits."""
-    counted = offered(scope_of(study.corpus, study.campaign))
+    counted = offered(of_study(study))
     raters = Counter(question for question, _ in counted.counts)
     pairs = sum(n * (n - 1) // 2 for n in raters.values())
     most = SMALL_AT_LEVELS if parse(study.definition).levels else SMALL

@@ -54,6 +54,7 @@ BY_NAME = {
     "POST /api/v1/campaigns/": "corpus, systems and annotators are named",
     "PATCH /api/v1/campaigns/{campaign}/": "corpus, systems and annotators are named, settings fit together",
     "POST /api/v1/campaigns/{campaign}/copy/": "a name is taken",
+    "POST /api/v1/campaigns/{campaign}/checks/people/": "an annotator is named",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/corpora/": "the file is read, and corpora are named",
     "PATCH /api/v1/corpora/{name}/systems/": "systems are named",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from config.settings import BASE_DIR
+from tests.security import audit_checks
 from tests.security import audit_worlds as worlds
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ TRACED = {
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
     "judges.prompt_versions.nearest_job.start": "the job that it starts is logged where jobs are started",
+    **audit_checks.TRACED,
 }
 """What needs no entry in the audit log, and why."""
 
@@ -44,6 +46,7 @@ PASSED_ON = {
     "annotation.importing.uploads.repeat": "actions.retry",
     "annotation.importing.uploads.cancel": "actions.cancel",
     "annotation.scheme_versions.actions.create_from_corpus": "create",
+    "calibration.checks.sources.add": "actions.add_keys",
     "calibration.exports.job.difference_or_job": "order_or_job",
     "calibration.counts.computing.compute": "splits.fix",
     "calibration.counts.computing.compute_on_test": "open_test",
@@ -235,6 +238,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.searches.actions.start": worlds.make_search_fields,
     "calibration.searches.actions.cancel": lambda by: {"search": worlds.make_search(by)},
     "calibration.searches.actions.resume": lambda by: {"search": worlds.make_cancelled_search(by)},
+    **audit_checks.LOGGED,
 }
 """Each action of the product, with what it is tried with."""
 

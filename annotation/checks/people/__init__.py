@@ -1,0 +1,1 @@
+"""What is decided about the people who are trained, tested and checked."""

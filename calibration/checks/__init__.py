@@ -1,0 +1,1 @@
+"""What training, tests, checks and repeats say about the annotators of a campaign."""

@@ -1,0 +1,162 @@
+"""Training, tests and checks of a campaign from the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from annotation.checks import actions, keys, told
+from annotation.checks.people import actions as deciding
+from annotation.errors import CampaignRefused
+from annotation.models import Campaign, CheckPlan, KeyTask
+from calibration.api.checks import CheckPlanSerializer, NewKeySerializer
+from calibration.checks import sources
+from calibration.checks.writing import FORMS, written
+from config.commands import DatabaseCommand
+from config.permissions import is_researcher
+
+FILE = "YAML or JSON as /api/v1/campaigns/ID/checks/ takes it; - reads stdin"
+USES = ", ".join(KeyTask.OCCASIONS)
+
+
+class Command(DatabaseCommand):
+    """`manage.py checks ACT CAMPAIGN ...`"""
+
+    help = (
+        "Train, test and check the annotators of a campaign: set it up, key tasks, read the results, and "
+        "decide about people. Each act has its own --help."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """One sub-command an act."""
+        acts = parser.add_subparsers(dest="act", required=True, metavar="ACT")
+        acts.add_parser("show", help="the settings and the tasks with a key, as JSON")
+        results = acts.add_parser("results", help="each annotator's state and scores")
+        results.add_argument("--format", choices=list(FORMS), default="json", help="json")
+        acts.add_parser("set", help="change the settings that a file names")
+        acts.add_parser("key", help="key the tasks that a file lists, all of them or none")
+        taken = acts.add_parser("key-from", help="key tasks by answers that are known")
+        taken.add_argument("source", help=sources.HOW)
+        taken.add_argument("--occasion", required=True, choices=KeyTask.OCCASIONS, help=f"for what: {USES}")
+        taken.add_argument("--most", type=int, default=10, help="how many tasks, drawn by the seed (10)")
+        taken.add_argument("--tolerance", type=float, default=0.0, help="right within, on ordered scales (0)")
+        for verb, does in deciding.VERBS.items():
+            about = (does.__doc__ or "").split("\n")[0].split(". Raises")[0].rstrip(".")
+            decided = acts.add_parser(verb, help=about[:1].lower() + about[1:])
+            decided.add_argument("annotator", help="the user name")
+            decided.add_argument("--reason", required=True, help="why; it is logged")
+        for name, made in acts.choices.items():
+            made.add_argument("campaign", help="the campaign's name")
+            if name in ("set", "key"):
+                made.add_argument("file", help=FILE)
+            if name not in ("show", "results"):
+                made.add_argument("--by", required=True, help="the researcher who does it, for the log")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do the act, and print what came of it."""
+        campaign = _campaign(options["campaign"])
+        act = options["act"]
+        if act == "results":
+            self.stdout.write(written(campaign, options["format"]), ending="")
+            return
+        if act != "show":
+            try:
+                _do(act, _researcher(options["by"]), campaign, options)
+            except CampaignRefused as error:
+                where = f"{error.field}: " if error.field else ""
+                raise CommandError(f"{where}{error}") from None
+        self.stdout.write(_shown(campaign))
+
+
+def _do(act: str, by: User, campaign: Campaign, options: dict[str, Any]) -> None:
+    if act == "set":
+        given = CheckPlanSerializer(data=_read(options["file"], dict), partial=True)
+        if not given.is_valid():
+            raise CommandError(f"{options['file']}: {_line(given.errors)}")
+        actions.set_up(by=by, campaign=campaign, **given.validated_data)
+    elif act == "key":
+        _key(by, campaign, options["file"])
+    elif act == "key-from":
+        chosen = {name: options[name] for name in ("source", "occasion", "most", "tolerance")}
+        sources.add(by=by, campaign=campaign, **chosen)
+    else:
+        person = User.objects.filter(username=options["annotator"]).first()
+        if person is None:
+            raise CommandError(f"There is no account “{options['annotator']}”.")
+        deciding.VERBS[act](by=by, campaign=campaign, user=person, reason=options["reason"])
+
+
+def _key(by: User, campaign: Campaign, file: str) -> None:
+    given = NewKeySerializer(data=_read(file, list), many=True)
+    if not given.is_valid():
+        raise CommandError(f"{file}: {_line(given.errors)}")
+    with transaction.atomic():
+        for number, row in enumerate(given.validated_data, start=1):
+            try:
+                spot = keys.spot_named(campaign, row["about"])
+                answers = told.answers_told(campaign, spot, row["answers"])
+                actions.add_key(
+                    by=by,
+                    campaign=campaign,
+                    occasion=row["occasion"],
+                    spot=spot,
+                    answers=answers,
+                    explanation=row["explanation"],
+                )
+            except CampaignRefused as error:
+                raise CommandError(f"{file}: entry {number}: {error} Nothing was keyed.") from None
+
+
+def _read(name: str, kind: type) -> Any:
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        found = yaml.safe_load(text)
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{name}: not a text in UTF-8.") from None
+    except yaml.YAMLError as error:
+        raise CommandError(f"{name}: {' '.join(str(error).split())}") from None
+    if not isinstance(found, kind):
+        raise CommandError(f"{name}: expected {'a list of keys' if kind is list else 'names with values'}.")
+    return found
+
+
+def _line(problems: Any, where: str = "") -> str:
+    """Return the first problem as one line, with its place."""
+    if isinstance(problems, dict):
+        name, inner = next(iter(problems.items()))
+        return _line(inner, f"{where}{name}: ")
+    if isinstance(problems, list):
+        number, inner = next((n, one) for n, one in enumerate(problems) if one)
+        return _line(inner, f"{where}entry {number + 1}: " if isinstance(inner, dict) else where)
+    return where + " ".join(str(problems).split())
+
+
+def _campaign(name: str) -> Campaign:
+    found = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
+    if found is None:
+        raise CommandError(f"There is no campaign “{name}”. `manage.py campaigns list` lists them.")
+    return found
+
+
+def _researcher(name: str) -> User:
+    by = User.objects.filter(username=name).first()
+    if by is None or not is_researcher(by):
+        raise CommandError(f"“{name}” is not a researcher here. Name one with --by.")
+    return by
+
+
+def _shown(campaign: Campaign) -> str:
+    plan = CheckPlan.objects.filter(campaign=campaign).first()
+    settings = dict(CheckPlanSerializer(plan).data) if plan else None
+    listed = [told.key_as_json(key) for key in told.listed(campaign)]
+    return json.dumps({"settings": settings, "keys": listed}, ensure_ascii=False, default=str)

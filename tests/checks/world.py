@@ -1,0 +1,98 @@
+"""A campaign whose tasks have a key, and annotators who answer them right or wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.checks import actions as checks
+from annotation.checks.scoring import Key
+from annotation.models import Assignment, Campaign, CheckPlan, Item
+from annotation.scheme_versions.asked import questionnaire_of
+from annotation.work import actions as labelling
+from annotation.work import agreements
+from annotation.work.leases import Hold
+from tests import factories
+
+RIGHT, WRONG = 5, 1
+
+
+def campaign(
+    *people: User,
+    training: int = 0,
+    test: int = 0,
+    check: int = 0,
+    main: int = 6,
+    opened: bool = True,
+    **plan: Any,
+) -> Campaign:
+    """Make a campaign over turns, in which `overall` = 5 is right in so many key tasks of each sort."""
+    corpus = factories.corpus()
+    factories.dialogue(corpus, "main", turns=main)
+    researcher = factories.user(researcher=True)
+    made = factories.campaign(corpus, annotators=people, opened=False, by=researcher)
+    factories.dialogue(corpus, "keyed", turns=training + test + check)
+    spots = Item.objects.filter(continuation__dialogue__key="keyed", kind="turn").order_by("turn__position")
+    wanted = ["training"] * training + ["qualification"] * test + ["check"] * check
+    for item, occasion in zip(spots, wanted, strict=True):
+        key(made, occasion, item, by=researcher)
+    if plan or not wanted:
+        checks.set_up(by=researcher, campaign=made, **plan)
+    if opened:
+        factories.campaigns.open(by=researcher, campaign=made)
+        made.refresh_from_db()
+    return made
+
+
+def key(campaign: Campaign, occasion: str, item: Item, by: User, right: float = RIGHT, **more: Any) -> Any:
+    question = questionnaire_of(campaign.scheme_version_id).by_key["overall"]
+    answers = {(item.pk, question.id): Key((right,), more.pop("tolerance", 0.0))}
+    spot = (item.continuation_id, item.pk)
+    return checks.add_key(
+        by=by,
+        campaign=campaign,
+        occasion=occasion,
+        spot=spot,
+        answers=answers,
+        explanation="Because it fits.",
+        **more,
+    )
+
+
+def start(who: User, campaign: Campaign) -> Hold | None:
+    return labelling.start(by=who, campaign=campaign.pk)[1]
+
+
+def answer(who: User, campaign: Campaign, hold: Hold, value: float = RIGHT) -> labelling.Outcome:
+    item = Assignment.objects.select_related("task__item").get(pk=hold.assignment).task.item
+    answers = {str(item.public): {"overall": value}}
+    return labelling.submit(by=who, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
+
+
+def accept(who: User, campaign: Campaign, what: str, version: int = 1) -> None:
+    agreements.accept(by=who, campaign=campaign.pk, what=what, version=version)
+
+
+def take_test(who: User, campaign: Campaign, value: float = RIGHT, number: int = 1) -> None:
+    """Take the test once, answering every task alike."""
+    accept(who, campaign, "test", number)
+    while (hold := start(who, campaign)) is not None and occasion_of(hold) == "qualification":
+        answer(who, campaign, hold, value)
+
+
+def occasion_of(hold: Hold) -> str:
+    return str(Assignment.objects.values_list("occasion", flat=True).get(pk=hold.assignment))
+
+
+def work(who: User, campaign: Campaign, values: Any = RIGHT, most: int = 200) -> list[str]:
+    """Work until nothing comes; return the occasions of what was submitted. `values` may depend on them."""
+    given = []
+    while len(given) < most and (hold := start(who, campaign)) is not None:
+        given.append(occasion_of(hold))
+        answer(who, campaign, hold, values(given) if callable(values) else values)
+    return given
+
+
+def plan_of(campaign: Campaign) -> CheckPlan:
+    return CheckPlan.objects.get(campaign=campaign)
