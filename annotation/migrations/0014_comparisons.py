@@ -127,8 +127,10 @@ BEGIN
     JOIN annotation_dialogue d ON d.id = c.dialogue_id
     LEFT JOIN annotation_turn u ON u.id = m.turn_id
    WHERE t.id = NEW.task_id;
-  SELECT array_agg(drawn[1 + (place + s.number - 2) % array_length(drawn, 1)] ORDER BY place) INTO NEW.shown
-    FROM annotation_slot s, generate_series(1, array_length(drawn, 1)) AS place WHERE s.id = NEW.slot_id;
+  -- Whoever holds no slot (training, tests, checks, repeats) is told apart by who they are.
+  SELECT array_agg(drawn[1 + ((place - 1 + turned) % array_length(drawn, 1))::int] ORDER BY place) INTO NEW.shown
+    FROM coalesce((SELECT s.number - 1 FROM annotation_slot s WHERE s.id = NEW.slot_id), NEW.user_id) AS turned,
+         generate_series(1, array_length(drawn, 1)) AS place;
   RETURN NEW;
 END $$;
 CREATE TRIGGER assignments_draw_order BEFORE INSERT OR UPDATE OF slot_id, shown ON annotation_assignment

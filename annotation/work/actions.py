@@ -199,7 +199,7 @@ def submit(
     if seat.checked:
         is_first = work.state != Assignment.State.RETURNED
         done = giving.Done(work.assignment, work.task, work.occasion, work.is_aside, is_first)
-        giving.submitted(seat=seat, done=done, answers=given)
+        giving.submitted(seat=seat, done=done, answers=[answer[:3] for answer in given])
         return Outcome("submitted", seat, _next(seat))
     if seat.waits:
         return Outcome("submitted", seat, None)
