@@ -1,6 +1,7 @@
 """The tables of the people's side, one file per subject."""
 
 from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
+from annotation.models.campaign_roles import CampaignRole
 from annotation.models.campaigns import (
     Assignment,
     Campaign,
@@ -24,6 +25,7 @@ __all__ = [
     "Assignment",
     "Campaign",
     "CampaignMember",
+    "CampaignRole",
     "Consent",
     "ConsentGiven",
     "Continuation",

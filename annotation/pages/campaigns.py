@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -28,14 +29,16 @@ from annotation.campaigns import (
     tasks as campaign_tasks,
 )
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, Corpus, turn_numbers
+from annotation.models import Campaign, CampaignRole, Corpus, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
+from annotation.people import campaign_roles
+from annotation.permissions import campaign_researcher_only
 from annotation.text import views
 from annotation.work.limits import bounds_of
 from config.ids import row_id
 from config.models import Event
-from config.permissions import researcher_only
+from config.permissions import is_researcher, researcher_only
 from jobs.models import Job
 
 VERBS = {
@@ -54,12 +57,14 @@ def _user(request: HttpRequest) -> User:
 
 
 @require_GET
-@researcher_only
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all campaigns, latest first; with `?archived=1` those that were put away."""
+    """Researchers: all campaigns, latest first; others: those they look after. `?archived=1`: put away."""
+    mine = access.managed(_user(request))
+    if not is_researcher(request.user) and not mine.exists():
+        raise PermissionDenied
     archived = request.GET.get("archived") == "1"
     found = (
-        Campaign.objects.filter(archived_at__isnull=not archived)
+        mine.filter(archived_at__isnull=not archived)
         .select_related("corpus", "scheme_version__scheme")
         .annotate(
             submitted=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
@@ -72,7 +77,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
-        "n_archived": Campaign.objects.filter(archived_at__isnull=False).count(),
+        "n_archived": mine.filter(archived_at__isnull=False).count(),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/list.html", context)
@@ -105,11 +110,13 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     return render(request, "campaigns/new.html", context, status=status)
 
 
-@researcher_only
+@campaign_researcher_only
 def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change a campaign; a draft may be about another corpus, too (`?corpus=`)."""
     found = access.campaign(campaign)
     corpus = found.corpus
+    if request.GET.get("corpus") is not None and not is_researcher(request.user):
+        raise PermissionDenied
     if found.state == Campaign.State.DRAFT and (chosen := request.GET.get("corpus")) is not None:
         other = Corpus.objects.filter(pk=row_id(chosen) or 0).first()
         if other is None:
@@ -151,9 +158,9 @@ def copy_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@campaign_researcher_only
 def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: one campaign, with its people, its progress and what annotators remarked."""
+    """Who may manage it: one campaign, with its people, its progress and what annotators remarked."""
     found = access.campaign(campaign)
     members = campaign_progress.members(found)
     remarks = list(campaign_progress.remarks(found)[:MOST_REMARKS])
@@ -167,6 +174,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "left_out": campaign_tasks.left_out(found),
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
+        "roles": campaign_roles.listed(found),
+        "role_choices": CampaignRole.Role.choices,
+        "unlinked": not is_researcher(request.user),
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
         "bounds": bounds_of(found),
@@ -182,7 +192,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: open, pause, close, archive or bring back."""
     verb = VERBS.get(request.POST.get("verb", ""))
@@ -199,7 +209,7 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: let people take part (`add`, several) or take one out (`remove`)."""
     found = access.campaign(campaign)
@@ -215,7 +225,7 @@ def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
@@ -235,7 +245,7 @@ def _events(campaign: Campaign) -> list[Event]:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
     text = request.POST.get("text", "").replace("\r\n", "\n")

@@ -30,6 +30,7 @@ from annotation.work.limits import limits_of
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
 from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
+from config.permissions import is_researcher
 
 View = Callable[..., HttpResponse]
 
@@ -72,6 +73,9 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         "memberships": mine,
         "limits": {one.campaign_id: limits_of(one) for one in mine},
         "waiting": waiting,
+        "looked_after": access.managed(_user(request)).filter(archived_at=None).order_by("-id")
+        if not is_researcher(request.user)
+        else (),
         "active_room": "work",
     }
     return render(request, "annotate/mine.html", context)

@@ -18,6 +18,12 @@ def make_campaign(by: User, **how: Any) -> Any:
     return factories.campaign(corpus, by=by, **how)
 
 
+def make_campaign_role(by: User) -> Any:
+    from annotation.people import campaign_roles
+
+    return campaign_roles.give(by=by, campaign=make_campaign(by), person=by, role="researcher")
+
+
 def make_archived(by: User) -> Any:
     from annotation.campaigns import editing
 

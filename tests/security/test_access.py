@@ -32,7 +32,7 @@ RESEARCHERS = _names(
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
-    "edit-campaign copy-campaign api-copy-campaign",
+    "edit-campaign copy-campaign api-copy-campaign campaign-roles api-campaign-roles api-campaign-role",
     "campaign-consent api-campaign-consent",
     "submissions api-submissions api-submission campaign-preview campaign-preview-task",
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",

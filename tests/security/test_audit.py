@@ -121,6 +121,12 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "campaign": worlds.make_campaign(by),
         "text": "Agree.",
     },
+    "annotation.people.campaign_roles.give": lambda by: {
+        "campaign": worlds.make_campaign(by),
+        "person": by,
+        "role": "adjudicator",
+    },
+    "annotation.people.campaign_roles.take": lambda by: {"given": worlds.make_campaign_role(by)},
     "annotation.corpora.openings.open_for": lambda by: {
         "split": worlds.make_split(by),
         "raters": [worlds.make_judge()],
