@@ -12,6 +12,15 @@ from annotation.models.campaigns import (
     Task,
 )
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
+from annotation.models.groups import (
+    Gate,
+    PeopleGroup,
+    PersonLanguage,
+    RequiredGroup,
+    StratumGroup,
+    TaskAuthor,
+    WritingName,
+)
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
 from annotation.models.people import ApiToken, OneTimeLink, UserName
@@ -31,6 +40,7 @@ __all__ = [
     "Continuation",
     "Corpus",
     "Dialogue",
+    "Gate",
     "Guidelines",
     "GuidelinesRead",
     "Import",
@@ -40,19 +50,25 @@ __all__ = [
     "LabelCount",
     "Occasion",
     "OneTimeLink",
+    "PeopleGroup",
+    "PersonLanguage",
     "Question",
     "Rater",
+    "RequiredGroup",
     "SampledDialogue",
     "Scheme",
     "SchemeVersion",
     "Slot",
     "Split",
     "SplitCluster",
+    "StratumGroup",
     "System",
     "Task",
+    "TaskAuthor",
     "TestLook",
     "Turn",
     "Upload",
     "UserName",
+    "WritingName",
     "live_labels",
 ]

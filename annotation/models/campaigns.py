@@ -53,6 +53,10 @@ class Campaign(models.Model):
     proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
     the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
     `most_tasks_a_day` in a day of UTC. An archived campaign is in no list and takes no work.
+
+    Who may rate what: with `by_language`, who reads the dialogue's language; nobody whom `not_own`
+    ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("", "system", "part"
+    or "metadata.FIELD") has a group for its stratum, that group. `ruled` says that slots have gates.
     """
 
     class State(models.TextChoices):
@@ -86,6 +90,10 @@ class Campaign(models.Model):
     deadline = models.DateTimeField(null=True)
     most_tasks = models.PositiveIntegerField(null=True)
     most_tasks_a_day = models.PositiveIntegerField(null=True)
+    by_language = models.BooleanField(default=False, db_default=False)
+    not_own = models.CharField(max_length=120, blank=True, default="", db_default="")
+    groups_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    ruled = models.BooleanField(default=False, db_default=False)
     archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -196,6 +204,9 @@ class Slot(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots")
     position = models.PositiveIntegerField()
     taken = models.BooleanField(default=False)
+    gate = models.ForeignKey(
+        "annotation.Gate", null=True, on_delete=models.RESTRICT, related_name="slots", db_index=False
+    )
 
     class Meta:
         constraints = [
@@ -205,6 +216,11 @@ class Slot(models.Model):
         indexes = [
             models.Index(
                 fields=["campaign", "position", "number"], condition=Q(taken=False), name="slot_free"
+            ),
+            models.Index(
+                fields=["gate", "position"],
+                condition=Q(taken=False, gate__isnull=False),
+                name="slot_free_by_gate",
             ),
         ]
 

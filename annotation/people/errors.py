@@ -6,6 +6,7 @@ PeopleError (an AnnotationError)
 ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
 ├── RoleRefused        a role, or a state, that an account cannot have
 ├── TokenRefused       a token that cannot be made
+├── GroupRefused       a group, a language or a name to write under that cannot be
 └── PersonInUse        a person whose answers a report or gold is made of
 """
 
@@ -40,6 +41,12 @@ class RoleRefused(PeopleError):
 
 class TokenRefused(PeopleError):
     """No such token is made."""
+
+    field = "name"
+
+
+class GroupRefused(PeopleError):
+    """A group cannot be called, change or go like this; nor can what a person reads or writes as."""
 
     field = "name"
 
