@@ -19,7 +19,9 @@ from annotation.models import (
     CampaignRole,
     Corpus,
     Dialogue,
+    JoinLink,
     OneTimeLink,
+    PeopleGroup,
     Scheme,
     SchemeVersion,
     Upload,
@@ -118,6 +120,16 @@ def upload(viewer: User, pk: int) -> Upload:
 def account(pk: int) -> User:
     """Return an account. Administrators see every account."""
     return get_object_or_404(User, pk=pk)
+
+
+def people_group(pk: int) -> PeopleGroup:
+    """Return a group of people. Researchers see every group."""
+    return get_object_or_404(PeopleGroup, pk=pk)
+
+
+def join_link(campaign: int, pk: int) -> JoinLink:
+    """Return a link by which people join a campaign. Who may manage the campaign sees it."""
+    return get_object_or_404(JoinLink.objects.select_related("campaign"), pk=pk, campaign_id=campaign)
 
 
 def invitation(pk: int) -> OneTimeLink:

@@ -162,7 +162,10 @@ def change_members(request: Request, campaign: int) -> Response:
     given = MembersSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     found = access.campaign(campaign)
-    for person in given.validated_data.get("add", []):
+    groups = given.validated_data.get("groups", [])
+    joining = [*given.validated_data.get("add", [])]
+    joining += User.objects.filter(people_groups__in=groups, is_active=True).distinct()
+    for person in joining:
         campaigns.add_member(by=_user(request), campaign=found, user=person)
     for person in given.validated_data.get("remove", []):
         campaigns.remove_member(by=_user(request), campaign=found, user=person)

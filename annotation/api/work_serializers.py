@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.campaigns.settings import Settings
-from annotation.models import Campaign, Corpus, System
+from annotation.models import Campaign, Corpus, PeopleGroup, System
 from annotation.scheme_versions.store import find
 
 SETTINGS = tuple(Settings.__annotations__)
@@ -230,8 +230,11 @@ class CopySerializer(serializers.Serializer[Any]):
 
 
 class MembersSerializer(serializers.Serializer[Any]):
-    """Who joins and who leaves, by user name."""
+    """Who joins and who leaves, by user name; all active people of a group join by its name."""
 
+    groups = serializers.SlugRelatedField(
+        slug_field="name", queryset=PeopleGroup.objects.all(), many=True, required=False
+    )
     add = serializers.SlugRelatedField(
         slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
     )

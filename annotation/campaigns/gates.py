@@ -120,14 +120,14 @@ def _write_authors(campaign: Campaign) -> None:
         cursor.execute(WRITE_AUTHORS, told)
 
 
-def authors_of(dialogue: Dialogue, by: str) -> Iterable[str]:
+def authors_of(dialogue: Dialogue, source: str) -> Iterable[str]:
     """Return who wrote a dialogue: ids, names and aliases of its participants, or what its metadata says."""
-    if by == PARTICIPANTS:
+    if source == PARTICIPANTS:
         told: list[Any] = []
         for one in dialogue.participants:
             told += [one.get("id"), one.get("name"), *(one.get("aliases") or ())]
     else:
-        value = dialogue.metadata.get(by.removeprefix(METADATA))
+        value = dialogue.metadata.get(source.removeprefix(METADATA))
         told = value if isinstance(value, list) else [value]
     return [str(name) for name in told if isinstance(name, str | int) and not isinstance(name, bool)]
 

@@ -82,6 +82,18 @@ def copy(*, source: Campaign, to: Campaign) -> None:
         RequiredGroup.objects.create(campaign=to, group_id=row.group_id, raters=row.raters)
 
 
+def sentences(rules: Rules) -> list[str]:
+    """Return rules in words, one line each."""
+    own = rules.not_own.removeprefix(METADATA)
+    by = sampling.NAMED.get(rules.groups_by, rules.groups_by.removeprefix(METADATA))
+    return [
+        *(["Who reads the language of the dialogue"] if rules.by_language else []),
+        *([f"Nobody what they wrote themselves (by {own})"] if rules.not_own else []),
+        *(f"{group.name} alone: {by} {stratum or 'without'}" for stratum, group in rules.strata.items()),
+        *(f"At least {n} of {group.name} on each task" for group, n in rules.required.items()),
+    ]
+
+
 def as_json(rules: Rules) -> dict[str, Any]:
     """Return rules as plain data, groups by name."""
     return {

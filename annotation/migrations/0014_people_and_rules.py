@@ -84,6 +84,25 @@ END $$;
 DROP FUNCTION concord_check_gate, concord_wrote, concord_passes;
 """
 
+PARTICIPANTS = """
+CREATE FUNCTION concord_keep_participant_in() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM annotation_participant WHERE user_id = NEW.user_id AND campaign_id <> NEW.campaign_id;
+  IF FOUND THEN
+    RAISE EXCEPTION 'person %: they joined another campaign by a link, and are let into no other', NEW.user_id
+      USING ERRCODE = '23514';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER participants_stay_members AFTER INSERT OR UPDATE OF user_id, campaign_id ON annotation_campaignmember
+  FOR EACH ROW EXECUTE FUNCTION concord_keep_participant_in();
+"""
+
+PARTICIPANTS_BACK = """
+DROP TRIGGER participants_stay_members ON annotation_campaignmember;
+DROP FUNCTION concord_keep_participant_in;
+"""
+
 
 class Migration(migrations.Migration):
 
@@ -93,6 +112,48 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='JoinLink',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=80)),
+                ('most', models.PositiveIntegerField(null=True)),
+                ('expires_at', models.DateTimeField(null=True)),
+                ('revoked_at', models.DateTimeField(null=True)),
+                ('code', models.CharField(blank=True, max_length=64)),
+                ('return_url', models.CharField(blank=True, max_length=500)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                'ordering': ['-id'],
+            },
+        ),
+        migrations.CreateModel(
+            name='JoinTry',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('address', models.CharField(max_length=64)),
+                ('at', models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                'verbose_name_plural': 'join tries',
+            },
+        ),
+        migrations.CreateModel(
+            name='Participant',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('external_id', models.CharField(max_length=64)),
+                ('study_id', models.CharField(blank=True, max_length=64)),
+                ('session_id', models.CharField(blank=True, max_length=64)),
+                ('joined_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('code', models.CharField(blank=True, max_length=64)),
+            ],
+            options={
+                'ordering': ['id'],
+            },
+        ),
         migrations.CreateModel(
             name='PeopleGroup',
             fields=[
@@ -204,6 +265,35 @@ class Migration(migrations.Migration):
             index=models.Index(condition=models.Q(('gate__isnull', False), ('taken', False)), fields=['gate', 'position'], name='slot_free_by_gate'),
         ),
         migrations.AddField(
+            model_name='joinlink',
+            name='campaign',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='join_links', to='annotation.campaign'),
+        ),
+        migrations.AddField(
+            model_name='joinlink',
+            name='created_by',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddIndex(
+            model_name='jointry',
+            index=models.Index(fields=['address', 'at'], name='join_tries_of_address'),
+        ),
+        migrations.AddField(
+            model_name='participant',
+            name='campaign',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='annotation.campaign'),
+        ),
+        migrations.AddField(
+            model_name='participant',
+            name='link',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='annotation.joinlink'),
+        ),
+        migrations.AddField(
+            model_name='participant',
+            name='user',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='participant', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
             model_name='peoplegroup',
             name='people',
             field=models.ManyToManyField(blank=True, related_name='people_groups', to=settings.AUTH_USER_MODEL),
@@ -262,6 +352,18 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('role__in', ['adjudicator', 'researcher'])), name='campaign_role_known'),
         ),
         migrations.AddConstraint(
+            model_name='joinlink',
+            constraint=models.CheckConstraint(condition=models.Q(('most__isnull', True), ('most__gte', 1), _connector='OR'), name='join_link_lets_somebody_in'),
+        ),
+        migrations.AddConstraint(
+            model_name='participant',
+            constraint=models.UniqueConstraint(fields=('campaign', 'external_id'), name='participant_once_a_campaign'),
+        ),
+        migrations.AddConstraint(
+            model_name='participant',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('code', ''), ('finished_at__isnull', True)), models.Q(('finished_at__isnull', False), models.Q(('code', ''), _negated=True)), _connector='OR'), name='participant_has_code_when_done'),
+        ),
+        migrations.AddConstraint(
             model_name='gate',
             constraint=models.UniqueConstraint(fields=('campaign', 'language', 'group', 'reserved', 'authored'), name='gate_once', nulls_distinct=False),
         ),
@@ -290,4 +392,5 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('user', 'folded'), name='writing_name_once_a_person'),
         ),
         migrations.RunSQL(MAY_TAKE, MAY_TAKE_BACK),
+        migrations.RunSQL(PARTICIPANTS, PARTICIPANTS_BACK),
     ]

@@ -23,6 +23,7 @@ from annotation.models.groups import (
 )
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
+from annotation.models.participants import JoinLink, JoinTry, Participant
 from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion
@@ -45,11 +46,14 @@ __all__ = [
     "GuidelinesRead",
     "Import",
     "Item",
+    "JoinLink",
+    "JoinTry",
     "JudgeOpening",
     "Label",
     "LabelCount",
     "Occasion",
     "OneTimeLink",
+    "Participant",
     "PeopleGroup",
     "PersonLanguage",
     "Question",

@@ -142,7 +142,9 @@ class CampaignForm(forms.Form):
         self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = _choices_with(campaign)
         self._models("systems").queryset = corpus.systems.order_by("name")
-        self._models("annotators").queryset = User.objects.filter(is_active=True).order_by("username")
+        self._models("annotators").queryset = User.objects.filter(is_active=True, participant=None).order_by(
+            "username"
+        )
 
     def _choices(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]

@@ -18,6 +18,7 @@ from annotation.campaigns import (
 from annotation.campaigns import (
     editing,
     sampling,
+    unclaimable,
 )
 from annotation.campaigns import (
     job as opening,
@@ -25,11 +26,12 @@ from annotation.campaigns import (
 from annotation.campaigns import (
     progress as campaign_progress,
 )
+from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import (
     tasks as campaign_tasks,
 )
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, CampaignRole, Corpus, turn_numbers
+from annotation.models import Campaign, CampaignRole, Corpus, PeopleGroup, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
 from annotation.people import campaign_roles
@@ -165,7 +167,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     members = campaign_progress.members(found)
     remarks = list(campaign_progress.remarks(found)[:MOST_REMARKS])
     turn_numbers.number(remark.task.item.turn if remark.task.item else None for remark in remarks)
-    outsiders = User.objects.filter(is_active=True).exclude(pk__in=[member["user_id"] for member in members])
+    outsiders = User.objects.filter(is_active=True, participant=None).exclude(
+        pk__in=[member["user_id"] for member in members]
+    )
     context = {
         "campaign": found,
         "counts": campaign_progress.counts(found),
@@ -174,6 +178,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "left_out": campaign_tasks.left_out(found),
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
+        "rules": campaign_rules.sentences(campaign_rules.rules_of(found)),
+        "unclaimable": unclaimable.told(found),
+        "groups": PeopleGroup.objects.all(),
         "roles": campaign_roles.listed(found),
         "role_choices": CampaignRole.Role.choices,
         "unlinked": not is_researcher(request.user),
@@ -211,9 +218,11 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @campaign_researcher_only
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: let people take part (`add`, several) or take one out (`remove`)."""
+    """Who may manage it: let people (`add`) and groups (`group`) take part, or take one out (`remove`)."""
     found = access.campaign(campaign)
-    people = User.objects.filter(pk__in=_numbers(request.POST.getlist("add")))
+    chosen = Q(pk__in=_numbers(request.POST.getlist("add")))
+    groups = _numbers(request.POST.getlist("group"))
+    people = User.objects.filter(chosen | Q(people_groups__in=groups, is_active=True)).distinct()
     for person in people:
         campaigns.add_member(by=_user(request), campaign=found, user=person)
     for person in User.objects.filter(pk__in=_numbers(request.POST.getlist("remove"))):

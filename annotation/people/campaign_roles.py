@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Campaign, CampaignRole
 from annotation.people.errors import RoleRefused
+from annotation.people.roles import must_be_from_here
 from config.models import Event
 
 Role = CampaignRole.Role
@@ -25,6 +26,7 @@ def give(*, by: User, campaign: Campaign, person: User, role: str) -> CampaignRo
         raise RoleRefused(f"In a campaign one is {' or '.join(Role.values)}, not “{role[:40]}”.")
     if not person.is_active:
         raise RoleRefused(f"The account {person.get_username()} is deactivated. Activate it first.")
+    must_be_from_here(person)
     given, made = CampaignRole.objects.get_or_create(campaign=campaign, user=person, role=role)
     if made:
         _log(by, "give role", given)

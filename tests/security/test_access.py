@@ -16,7 +16,7 @@ def _names(*lines: str) -> set[str]:
     return {name for line in lines for name in line.split()}
 
 
-PUBLIC = _names("healthz readyz login use-link")
+PUBLIC = _names("healthz readyz login use-link join")
 SIGNED_IN = _names(
     "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token",
@@ -33,6 +33,9 @@ RESEARCHERS = _names(
     "api-scheme api-scheme-versions api-scheme-version",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
     "edit-campaign copy-campaign api-copy-campaign campaign-roles api-campaign-roles api-campaign-role",
+    "groups add-group group described-person api-groups api-group api-annotators api-annotator",
+    "campaign-rules api-campaign-rules participants participants-file",
+    "api-join-links api-join-link api-participants",
     "campaign-consent api-campaign-consent",
     "submissions api-submissions api-submission campaign-preview campaign-preview-task",
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
