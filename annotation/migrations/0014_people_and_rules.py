@@ -1,5 +1,6 @@
 """Roles in one campaign, groups of people, and who may rate what."""
 
+import django.contrib.postgres.functions
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
@@ -232,6 +233,11 @@ class Migration(migrations.Migration):
             model_name='campaign',
             name='ruled',
             field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddField(
+            model_name='rater',
+            name='secret',
+            field=models.UUIDField(db_default=django.contrib.postgres.functions.RandomUUID(), editable=False),
         ),
         migrations.CreateModel(
             name='CampaignRole',
