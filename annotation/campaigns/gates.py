@@ -116,7 +116,7 @@ def _write_authors(campaign: Campaign) -> None:
             dialogues.append(dialogue.pk)
             folded.append(name[:800])
     with connection.cursor() as cursor:
-        told = {"campaign": campaign.pk, "dialogues": dialogues, "names": folded}
+        told: dict[str, Any] = {"campaign": campaign.pk, "dialogues": dialogues, "names": folded}
         cursor.execute(WRITE_AUTHORS, told)
 
 

@@ -41,7 +41,7 @@ def told(campaign: Campaign) -> list[dict[str, Any]]:
     """
     if not campaign.ruled or campaign.state == Campaign.State.DRAFT:
         return []
-    values = {"campaign": campaign.pk, "occasion": campaign.occasion, "most": MOST_LOOKED_AT}
+    values: dict[str, Any] = {"campaign": campaign.pk, "occasion": campaign.occasion, "most": MOST_LOOKED_AT}
     with connection.cursor() as cursor:
         cursor.execute(STUCK, values)
         rows = cursor.fetchall()

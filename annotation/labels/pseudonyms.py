@@ -8,6 +8,8 @@ person. Raters that a file names keep the names of the file: whoever has the fil
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -16,6 +18,7 @@ from annotation.models import Corpus, Rater
 from config.models import Event
 
 LENGTH = 8
+SHAPE = re.compile(r"person-[0-9a-f]{8}")
 
 
 def pseudonym(rater: Rater, corpus: int) -> str:
@@ -27,6 +30,15 @@ def pseudonym(rater: Rater, corpus: int) -> str:
 def name_of(rater: Rater, corpus: int) -> str:
     """Return a rater's name in a corpus: the pseudonym of a person with an account, others as they are."""
     return rater.name if rater.user_id is None else pseudonym(rater, corpus)
+
+
+def known(names: Iterable[str], corpus: int) -> dict[str, Rater]:
+    """Return the people with accounts whose pseudonyms in a corpus are among these names, by pseudonym."""
+    wanted = {name for name in names if SHAPE.fullmatch(name)}
+    if not wanted:
+        return {}
+    people = Rater.objects.filter(user__isnull=False)
+    return {name: rater for rater in people if (name := pseudonym(rater, corpus)) in wanted}
 
 
 def reveal(*, by: User, corpus: Corpus) -> list[dict[str, Any]]:

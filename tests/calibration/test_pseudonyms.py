@@ -69,7 +69,7 @@ def test_no_report_export_package_or_gold_names_a_person(answered: Any, research
     addresses += [reverse("report-file", args=[study.pk, form]) for form in RENDERINGS]
     addresses += [reverse("export-labels", args=[form]) + place for form in ("csv", "jsonl")]
     addresses += [reverse("export-package", args=[kind]) + place for kind in PACKAGES]
-    addresses += [reverse("gold-file", args=[chosen.pk, "csv"]), reverse("counts") + place]
+    addresses += [reverse("gold-file", args=[chosen.pk, "csv"]), reverse("counts", args=[corpus.pk])]
     known = 0
     for address in addresses:
         answer = researcher.get(address, follow=True)
