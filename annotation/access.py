@@ -7,6 +7,7 @@ gives only what that account may see.
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -15,15 +16,18 @@ from annotation.models import (
     Assignment,
     Campaign,
     CampaignMember,
+    CampaignRole,
     Corpus,
     Dialogue,
+    JoinLink,
     OneTimeLink,
+    PeopleGroup,
     Scheme,
     SchemeVersion,
     Upload,
 )
 from annotation.scheme_versions.store import find
-from config.permissions import is_administrator
+from config.permissions import Viewer, is_administrator, is_researcher
 
 
 def corpus(pk: int) -> Corpus:
@@ -44,6 +48,44 @@ def dialogue(pk: int) -> Dialogue:
 def campaign(pk: int) -> Campaign:
     """Return a campaign with its corpus and scheme. Researchers see every campaign."""
     return get_object_or_404(Campaign.objects.select_related("corpus", "scheme_version__scheme"), pk=pk)
+
+
+def may_manage(user: Viewer, campaign: Campaign | int) -> bool:
+    """Whether someone may set a campaign up and read what is in it: researchers, and those who look after it.
+
+    At most one query, and for researchers none beside that for their role.
+    """
+    return is_researcher(user) or _has_role(user, campaign, [CampaignRole.Role.RESEARCHER])
+
+
+def may_adjudicate(user: Viewer, campaign: Campaign | int) -> bool:
+    """Whether someone may decide where raters of a campaign disagree: its adjudicators, who may manage it."""
+    return is_researcher(user) or _has_role(user, campaign, CampaignRole.Role.values)
+
+
+def _has_role(user: Viewer, campaign: Campaign | int, roles: list[str]) -> bool:
+    if not isinstance(user, User) or not user.is_active:
+        return False
+    number = campaign if isinstance(campaign, int) else campaign.pk
+    return CampaignRole.objects.filter(user=user, campaign_id=number, role__in=roles).exists()
+
+
+def managed(user: Viewer) -> QuerySet[Campaign]:
+    """Return the campaigns that someone may manage: all of them, or those that they look after."""
+    if is_researcher(user):
+        return Campaign.objects.all()
+    if not isinstance(user, User) or not user.is_active:
+        return Campaign.objects.none()
+    role = CampaignRole.Role.RESEARCHER
+    return Campaign.objects.filter(
+        pk__in=CampaignRole.objects.filter(user=user, role=role).values("campaign")
+    )
+
+
+def campaign_role(campaign: int, pk: int) -> CampaignRole:
+    """Return a role that somebody has in a campaign. Researchers see those of every campaign."""
+    rows = CampaignRole.objects.select_related("campaign", "user")
+    return get_object_or_404(rows, pk=pk, campaign_id=campaign)
 
 
 def scheme(key: str) -> Scheme:
@@ -78,6 +120,16 @@ def upload(viewer: User, pk: int) -> Upload:
 def account(pk: int) -> User:
     """Return an account. Administrators see every account."""
     return get_object_or_404(User, pk=pk)
+
+
+def people_group(pk: int) -> PeopleGroup:
+    """Return a group of people. Researchers see every group."""
+    return get_object_or_404(PeopleGroup, pk=pk)
+
+
+def join_link(campaign: int, pk: int) -> JoinLink:
+    """Return a link by which people join a campaign. Who may manage the campaign sees it."""
+    return get_object_or_404(JoinLink.objects.select_related("campaign"), pk=pk, campaign_id=campaign)
 
 
 def invitation(pk: int) -> OneTimeLink:

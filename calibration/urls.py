@@ -77,6 +77,7 @@ urlpatterns = [
     path("exports/packages/<str:kind>.zip", exports.package, name="export-package"),
     path("exports/transcripts/", transcripts.choose_transcripts, name="transcripts"),
     path("exports/transcripts.<str:form>", transcripts.transcripts_file, name="export-transcripts"),
+    path("exports/names.csv", exports.names, name="export-names"),
     path("exports/files/<int:pk>/", exports.written_file, name="export-file"),
     path("workbench/", workbench.index, name="workbench"),
     path("workbench/new/", workbench.new_bench, name="new-bench"),

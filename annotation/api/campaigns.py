@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -29,8 +29,9 @@ from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.models import Campaign
+from annotation.permissions import IsCampaignResearcher, IsResearcherSomewhere
 from config.pagination import Pages, paged
-from config.permissions import IsResearcher
+from config.permissions import IsResearcher, is_researcher
 from jobs.models import Job
 
 VERBS = {
@@ -52,19 +53,24 @@ def _user(request: Request) -> User:
 @extend_schema(methods=["POST"], request=CampaignSerializer, responses={201: CampaignSerializer})
 @paged
 @api_view(["GET", "POST"])
-@permission_classes([IsResearcher])
+@permission_classes([IsResearcherSomewhere])
 @answered
 def campaign_list(request: Request) -> Response:
-    """Researchers: all campaigns that are not archived, or set up a new one as a draft."""
+    """Researchers: all campaigns that are not archived, or set up a new one as a draft.
+
+    Those who look after campaigns without being researchers list these.
+    """
     if request.method == "GET":
         paginator = Pages()
         archived = request.query_params.get("archived", "false")
         if archived not in ("true", "false"):
             raise ValidationError({"archived": "Say true or false."})
-        rows = Campaign.objects.filter(archived_at__isnull=archived == "false")
+        rows = access.managed(_user(request)).filter(archived_at__isnull=archived == "false")
         found = rows.select_related("corpus", "scheme_version__scheme").order_by("-id")
         page = paginator.paginate_queryset(found, request)
         return paginator.get_paginated_response(CampaignSerializer(page, many=True).data)
+    if not is_researcher(request.user):
+        raise PermissionDenied
     given = CampaignSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     made = campaigns.create(by=_user(request), **given.arguments())
@@ -74,7 +80,7 @@ def campaign_list(request: Request) -> Response:
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
 @extend_schema(methods=["PATCH"], request=CampaignSerializer(partial=True), responses=OpenApiTypes.OBJECT)
 @api_view(["GET", "PATCH"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def campaign(request: Request, campaign: int) -> Response:
     """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
@@ -90,6 +96,8 @@ def campaign(request: Request, campaign: int) -> Response:
     if request.method == "PATCH":
         given = CampaignSerializer(found, data=request.data, partial=True)
         given.is_valid(raise_exception=True)
+        if "corpus" in given.validated_data and not is_researcher(request.user):
+            raise PermissionDenied("Only researchers move a campaign to another corpus.")
         editing.change(by=_user(request), campaign=found, **given.arguments())
         found = access.campaign(campaign)
     return Response(_whole(found))
@@ -132,7 +140,7 @@ def copy(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=StateSerializer, responses=CampaignSerializer)
 @api_view(["POST"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def change_state(request: Request, campaign: int) -> Response:
     """Researchers: open, pause, close, archive or bring back a campaign.
@@ -149,14 +157,17 @@ def change_state(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=MembersSerializer, responses=CampaignSerializer)
 @api_view(["POST"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def change_members(request: Request, campaign: int) -> Response:
     """Researchers: let people take part, or take them out."""
     given = MembersSerializer(data=request.data)
     given.is_valid(raise_exception=True)
     found = access.campaign(campaign)
-    for person in given.validated_data.get("add", []):
+    groups = given.validated_data.get("groups", [])
+    joining = [*given.validated_data.get("add", [])]
+    joining += User.objects.filter(people_groups__in=groups, is_active=True).distinct()
+    for person in joining:
         campaigns.add_member(by=_user(request), campaign=found, user=person)
     for person in given.validated_data.get("remove", []):
         campaigns.remove_member(by=_user(request), campaign=found, user=person)
@@ -165,7 +176,7 @@ def change_members(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=GuidelinesSerializer, responses=GuidelinesSerializer)
 @api_view(["PUT"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def set_guidelines(request: Request, campaign: int) -> Response:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
@@ -178,7 +189,7 @@ def set_guidelines(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=ConsentSerializer, responses=ConsentSerializer)
 @api_view(["PUT"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def set_consent(request: Request, campaign: int) -> Response:
     """Researchers: change what annotators agree to before they work; empty, they are asked for nothing."""

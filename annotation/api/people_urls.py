@@ -2,9 +2,13 @@
 
 from django.urls import path
 
-from annotation.api import account, people
+from annotation.api import account, groups, people
 
 urlpatterns = [
+    path("groups/", groups.groups, name="api-groups"),
+    path("groups/<int:pk>/", groups.group, name="api-group"),
+    path("annotators/", groups.annotators, name="api-annotators"),
+    path("annotators/<int:pk>/", groups.annotator, name="api-annotator"),
     path("people/", people.people, name="api-people"),
     path("people/<int:pk>/", people.person, name="api-person"),
     path("people/<int:pk>/reset-link/", people.reset_link, name="api-reset-link"),

@@ -14,10 +14,10 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api.refusals import answered
 from annotation.models import Assignment, turn_numbers
+from annotation.permissions import IsCampaignResearcher
 from annotation.text.item_keys import item_key
 from annotation.work import withdrawing
 from config.pagination import Pages, paged
-from config.permissions import IsResearcher
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
@@ -69,7 +69,7 @@ class WithdrawnSerializer(serializers.Serializer[Any]):
 @extend_schema(responses=SubmissionSerializer(many=True))
 @paged
 @api_view(["GET"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 def submissions(request: Request, campaign: int) -> Response:
     """Researchers: what was submitted in a campaign, latest first; of one person with `annotator`."""
     rows = withdrawing.submissions(access.campaign(campaign))
@@ -84,7 +84,7 @@ def submissions(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=WithdrawalSerializer, responses=WithdrawnSerializer)
 @api_view(["POST"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def submission(request: Request, campaign: int, assignment: int) -> Response:
     """Researchers: hand a submission back to its annotator, or void it."""

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from annotation.campaigns.settings import Settings
 from annotation.checks.notices import ACCEPTED
-from annotation.models import Campaign, Corpus, System
+from annotation.models import Campaign, Corpus, PeopleGroup, System
 from annotation.scheme_versions.store import find
 from annotation.work.screens import Screen
 
@@ -291,8 +291,11 @@ class CopySerializer(serializers.Serializer[Any]):
 
 
 class MembersSerializer(serializers.Serializer[Any]):
-    """Who joins and who leaves, by user name."""
+    """Who joins and who leaves, by user name; all active people of a group join by its name."""
 
+    groups = serializers.SlugRelatedField(
+        slug_field="name", queryset=PeopleGroup.objects.all(), many=True, required=False
+    )
     add = serializers.SlugRelatedField(
         slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
     )

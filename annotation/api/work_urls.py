@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaigns, submissions, work
+from annotation.api import campaign_roles, campaigns, groups, participants, submissions, work
 
 urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
@@ -12,6 +12,12 @@ urlpatterns = [
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),
+    path("campaigns/<int:campaign>/rules/", groups.rules, name="api-campaign-rules"),
+    path("campaigns/<int:campaign>/join-links/", participants.join_links, name="api-join-links"),
+    path("campaigns/<int:campaign>/join-links/<int:pk>/", participants.join_link, name="api-join-link"),
+    path("campaigns/<int:campaign>/participants/", participants.participant_list, name="api-participants"),
+    path("campaigns/<int:campaign>/roles/", campaign_roles.roles, name="api-campaign-roles"),
+    path("campaigns/<int:campaign>/roles/<int:pk>/", campaign_roles.role, name="api-campaign-role"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="api-submissions"),
     path(
         "campaigns/<int:campaign>/submissions/<int:assignment>/",

@@ -21,6 +21,7 @@ from annotation.models import (
     Consent,
     Corpus,
     Guidelines,
+    Participant,
     SchemeVersion,
     System,
 )
@@ -127,6 +128,8 @@ def close(*, by: User, campaign: Campaign) -> None:
 @transaction.atomic
 def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
     """Let a person take part; nothing changes where they do already. Who was removed finds their progress."""
+    if Participant.objects.filter(user=user).exclude(campaign=campaign).exists():
+        raise CampaignRefused(f"{user.get_username()} came by a link into another campaign and stays in it.")
     member, made = CampaignMember.objects.get_or_create(campaign=campaign, user=user)
     if made:
         submitted = Assignment.objects.filter(

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.campaigns import comparing, overlap, settings
+from annotation.campaigns import comparing, gates, overlap, rules, settings
 from annotation.campaigns.actions import (
     add_member,
     asked,
@@ -122,6 +122,7 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
     made.save()
     made.systems.set(campaign.systems.all())
     comparing.choose(made)
+    rules.copy(source=campaign, to=made)
     guidelines = campaign.guidelines.order_by("-version").first()
     Guidelines.objects.create(campaign=made, text=guidelines.text if guidelines else "")
     consent = campaign.consents.order_by("-version").first()
@@ -226,4 +227,7 @@ def _add_raters(campaign: Campaign, before: overlap.Before) -> int:
     """Give the tasks the raters that the campaign asks for now; return how many slots are new."""
     overlap.raise_tasks(campaign, before)
     overlap.draw(campaign)
-    return overlap.make_slots(campaign)
+    made = overlap.make_slots(campaign)
+    if campaign.ruled:
+        gates.apply(campaign)
+    return made

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 
-from annotation.models import Assignment, Campaign, CampaignMember, Consent, ConsentGiven
+from annotation.labels.pseudonyms import pseudonym
+from annotation.models import Assignment, Campaign, CampaignMember, Consent, ConsentGiven, Rater
 
 State = Assignment.State
 COUNTED = 10_000
@@ -61,7 +62,8 @@ def _made(campaign: Campaign) -> tuple[int, int]:
 def members(campaign: Campaign) -> list[dict[str, Any]]:
     """Return each member's user_id, username, done, pace (seconds a task), skipped and flagged.
 
-    And what they agreed to last: `agreed_to` (the version of the consent text) and `agreed_at`, or None.
+    And what they agreed to last: `agreed_to` (the version of the consent text) and `agreed_at`, or None; and
+    their `pseudonym` in reports and exports, '' before their first answer.
     """
     mine = Q(user__assignments__campaign=campaign)
     given = ConsentGiven.objects.filter(consent__campaign=campaign, user=OuterRef("user"))
@@ -77,7 +79,13 @@ def members(campaign: Campaign) -> list[dict[str, Any]]:
         .order_by("username")
         .values("user_id", "username", "done", "pace", "skipped", "flagged", "agreed_to", "agreed_at")
     )
-    return list(found)
+    rows = list(found)
+    people = {row["user_id"] for row in rows}
+    raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=people)}
+    for row in rows:
+        rater = raters.get(row["user_id"])
+        row["pseudonym"] = pseudonym(rater, campaign.corpus_id) if rater else ""
+    return rows
 
 
 def consent(campaign: Campaign) -> Consent | None:

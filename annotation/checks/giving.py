@@ -29,7 +29,8 @@ from annotation.models import (
 from annotation.models.checks import HIDDEN, STAGES
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
-from annotation.work.leases import FREE, Hold, Seat
+from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
+from annotation.work.passing import passes_of
 from config import prepared
 
 State = Assignment.State
@@ -53,6 +54,7 @@ SELECT d.task_id FROM (
 """
 
 IS_FREE = f"SELECT 1 FROM annotation_slot s WHERE {FREE} LIMIT 1"  # noqa: S608  (a condition of ours)
+IS_FREE_RULED = IS_FREE.replace(FREE, RULED_FREE)
 
 
 class Done(NamedTuple):
@@ -153,11 +155,18 @@ def _hidden(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
         "after": plan.repeat_after,
     }
     task = _one(TO_CHECK if due == "check" else TO_REPEAT, values)
-    if task is None or _one(IS_FREE, values) is None:
+    if task is None or not _goes_on(seat, values):
         return None
     standing.hidden_at = standing.steps
     standing.save(update_fields=["hidden_at"])
     return _give(seat, task, due, 0)
+
+
+def _goes_on(seat: Seat, values: dict[str, object]) -> bool:
+    """Whether there is main work left for the member."""
+    if seat.ruled:
+        return _one(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
+    return _one(IS_FREE, values) is not None
 
 
 def _one(query: str, values: dict[str, object]) -> int | None:

@@ -1,5 +1,7 @@
 """The raters that a file names: those of the corpus, and accounts and machines of the same kind and name.
 
+In a file that was exported here, people with accounts go by their pseudonyms and are found by these, too.
+
 A file never adds labels in an account's or a machine's name: it only finds those labels again. New labels
 are by raters of the corpus.
 """
@@ -10,7 +12,7 @@ from django.db import connection
 
 from annotation.formats import Faults, ImportProblem
 from annotation.importing.copying import copy_rows, fresh_table
-from annotation.labels import raters
+from annotation.labels import pseudonyms, raters
 from annotation.models import Corpus, Rater
 
 NAMED = """
@@ -50,7 +52,10 @@ def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str
     mine = Rater.objects.filter(corpus=corpus, name__in=names)
     # A draft of a judge answers for itself alone, whatever a file's rater is called.
     shared = Rater.objects.filter(corpus=None, name__in=names).exclude(spec__has_key="draft")
-    return {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
+    known = {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
+    for name, rater in pseudonyms.known(names, corpus.pk).items():  # a file that this Concord wrote
+        known.setdefault((None, rater.kind, name), rater)
+    return known
 
 
 def create_raters(corpus: Corpus) -> None:

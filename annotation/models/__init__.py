@@ -1,6 +1,7 @@
 """The tables of the people's side, one file per subject."""
 
 from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
+from annotation.models.campaign_roles import CampaignRole
 from annotation.models.campaigns import (
     Assignment,
     Campaign,
@@ -13,8 +14,18 @@ from annotation.models.campaigns import (
 )
 from annotation.models.checks import Attempt, CheckPlan, CheckResult, KeyAnswer, KeyTask, Standing
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
+from annotation.models.groups import (
+    Gate,
+    PeopleGroup,
+    PersonLanguage,
+    RequiredGroup,
+    StratumGroup,
+    TaskAuthor,
+    WritingName,
+)
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
+from annotation.models.participants import JoinLink, JoinTry, Participant
 from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion
@@ -33,34 +44,45 @@ __all__ = [
     "Campaign",
     "CampaignMember",
     "ComparedItem",
+    "CampaignRole",
     "Consent",
     "ConsentGiven",
     "Continuation",
     "Corpus",
     "Dialogue",
+    "Gate",
     "Guidelines",
     "GuidelinesRead",
     "Import",
     "Item",
     "ItemMember",
+    "JoinLink",
+    "JoinTry",
     "JudgeOpening",
     "Label",
     "LabelCount",
     "Occasion",
     "OneTimeLink",
+    "Participant",
+    "PeopleGroup",
+    "PersonLanguage",
     "Question",
     "Rater",
+    "RequiredGroup",
     "SampledDialogue",
     "Scheme",
     "SchemeVersion",
     "Slot",
     "Split",
     "SplitCluster",
+    "StratumGroup",
     "System",
     "Task",
+    "TaskAuthor",
     "TestLook",
     "Turn",
     "Upload",
     "UserName",
+    "WritingName",
     "live_labels",
 ]

@@ -60,6 +60,10 @@ class Campaign(models.Model):
     what they consist of: responses to one point (`turns`), whole continuations (`whole`), or whatever fits
     the continuations (`auto`). A ranking puts `ranked` of them into an order; of all that there are, the seed
     draws `most_comparisons` where that is set.
+
+    Who may rate what: with `by_language`, who reads the dialogue's language; nobody whom `not_own`
+    ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("", "system", "part"
+    or "metadata.FIELD") has a group for its stratum, that group. `ruled` says that slots have gates.
     """
 
     class State(models.TextChoices):
@@ -112,6 +116,10 @@ class Campaign(models.Model):
     baseline = models.ForeignKey("annotation.System", null=True, on_delete=models.SET_NULL, related_name="+")
     ranked = models.PositiveSmallIntegerField(default=3, db_default=3)
     most_comparisons = models.PositiveIntegerField(null=True)
+    by_language = models.BooleanField(default=False, db_default=False)
+    not_own = models.CharField(max_length=120, blank=True, default="", db_default="")
+    groups_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    ruled = models.BooleanField(default=False, db_default=False)
     archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -255,6 +263,9 @@ class Slot(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots")
     position = models.PositiveIntegerField()
     taken = models.BooleanField(default=False)
+    gate = models.ForeignKey(
+        "annotation.Gate", null=True, on_delete=models.RESTRICT, related_name="slots", db_index=False
+    )
 
     class Meta:
         constraints = [
@@ -264,6 +275,11 @@ class Slot(models.Model):
         indexes = [
             models.Index(
                 fields=["campaign", "position", "number"], condition=Q(taken=False), name="slot_free"
+            ),
+            models.Index(
+                fields=["gate", "position"],
+                condition=Q(taken=False, gate__isnull=False),
+                name="slot_free_by_gate",
             ),
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import Q
 
@@ -14,7 +15,8 @@ class Rater(models.Model):
     variant, parameters, hash of what it was fitted on); `fingerprint` is the hash of kind and spec, so the
     same judge is the same rater. Imported raters belong to their corpus; accounts, judges, metrics to none.
     An unidentified person is an anonymous slot: only statistics that treat raters as exchangeable apply.
-    Where a program answers in a person's place, the spec of that human rater holds `simulated`.
+    Where a program answers in a person's place, the spec of that human rater holds `simulated`. From `secret`
+    a person's pseudonyms are drawn (`annotation.labels.pseudonyms`).
     """
 
     class Kind(models.TextChoices):
@@ -32,6 +34,7 @@ class Rater(models.Model):
     identified = models.BooleanField(default=True)
     spec = models.JSONField(default=dict)
     fingerprint = models.CharField(max_length=64, blank=True)
+    secret = models.UUIDField(db_default=RandomUUID(), editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -174,7 +174,9 @@ class CampaignForm(forms.Form):
         baseline = self.fields["baseline"]
         assert isinstance(baseline, forms.ModelChoiceField)
         baseline.queryset = corpus.systems.order_by("name")
-        self._models("annotators").queryset = User.objects.filter(is_active=True).order_by("username")
+        self._models("annotators").queryset = User.objects.filter(is_active=True, participant=None).order_by(
+            "username"
+        )
 
     def _choices(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]

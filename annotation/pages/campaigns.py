@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +18,7 @@ from annotation.campaigns import (
 from annotation.campaigns import (
     editing,
     sampling,
+    unclaimable,
 )
 from annotation.campaigns import (
     job as opening,
@@ -24,18 +26,21 @@ from annotation.campaigns import (
 from annotation.campaigns import (
     progress as campaign_progress,
 )
+from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import (
     tasks as campaign_tasks,
 )
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, Corpus, turn_numbers
+from annotation.models import Campaign, CampaignRole, Corpus, PeopleGroup, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
+from annotation.people import campaign_roles
+from annotation.permissions import campaign_researcher_only
 from annotation.text import views
 from annotation.work.limits import bounds_of
 from config.ids import row_id
 from config.models import Event
-from config.permissions import researcher_only
+from config.permissions import is_researcher, researcher_only
 from jobs.models import Job
 
 VERBS = {
@@ -54,12 +59,14 @@ def _user(request: HttpRequest) -> User:
 
 
 @require_GET
-@researcher_only
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all campaigns, latest first; with `?archived=1` those that were put away."""
+    """Researchers: all campaigns, latest first; others: those they look after. `?archived=1`: put away."""
+    mine = access.managed(_user(request))
+    if not is_researcher(request.user) and not mine.exists():
+        raise PermissionDenied
     archived = request.GET.get("archived") == "1"
     found = (
-        Campaign.objects.filter(archived_at__isnull=not archived)
+        mine.filter(archived_at__isnull=not archived)
         .select_related("corpus", "scheme_version__scheme")
         .annotate(
             submitted=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
@@ -72,7 +79,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
-        "n_archived": Campaign.objects.filter(archived_at__isnull=False).count(),
+        "n_archived": mine.filter(archived_at__isnull=False).count(),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/list.html", context)
@@ -105,11 +112,13 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     return render(request, "campaigns/new.html", context, status=status)
 
 
-@researcher_only
+@campaign_researcher_only
 def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change a campaign; a draft may be about another corpus, too (`?corpus=`)."""
     found = access.campaign(campaign)
     corpus = found.corpus
+    if request.GET.get("corpus") is not None and not is_researcher(request.user):
+        raise PermissionDenied
     if found.state == Campaign.State.DRAFT and (chosen := request.GET.get("corpus")) is not None:
         other = Corpus.objects.filter(pk=row_id(chosen) or 0).first()
         if other is None:
@@ -151,14 +160,16 @@ def copy_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@campaign_researcher_only
 def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: one campaign, with its people, its progress and what annotators remarked."""
+    """Who may manage it: one campaign, with its people, its progress and what annotators remarked."""
     found = access.campaign(campaign)
     members = campaign_progress.members(found)
     remarks = list(campaign_progress.remarks(found)[:MOST_REMARKS])
     turn_numbers.number(remark.task.item.turn if remark.task.item else None for remark in remarks)
-    outsiders = User.objects.filter(is_active=True).exclude(pk__in=[member["user_id"] for member in members])
+    outsiders = User.objects.filter(is_active=True, participant=None).exclude(
+        pk__in=[member["user_id"] for member in members]
+    )
     context = {
         "campaign": found,
         "counts": campaign_progress.counts(found),
@@ -167,6 +178,12 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "left_out": campaign_tasks.left_out(found),
         "members": members,
         "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
+        "rules": campaign_rules.sentences(campaign_rules.rules_of(found)),
+        "unclaimable": unclaimable.told(found),
+        "groups": PeopleGroup.objects.all(),
+        "roles": campaign_roles.listed(found),
+        "role_choices": CampaignRole.Role.choices,
+        "unlinked": not is_researcher(request.user),
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
         "bounds": bounds_of(found),
@@ -182,7 +199,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: open, pause, close, archive or bring back."""
     verb = VERBS.get(request.POST.get("verb", ""))
@@ -199,11 +216,13 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: let people take part (`add`, several) or take one out (`remove`)."""
+    """Who may manage it: let people (`add`) and groups (`group`) take part, or take one out (`remove`)."""
     found = access.campaign(campaign)
-    people = User.objects.filter(pk__in=_numbers(request.POST.getlist("add")))
+    chosen = Q(pk__in=_numbers(request.POST.getlist("add")))
+    groups = _numbers(request.POST.getlist("group"))
+    people = User.objects.filter(chosen | Q(people_groups__in=groups, is_active=True)).distinct()
     for person in people:
         campaigns.add_member(by=_user(request), campaign=found, user=person)
     for person in User.objects.filter(pk__in=_numbers(request.POST.getlist("remove"))):
@@ -215,7 +234,7 @@ def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
@@ -235,7 +254,7 @@ def _events(campaign: Campaign) -> list[Event]:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
     text = request.POST.get("text", "").replace("\r\n", "\n")

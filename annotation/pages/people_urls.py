@@ -3,16 +3,21 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from annotation.pages import account, audit, entering, people
+from annotation.pages import account, audit, entering, groups, joining, people
 
 urlpatterns = [
     path("sign-in/", entering.SignIn.as_view(), name="login"),
     path("sign-out/", LogoutView.as_view(), name="logout"),
     path("link/<str:token>/", entering.use_link, name="use-link"),
+    path("join/<str:key>/", joining.join, name="join"),
     path("account/", account.account, name="account"),
     path("account/password/", account.password, name="password"),
     path("account/token/", account.make_token, name="make-token"),
     path("account/token/<int:pk>/revoke/", account.revoke_token, name="revoke-token"),
+    path("groups/", groups.group_list, name="groups"),
+    path("groups/add/", groups.add_group, name="add-group"),
+    path("groups/<int:pk>/", groups.group, name="group"),
+    path("groups/people/<int:pk>/", groups.described_person, name="described-person"),
     path("people/", people.people, name="people"),
     path("people/add/", people.add_person, name="add-person"),
     path("people/invite/", people.invite, name="invite-person"),

@@ -14,16 +14,16 @@ from django.views.decorators.http import require_GET
 from annotation import access
 from annotation.models import Campaign, Corpus
 from annotation.pages import work
+from annotation.permissions import campaign_researcher_only
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_from, questionnaire_of
 from annotation.schemes import SchemeDefinition
 from annotation.work import previews
 from annotation.work.screens import Screen
 from config.framing import frames_others, stands_in_frame
-from config.permissions import researcher_only
 
 
 @require_GET
-@researcher_only
+@campaign_researcher_only
 def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: a campaign's first tasks as its annotators get them, in a frame."""
     found = access.campaign(campaign)
@@ -37,7 +37,7 @@ def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@campaign_researcher_only
 def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> HttpResponse:
     """Researchers: one of a campaign's first tasks, counted from 1, as an annotator gets it."""
     found = access.campaign(campaign)

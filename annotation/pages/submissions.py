@@ -12,14 +12,15 @@ from django.utils.http import urlencode
 from annotation import access
 from annotation.errors import SubmissionRefused
 from annotation.models import Campaign, turn_numbers
+from annotation.permissions import campaign_researcher_only
 from annotation.work import withdrawing
-from config.permissions import researcher_only
+from config.permissions import is_researcher
 
 DONE = {"return": "returned", "void": "voided"}
 ROWS = 100
 
 
-@researcher_only
+@campaign_researcher_only
 def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: what was submitted (`annotator`: by whom); return or void what is chosen."""
     found = access.campaign(campaign)
@@ -36,6 +37,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
         "campaign": found,
         "page": page,
         "annotator": annotator,
+        "unlinked": not is_researcher(request.user),
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
         "active_room": "campaigns",
     }

@@ -23,6 +23,7 @@ from annotation.checks import notices
 from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.pages import palette
+from annotation.people import participants
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
@@ -32,6 +33,7 @@ from annotation.work.progress import Progress, others_are_busy, progress, with_w
 from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
 from annotation.work.standing import held
+from config.permissions import is_researcher
 
 View = Callable[..., HttpResponse]
 
@@ -74,6 +76,9 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         "memberships": mine,
         "limits": {one.campaign_id: limits_of(one) for one in mine},
         "waiting": waiting,
+        "looked_after": access.managed(_user(request)).filter(archived_at=None).order_by("-id")
+        if not is_researcher(request.user)
+        else (),
         "active_room": "work",
     }
     return render(request, "annotate/mine.html", context)
@@ -241,7 +246,8 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
-        state["html"] = get_template("annotate/_nothing.html").render({"seat": seat, "busy": busy})
+        context = {"seat": seat, "busy": busy, "completion": _completion(seat)}
+        state["html"] = get_template("annotate/_nothing.html").render(context)
         return state
     screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
     state["html"] = transcript(screen)
@@ -254,6 +260,12 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "note": hold.note,
     }
     return state
+
+
+def _completion(seat: Seat) -> participants.Completion | None:
+    """What somebody who came by a link takes away, once no task can be handed out to them any more."""
+    over = seat.state == "closed" or (seat.state == "open" and seat.limits.reached != "day")
+    return participants.finish(person=seat.user, campaign=seat.campaign, done=seat.done, finished=over)
 
 
 def _progress(found: Progress, bounds: str) -> dict[str, Any]:

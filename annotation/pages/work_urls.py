@@ -2,7 +2,15 @@
 
 from django.urls import path
 
-from annotation.pages import campaigns, previews, submissions, work
+from annotation.pages import (
+    campaign_roles,
+    campaign_rules,
+    campaigns,
+    participants,
+    previews,
+    submissions,
+    work,
+)
 
 urlpatterns = [
     path("my/", work.my_campaigns, name="my-campaigns"),
@@ -28,6 +36,12 @@ urlpatterns = [
     path("campaigns/<int:campaign>/copy/", campaigns.copy_campaign, name="copy-campaign"),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
+    path("campaigns/<int:campaign>/rules/", campaign_rules.campaign_rules, name="campaign-rules"),
+    path("campaigns/<int:campaign>/participants/", participants.participant_list, name="participants"),
+    path(
+        "campaigns/<int:campaign>/participants.csv", participants.participants_file, name="participants-file"
+    ),
+    path("campaigns/<int:campaign>/roles/", campaign_roles.change_roles, name="campaign-roles"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="campaign-consent"),

@@ -6,6 +6,9 @@ PeopleError (an AnnotationError)
 ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
 ├── RoleRefused        a role, or a state, that an account cannot have
 ├── TokenRefused       a token that cannot be made
+├── GroupRefused       a group, a language or a name to write under that cannot be
+├── JoinRefused        a link into a campaign cannot be made like this, or lets nobody in
+│   └── TooManyTries   too many came from one address in an hour
 └── PersonInUse        a person whose answers a report or gold is made of
 """
 
@@ -42,6 +45,24 @@ class TokenRefused(PeopleError):
     """No such token is made."""
 
     field = "name"
+
+
+class GroupRefused(PeopleError):
+    """A group cannot be called, change or go like this; nor can what a person reads or writes as."""
+
+    field = "name"
+
+
+class JoinRefused(PeopleError):
+    """Nobody joins a campaign like this; `field` says what is at fault, where something is."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class TooManyTries(JoinRefused):
+    """Come again later."""
 
 
 class PersonInUse(PeopleError):

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import OneTimeLink
+from annotation.models import OneTimeLink, Participant
 from annotation.people import accounts, names, roles, sign_in
 from annotation.people.errors import LinkRefused, NameRefused, RoleRefused
 from config.models import Event
@@ -71,6 +71,8 @@ def reset(*, by: User | None, person: User) -> Made:
     """
     if not person.is_active:
         raise LinkRefused("The account is deactivated. Activate it first.")
+    if Participant.objects.filter(user=person).exists():
+        raise LinkRefused("The account has no password: its person came by a link into a campaign.")
     User.objects.select_for_update().get(pk=person.pk)
     OneTimeLink.objects.filter(user=person, used_at=None).delete()
     made = _make(Kind.RESET, timedelta(hours=RESET_HOURS), user=person, created_by=by)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 
+from annotation.models import Participant
 from annotation.people.errors import RoleRefused
 from config.models import Event
 from config.permissions import RESEARCHERS
@@ -30,6 +31,7 @@ def set_role(*, by: User | None, person: User, role: str) -> None:
     before = role_of(person)
     if before == role:
         return
+    must_be_from_here(person)
     if before == "administrator":
         must_not_be_last(person)
     give(person, role)
@@ -47,6 +49,12 @@ def give(person: User, role: str) -> None:
         person.groups.add(group)
     else:
         person.groups.remove(group)
+
+
+def must_be_from_here(person: User) -> None:
+    """Raise RoleRefused for somebody who came by a link: they annotate in one campaign alone."""
+    if Participant.objects.filter(user=person).exists():
+        raise RoleRefused(f"{person.get_username()} came by a link and may annotate in that campaign alone.")
 
 
 def has_administrator() -> bool:

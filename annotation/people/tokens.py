@@ -15,7 +15,7 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from annotation.models import ApiToken
+from annotation.models import ApiToken, Participant
 from annotation.people.errors import TokenRefused
 from config.models import Event
 
@@ -36,6 +36,8 @@ def make(*, person: User, name: str, scope: str, days: int, by: User | None = No
     name = name.replace("\0", "").strip()[:80] or "token"
     if scope not in ApiToken.Scope.values:
         raise TokenRefused(f"A token may {' or '.join(ApiToken.Scope.values)}; there is no scope “{scope}”.")
+    if Participant.objects.filter(user=person).exists():
+        raise TokenRefused("Who joined a campaign by a link works on its pages alone.")
     if not 1 <= days <= MOST_DAYS:
         raise TokenRefused(f"A token holds for 1 to {MOST_DAYS} days.")
     User.objects.select_for_update(no_key=True).get(pk=person.pk)

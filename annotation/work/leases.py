@@ -18,6 +18,7 @@ from django.db import transaction
 from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import Campaign
 from annotation.work.limits import Limits
+from annotation.work.passing import passes_of
 from config import prepared
 
 
@@ -51,6 +52,7 @@ class Seat(NamedTuple):
     consent: int | None
     read: int | None
     checked: bool
+    ruled: bool
 
     @property
     def limits(self) -> Limits:
@@ -115,7 +117,8 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
                             WHERE w.consent_id = k.id AND w.user_id = m.user_id)),
        (SELECT max(g.id) FROM annotation_guidelines g JOIN annotation_guidelinesread r
              ON r.guidelines_id = g.id WHERE g.campaign_id = c.id AND r.user_id = m.user_id),
-       EXISTS (SELECT 1 FROM annotation_checkplan p WHERE p.campaign_id = c.id)
+       EXISTS (SELECT 1 FROM annotation_checkplan p WHERE p.campaign_id = c.id),
+       c.ruled
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
@@ -124,6 +127,13 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
 FREE = """s.campaign_id = %(campaign)s AND NOT s.taken
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'"""
+
+# In a campaign with rules: what the person passes, asked once for a claim (`passing.passes_of`).
+PASSED = """(s.gate_id IS NULL OR s.gate_id = ANY(%(gates)s::bigint[])
+     AND NOT EXISTS (SELECT 1 FROM annotation_taskauthor w
+                      WHERE w.task_id = s.task_id AND w.name = ANY(%(names)s::text[])))"""
+RULED_FREE = f"""{FREE}
+     AND {PASSED}"""
 
 CLAIM = f"""
 WITH free AS (
@@ -164,6 +174,18 @@ SELECT coalesce(
 """  # noqa: S608  (a condition of ours)
 CLAIM_OWN = CLAIM.replace("s.position > %(after)s", f"s.position >= ({AHEAD})")
 
+# The first slot that the person's gates leave free is looked up gate by gate in an index, so that a claim
+# does not walk over the thousands of slots that are for others.
+FIRST = """least(
+  (SELECT min(f.position) FROM unnest(%(gates)s::bigint[]) AS open(gate) CROSS JOIN LATERAL (
+     SELECT s.position FROM annotation_slot s
+      WHERE s.gate_id = open.gate AND NOT s.taken AND s.position > %(after)s
+      ORDER BY s.position LIMIT 1) AS f),
+  (SELECT s.position FROM annotation_slot s WHERE s.campaign_id = %(campaign)s AND s.gate_id IS NULL
+      AND NOT s.taken AND s.position > %(after)s ORDER BY s.position LIMIT 1))"""
+CLAIM_RULED = CLAIM.replace(FREE, f"{RULED_FREE} AND s.position >= {FIRST}")
+CLAIM_OWN_RULED = CLAIM_OWN.replace(FREE, RULED_FREE)
+
 RESUME = """
 UPDATE annotation_assignment SET lease_expires = now() + make_interval(mins => %s)
  WHERE campaign_id = %s AND user_id = %s AND state = 'leased'
@@ -191,6 +213,24 @@ UPDATE annotation_assignment a SET state = 'leased', slot_id = free.id,
        lease_expires = now() + make_interval(mins => %(minutes)s)
   FROM mine, free WHERE a.id = mine.id
  RETURNING a.id, a.task_id, a.state, a.draft || jsonb_build_object('version', a.revision)
+"""
+
+TAKE_AGAIN_RULED = TAKE_AGAIN.replace(
+    "WHERE s.task_id = a.task_id AND NOT s.taken", f"WHERE s.task_id = a.task_id AND NOT s.taken AND {PASSED}"
+).replace("WHERE NOT s.taken ORDER BY", f"WHERE NOT s.taken AND {PASSED} ORDER BY")
+
+# Who has an open slot of a task whose reserved one fell free while somebody looked at theirs moves to it.
+SETTLE = """
+UPDATE annotation_assignment m SET slot_id = moved.slot FROM (
+  SELECT a.id, s.id AS slot FROM annotation_slot s
+    JOIN annotation_gate g ON g.id = s.gate_id AND g.reserved_id IS NOT NULL
+    JOIN annotation_assignment a ON a.task_id = s.task_id AND a.state IN ('leased', 'submitted', 'returned')
+    JOIN annotation_slot o ON o.id = a.slot_id
+    LEFT JOIN annotation_gate h ON h.id = o.gate_id
+   WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND h.reserved_id IS NULL
+     AND concord_passes(g.id, a.user_id) AND NOT concord_wrote(a.task_id, a.user_id)
+   LIMIT 1 FOR UPDATE OF s, a SKIP LOCKED) AS moved
+ WHERE m.id = moved.id
 """
 
 RETURN_EXPIRED = """
@@ -245,6 +285,8 @@ def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
         "assignment": assignment,
         "minutes": seat.lease_minutes,
     }
+    if seat.ruled:
+        return _hold(TAKE_AGAIN_RULED, values | passes_of(seat.campaign, seat.user))
     return _hold(TAKE_AGAIN, values)
 
 
@@ -258,13 +300,15 @@ def claim(*, seat: Seat) -> Hold | None:
     """
     if seat.limits.reached:
         return None
+    values = _claiming(seat)
+    own, next_one = (CLAIM_OWN_RULED, CLAIM_RULED) if seat.ruled else (CLAIM_OWN, CLAIM)
     if seat.own_order:
-        held = _hold(CLAIM_OWN, _claiming(seat, seat.cursor) | {"place": _place(seat)})
+        held = _hold(own, values | {"after": seat.cursor, "place": _place(seat)})
     else:
-        held = _claim_after(seat, seat.cursor)
-    held = held or _claim_after(seat, -1)
-    if held is None and return_expired(campaign=seat.campaign):
-        held = _claim_after(seat, -1)
+        held = _hold(next_one, values | {"after": seat.cursor})
+    held = held or _hold(next_one, values | {"after": -1})
+    while held is None and (return_expired(campaign=seat.campaign) or _settle(seat)):
+        held = _hold(next_one, values | {"after": -1})
     return held
 
 
@@ -285,19 +329,24 @@ def _place(seat: Seat) -> float:
     return int.from_bytes(hashlib.sha256(step.encode()).digest()[:6]) / 2**48
 
 
-def _claim_after(seat: Seat, after: int) -> Hold | None:
-    return _hold(CLAIM, _claiming(seat, after))
+def _settle(seat: Seat) -> int:
+    if not seat.ruled:
+        return 0
+    with prepared.cursor() as cursor:
+        cursor.execute(SETTLE, {"campaign": seat.campaign})
+        return int(cursor.rowcount)
 
 
-def _claiming(seat: Seat, after: int) -> dict[str, Any]:
+def _claiming(seat: Seat) -> dict[str, Any]:
+    passes = passes_of(seat.campaign, seat.user) if seat.ruled else {}
     return {
         "campaign": seat.campaign,
-        "after": after,
         "user": seat.user,
         "occasion": seat.occasion,
         "minutes": seat.lease_minutes,
         "guidelines": seat.guidelines,
         "member": seat.member,
+        **passes,
     }
 
 

@@ -6,7 +6,8 @@ import time
 from typing import Any, NamedTuple
 
 from annotation.checks.ahead import stage_progress, with_hidden
-from annotation.work.leases import Hold, Seat
+from annotation.work.leases import PASSED, Hold, Seat
+from annotation.work.passing import passes_of
 from config import prepared
 
 FRESH_SECONDS = 15.0
@@ -40,6 +41,8 @@ SELECT count(*) FROM (
    ORDER BY s.position LIMIT %(most)s) AS free
 """
 
+LEFT_RULED = LEFT.replace("AND NOT s.taken", f"AND NOT s.taken AND {PASSED}")
+
 BUSY = (
     "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned')"
     " AND slot_id IS NOT NULL LIMIT 1"
@@ -56,7 +59,9 @@ SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c
             AND (a.state = 'returned' OR a.state = 'leased' AND {ROOM}))
    OR {ROOM} AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
-                    AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'))
+                    AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'
+     AND (s.gate_id IS NULL OR concord_passes(s.gate_id, m.user_id)
+          AND NOT concord_wrote(s.task_id, m.user_id))))
 """  # noqa: S608  (a condition of ours)
 
 _counts: dict[tuple[int, int], _Count] = {}
@@ -125,5 +130,8 @@ def _count(seat: Seat) -> int:
         "most": MOST_COUNTED + 1,
     }
     with prepared.cursor() as cursor:
-        cursor.execute(LEFT, values)
+        if seat.ruled:
+            cursor.execute(LEFT_RULED, values | passes_of(seat.campaign, seat.user))
+        else:
+            cursor.execute(LEFT, values)
         return int(cursor.fetchone()[0])

@@ -8,13 +8,15 @@ from django.contrib.auth.models import User
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import access as annotation_access
 from annotation.corpora import splits
+from annotation.labels import pseudonyms
 from annotation.models import Corpus
 from calibration import access
 from calibration.api.serializers import (
@@ -51,6 +53,29 @@ def exports(request: Request) -> Response:
     pager = Pages()
     page = pager.paginate_queryset(Export.objects.all(), request) or []
     return pager.get_paginated_response(ExportSerializer(page, many=True).data)
+
+
+class NamesOf(serializers.Serializer[Any]):
+    """The corpus whose pseudonyms are to be told."""
+
+    corpus = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+
+
+class PersonBehind(serializers.Serializer[Any]):
+    """Who is behind a pseudonym."""
+
+    pseudonym = serializers.CharField()
+    username = serializers.CharField()
+
+
+@extend_schema(request=NamesOf, responses=PersonBehind(many=True))
+@api_view(["POST"])
+def names(request: Request) -> Response:
+    """Tell who is behind the pseudonyms of a corpus, for who asks for it expressly. Logged."""
+    asked = NamesOf(data=request.data)
+    asked.is_valid(raise_exception=True)
+    found = annotation_access.corpus(asked.validated_data["corpus"])
+    return Response(pseudonyms.reveal(by=cast(User, request.user), corpus=found))
 
 
 @extend_schema(methods=["GET"], parameters=[*PLACE, FORM], responses=DOWNLOAD)

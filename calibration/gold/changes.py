@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from django.db.models import Exists, OuterRef
 
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Occasion, Rater
 from calibration.gold.rules import RULES
 from calibration.models import Gold
@@ -28,10 +29,11 @@ def counts_everybody(gold: Gold) -> bool:
     answered = scope_of(gold.corpus, gold.campaign).ever()
     answered = answered.filter(question__in=_questions(gold), created_at__lte=gold.created_at)
     theirs = answered.filter(rater=OuterRef("pk"))
-    people = Rater.objects.filter(kind=Rater.Kind.HUMAN)
-    if Rater.objects.filter(Exists(theirs), name__in=names).exclude(kind=Rater.Kind.HUMAN).exists():
-        return False
-    return not people.exclude(name__in=names).filter(Exists(theirs)).exists()
+    for rater in Rater.objects.filter(Exists(theirs)):
+        chosen = rater.name in names or name_of(rater, gold.corpus_id) in names
+        if chosen != (rater.kind == Rater.Kind.HUMAN):
+            return False
+    return True
 
 
 def _questions(gold: Gold) -> list[int]:

@@ -128,6 +128,7 @@ def _as_decision(record: Record) -> Record:
 
 
 def _raters(counted: Census, asked: Sequence[QuestionInfo], named: Sequence[str]) -> tuple[str, ...]:
+    named = counted.spoken(named)
     present = {rater.name: rater for q in asked for rater in counted.raters_of(q.id)}
     if unknown := [name for name in named if name not in present]:
         known = ", ".join(sorted(present)) or "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from typing import Any
 
@@ -9,11 +10,14 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.corpora import splits
+from annotation.labels import pseudonyms
 from annotation.models import Corpus
 from annotation.pages.choosing import choose
+from annotation.text.csv_cells import guarded
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
@@ -118,6 +122,24 @@ def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpR
         messages.error(request, "This file is not there any more, or not yet: ask for it again.")
         return redirect(f"{reverse('exports')}?corpus={job.params['corpus']}")
     return found.response(export_job.name_of(job))
+
+
+@require_POST
+@never_cache
+@researcher_only
+def names(request: HttpRequest) -> HttpResponse:
+    """Who is behind the pseudonyms of a corpus, as CSV, for who asks for it expressly. Logged."""
+    corpus, _ = place_of(request)
+    if corpus is None:
+        raise Http404
+    user: Any = request.user
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="names-corpus-{corpus.pk}.csv"'
+    writer = csv.writer(response, lineterminator="\n")
+    writer.writerow(("pseudonym", "username"))
+    for row in pseudonyms.reveal(by=user, corpus=corpus):
+        writer.writerow((row["pseudonym"], guarded(row["username"])))
+    return response
 
 
 @require_GET

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from django.db.models import Count, Q
 
 from annotation.labels import counts
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Question, Rater
 from calibration.reading.scope import Scope
 from calibration.statistics.core.types import Level
@@ -56,13 +58,18 @@ class QuestionInfo:
 
 @dataclass(frozen=True, slots=True)
 class RaterInfo:
-    """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one."""
+    """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one.
+
+    A person with an account is called by their pseudonym in the corpus; `account` is their user name, by
+    which a definition may choose them, and is shown nowhere.
+    """
 
     id: int
     name: str
     kind: str
     identified: bool
     simulated: bool = False
+    account: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,12 @@ class Census:
     questions: dict[int, QuestionInfo]
     raters: dict[int, RaterInfo]
     counts: Pairs = field(default_factory=dict)
+
+    def spoken(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return names as raters are called here: who chooses a person may give their user name."""
+        accounts = {rater.account: rater.name for rater in self.raters.values() if rater.account}
+        present = {rater.name for rater in self.raters.values()}
+        return tuple(name if name in present else accounts.get(name, name) for name in names)
 
     @property
     def n_labels(self) -> int:
@@ -89,7 +102,7 @@ class Census:
 
 def census(scope: Scope) -> Census:
     """Count a scope's labels by question and rater. Only machines' answers in a campaign are counted anew."""
-    return _census(_summed(counts.by_pair(scope.counts()), _machine_pairs(scope)))
+    return _census(scope, _summed(counts.by_pair(scope.counts()), _machine_pairs(scope)))
 
 
 def offered(scope: Scope) -> Census:
@@ -101,7 +114,7 @@ def offered(scope: Scope) -> Census:
     machines = counts.by_pair(scope.machine_counts())
     if sum(n for n, _ in machines.values()) <= MOST_COUNTED:
         machines = _machine_pairs(scope)
-    return _census(_summed(counts.by_pair(scope.counts()), machines))
+    return _census(scope, _summed(counts.by_pair(scope.counts()), machines))
 
 
 def _machine_pairs(scope: Scope) -> Pairs:
@@ -123,13 +136,13 @@ def _summed(one: Pairs, other: Pairs) -> Pairs:
     }
 
 
-def _census(pairs: Pairs) -> Census:
+def _census(scope: Scope, pairs: Pairs) -> Census:
     """Name the questions and raters of counted labels: two queries."""
     questions = Question.objects.filter(pk__in={question for question, _ in pairs})
     raters = Rater.objects.filter(pk__in={rater for _, rater in pairs})
     return Census(
         {info.id: info for info in map(question_info, _ordered(questions))},
-        _raters(list(raters.order_by("pk"))),
+        _raters(list(raters.order_by("pk")), scope.corpus.pk),
         pairs,
     )
 
@@ -159,17 +172,24 @@ def question_info(question: Question) -> QuestionInfo:
     )
 
 
-def _raters(raters: list[Rater]) -> dict[int, RaterInfo]:
-    """Name each rater uniquely: the kind is added where two share a name, and then the number."""
-    names = Counter(rater.name for rater in raters)
-    with_kind = Counter((rater.name, rater.kind) for rater in raters)
+def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
+    """Name each rater uniquely: the kind is added where two share a name, and then the number.
+
+    People with accounts stand in the order of their pseudonyms among themselves, which says nothing of them.
+    """
+    called = {rater.pk: name_of(rater, corpus) for rater in raters}
+    people = iter(sorted((r for r in raters if r.user_id is not None), key=lambda r: called[r.pk]))
+    raters = [rater if rater.user_id is None else next(people) for rater in raters]
+    names = Counter(called.values())
+    with_kind = Counter((called[rater.pk], rater.kind) for rater in raters)
     found = {}
     for rater in raters:
-        name = rater.name
-        if names[rater.name] > 1:
-            name = f"{rater.name} ({rater.kind})"
-        if with_kind[rater.name, rater.kind] > 1:
-            name = f"{rater.name} ({rater.kind} {rater.pk})"
+        name = known = called[rater.pk]
+        if names[known] > 1:
+            name = f"{known} ({rater.kind})"
+        if with_kind[known, rater.kind] > 1:
+            name = f"{known} ({rater.kind} {rater.pk})"
         simulated = bool(rater.spec.get("simulated"))
-        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated)
+        account = rater.name if rater.user_id is not None else ""
+        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, account)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from annotation.corpora import splits
@@ -103,6 +103,7 @@ def read(study: Study, part: str) -> Inputs:
     split = split_of(study)
     stamp = scope.stamp()
     counted = census(scope)
+    definition = replace(definition, raters=counted.spoken(definition.raters))
     subjects = subjects_of(definition, counted)
     clusters = clusters_of(split, part)
     where = places(scope, {s.question.item_kind for s in subjects}, clusters)

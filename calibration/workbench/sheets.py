@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.corpora import comparisons
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Item, Label, Question, Rater
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.item_keys import item_key
@@ -227,6 +228,7 @@ def _people(
     )
     given: dict[tuple[int, int, int, int], Label] = {}
     for label in rows:
+        label.rater.name = name_of(label.rater, bench.corpus_id)  # as sheets and files show it
         given.setdefault((label.question_id, label.rater_id, label.item_id, label.sample), label)
     found: dict[int, list[tuple[Rater, Said]]] = {}
     for own, ids in linked.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.labels import raters, recording
+from annotation.labels import pseudonyms, raters, recording
 from annotation.models import Corpus, Item, Label, Question, Rater, Scheme
 from tests import factories
 from tests.importing.helpers import census, continuation, imported, label, line, refusal, written
@@ -153,6 +153,17 @@ def test_a_file_finds_an_accounts_labels_again_but_adds_none_in_its_name(tmp_pat
         answers=[recording.Answer(item, Question.objects.get(key="overall", labels__isnull=False), 3.0)],
         occasion="main",
     )
+    assert imported(
+        written(
+            tmp_path,
+            "item,rater,value,occasion",
+            f"d1/self/1,{pseudonyms.pseudonym(person, item.corpus_id)},3,main",
+            name="exported.csv",
+        ),
+        format="ratings-csv",
+        into=True,
+    )
+    assert not Rater.objects.filter(name__startswith="person-").exists()
     rows = written(
         tmp_path, "item,rater,value,occasion", "d1/self/1,ana,3,main", "d1/self/0,ana,2,main", name="r.csv"
     )

@@ -18,6 +18,30 @@ def make_campaign(by: User, **how: Any) -> Any:
     return factories.campaign(corpus, by=by, **how)
 
 
+def make_rules() -> Any:
+    from annotation.campaigns.rules import Rules
+
+    return Rules(by_language=True)
+
+
+def make_group(by: User) -> Any:
+    from annotation.people import groups
+
+    return groups.create(by=by, name="experts")
+
+
+def make_join_link(by: User) -> Any:
+    from annotation.people import participants
+
+    return participants.make_link(by=by, campaign=make_campaign(by), name="Prolific")
+
+
+def make_campaign_role(by: User) -> Any:
+    from annotation.people import campaign_roles
+
+    return campaign_roles.give(by=by, campaign=make_campaign(by), person=by, role="researcher")
+
+
 def make_archived(by: User) -> Any:
     from annotation.campaigns import editing
 

@@ -16,7 +16,7 @@ def _names(*lines: str) -> set[str]:
     return {name for line in lines for name in line.split()}
 
 
-PUBLIC = _names("healthz readyz login use-link")
+PUBLIC = _names("healthz readyz login use-link join")
 SIGNED_IN = _names(
     "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token",
@@ -32,7 +32,10 @@ RESEARCHERS = _names(
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
-    "edit-campaign copy-campaign api-copy-campaign",
+    "edit-campaign copy-campaign api-copy-campaign campaign-roles api-campaign-roles api-campaign-role",
+    "groups add-group group described-person api-groups api-group api-annotators api-annotator",
+    "campaign-rules api-campaign-rules participants participants-file",
+    "api-join-links api-join-link api-participants",
     "campaign-consent api-campaign-consent",
     "campaign-checks campaign-checks-file campaign-checks-people campaign-checks-keys",
     "campaign-checks-new-key campaign-checks-key api-checks api-check-results api-check-people",
@@ -59,7 +62,8 @@ RESEARCHERS = _names(
     "counts counts-file counts-test api-counts",
     "preferences preferences-file preferences-test api-preferences",
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
-    "exports export-labels export-package transcripts export-transcripts export-file export-manifest",
+    "exports export-names api-export-names",
+    "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
     "workbench new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",
     "bench-versions bench-checks adjudication withdraw-adjudication",

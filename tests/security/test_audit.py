@@ -124,6 +124,26 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "campaign": worlds.make_campaign(by),
         "text": "Agree.",
     },
+    "annotation.campaigns.rules.set_rules": lambda by: {
+        "campaign": worlds.make_campaign(by),
+        "rules": worlds.make_rules(),
+    },
+    "annotation.people.participants.make_link": lambda by: {
+        "campaign": worlds.make_campaign(by),
+        "name": "Prolific",
+    },
+    "annotation.people.participants.revoke": lambda by: {"link": worlds.make_join_link(by)},
+    "annotation.labels.pseudonyms.reveal": lambda by: {"corpus": worlds.make_world().corpus},
+    "annotation.people.groups.create": lambda by: {"name": "experts"},
+    "annotation.people.groups.change": lambda by: {"group": worlds.make_group(by), "people": [by]},
+    "annotation.people.groups.delete": lambda by: {"group": worlds.make_group(by)},
+    "annotation.people.groups.describe": lambda by: {"person": by, "languages": ["en"]},
+    "annotation.people.campaign_roles.give": lambda by: {
+        "campaign": worlds.make_campaign(by),
+        "person": by,
+        "role": "adjudicator",
+    },
+    "annotation.people.campaign_roles.take": lambda by: {"given": worlds.make_campaign_role(by)},
     "annotation.corpora.openings.open_for": lambda by: {
         "split": worlds.make_split(by),
         "raters": [worlds.make_judge()],

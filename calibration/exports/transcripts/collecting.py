@@ -92,7 +92,8 @@ class Sheet:
                 if is_set and group_of(asked) == group:
                     who.setdefault(asked.title, []).append(rater)
             several = len(self.raters) > 1
-            cells.append("; ".join(f"{tag} ({', '.join(by)})" if several else tag for tag, by in who.items()))
+            told = (f"{tag} ({', '.join(sorted(by))})" if several else tag for tag, by in who.items())
+            cells.append("; ".join(told))
         return tuple(cells)
 
     def _tags(self, continuations: Collection[int]) -> dict[int, dict[int, list[tuple[int, str, bool]]]]:
@@ -143,7 +144,7 @@ def sheet(scope: Scope, taken: Taken, *, continuations: Sequence[int], raters: S
     if not continuations:
         raise ExportRefused("choose at least one continuation")
     counted = census(scope)
-    known = raters_of(counted)
+    known, raters = raters_of(counted), counted.spoken(raters)
     people = [rater for rater in known if rater.kind == "human"]
     chosen = [rater for rater in known if rater.name in raters] if raters else people or known
     if unknown := set(raters) - {rater.name for rater in known}:

@@ -1,0 +1,98 @@
+"""The API of links into a campaign and of those who came by them. For who may manage the campaign."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.api.people import answered, user_of
+from annotation.models import JoinLink, Participant
+from annotation.people import participants
+from annotation.permissions import IsCampaignResearcher
+from config.pagination import Pages, paged
+
+
+class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
+    """A link by which people join a campaign; without a `code`, each gets one of their own."""
+
+    most = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+    address = serializers.SerializerMethodField()
+
+    class Meta:
+        model = JoinLink
+        fields = ("id", "name", "address", "most", "expires_at", "code", "return_url", "revoked_at")
+        read_only_fields = ("revoked_at",)
+        extra_kwargs: ClassVar[dict[str, Any]] = {
+            "code": {"required": False},
+            "return_url": {"required": False},
+            "expires_at": {"required": False},
+        }
+
+    def get_address(self, link: JoinLink) -> str:
+        """Return what people are given."""
+        address = reverse("join", args=[participants.key_of(link)])
+        request = self.context.get("request")
+        return str(request.build_absolute_uri(address)) if request else address
+
+
+class ParticipantSerializer(serializers.ModelSerializer[Participant]):
+    """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
+
+    name = serializers.CharField(source="user.username")
+    participant = serializers.CharField(source="external_id")
+    link = serializers.IntegerField(source="link_id")
+    submitted = serializers.IntegerField(source="done", allow_null=True)
+
+    class Meta:
+        model = Participant
+        fields = (
+            *("name", "participant", "study_id", "session_id", "link", "submitted"),
+            *("joined_at", "finished_at", "code"),
+        )
+
+
+@extend_schema(methods=["GET"], responses=JoinLinkSerializer(many=True))
+@extend_schema(methods=["POST"], request=JoinLinkSerializer, responses={201: JoinLinkSerializer})
+@paged
+@api_view(["GET", "POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def join_links(request: Request, campaign: int) -> Response:
+    """The links by which people join a campaign, or make one."""
+    found = access.campaign(campaign)
+    if request.method == "GET":
+        pager = Pages()
+        page = pager.paginate_queryset(found.join_links.all(), request)
+        told = JoinLinkSerializer(page, many=True, context={"request": request}).data
+        return pager.get_paginated_response(told)
+    given = JoinLinkSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    made = participants.make_link(by=user_of(request), campaign=found, **given.validated_data)
+    return Response(JoinLinkSerializer(made, context={"request": request}).data, status=201)
+
+
+@extend_schema(responses={204: None})
+@api_view(["DELETE"])
+@permission_classes([IsCampaignResearcher])
+def join_link(request: Request, campaign: int, pk: int) -> Response:
+    """Revoke a link: nobody joins by it any more; who joined stays."""
+    participants.revoke(by=user_of(request), link=access.join_link(campaign, pk))
+    return Response(status=204)
+
+
+@extend_schema(responses=ParticipantSerializer(many=True))
+@paged
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def participant_list(request: Request, campaign: int) -> Response:
+    """Who came by links, with their ids, how many tasks they submitted, and their completion codes."""
+    pager = Pages()
+    page = pager.paginate_queryset(participants.listed(access.campaign(campaign)), request)
+    return pager.get_paginated_response(ParticipantSerializer(page, many=True).data)

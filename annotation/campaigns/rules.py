@@ -1,0 +1,129 @@
+"""Who may, and who must, rate what in a campaign: by language, by group and stratum, and nobody their own.
+
+What a slot asks for is written beside it as a gate (`gates`) when the rules are set, when a campaign opens
+and when it gets more slots, so that claiming one compares numbers. A trigger checks every slot that is taken,
+and hands a reserved one that falls free to somebody of its group who sits on an open one of the same task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.campaigns import gates, sampling, settings
+from annotation.campaigns.actions import locked, log
+from annotation.campaigns.gates import PARTICIPANTS
+from annotation.models import Campaign, PeopleGroup, RequiredGroup, StratumGroup
+from annotation.text.views import METADATA
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a campaign: `strata` maps a stratum to its group, `required` a group to its raters a task.
+
+    `by_language`, `not_own` and `groups_by` are as `Campaign` says.
+    """
+
+    by_language: bool = False
+    not_own: str = ""
+    groups_by: str = ""
+    strata: Mapping[str, PeopleGroup] = field(default_factory=dict)
+    required: Mapping[PeopleGroup, int] = field(default_factory=dict)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is asked of raters."""
+        return bool(self.by_language or self.not_own or self.strata or self.required)
+
+
+def rules_of(campaign: Campaign) -> Rules:
+    """Return a campaign's rules."""
+    strata = {row.stratum: row.group for row in campaign.strata.select_related("group")}
+    required = {row.group: row.raters for row in campaign.required.select_related("group")}
+    return Rules(campaign.by_language, campaign.not_own, campaign.groups_by, strata, required)
+
+
+@transaction.atomic
+def set_rules(*, by: User, campaign: Campaign, rules: Rules) -> None:
+    """Set who may, and who must, rate what; they hold from the next task that is handed out.
+
+    What is held or submitted stays. How many raters of a group each task needs is fixed once the campaign was
+    opened, for its slots may be taken. Raises CampaignRefused, whose `field` says what is at fault.
+    """
+    campaign = locked(campaign)
+    _check(campaign, rules)
+    campaign.by_language, campaign.not_own = rules.by_language, rules.not_own
+    campaign.groups_by, campaign.ruled = rules.groups_by, rules.any
+    if not rules.any:
+        campaign.slots.filter(gate__isnull=False).update(gate=None)
+    campaign.save(update_fields=["by_language", "not_own", "groups_by", "ruled"])
+    campaign.strata.all().delete()
+    StratumGroup.objects.bulk_create(
+        StratumGroup(campaign=campaign, stratum=name, group=group) for name, group in rules.strata.items()
+    )
+    if {group.pk: n for group, n in rules.required.items()} != _required(campaign):
+        campaign.required.all().delete()
+        RequiredGroup.objects.bulk_create(
+            RequiredGroup(campaign=campaign, group=group, raters=n) for group, n in rules.required.items()
+        )
+    gates.apply(campaign)
+    log(by, campaign, "rules", **as_json(rules))
+
+
+def copy(*, source: Campaign, to: Campaign) -> None:
+    """Give a new draft the rules of another campaign over the same corpus."""
+    for row in source.strata.all():
+        StratumGroup.objects.create(campaign=to, stratum=row.stratum, group_id=row.group_id)
+    for row in source.required.all():
+        RequiredGroup.objects.create(campaign=to, group_id=row.group_id, raters=row.raters)
+
+
+def sentences(rules: Rules) -> list[str]:
+    """Return rules in words, one line each."""
+    own = rules.not_own.removeprefix(METADATA)
+    by = sampling.NAMED.get(rules.groups_by, rules.groups_by.removeprefix(METADATA))
+    return [
+        *(["Who reads the language of the dialogue"] if rules.by_language else []),
+        *([f"Nobody what they wrote themselves (by {own})"] if rules.not_own else []),
+        *(f"{group.name} alone: {by} {stratum or 'without'}" for stratum, group in rules.strata.items()),
+        *(f"At least {n} of {group.name} on each task" for group, n in rules.required.items()),
+    ]
+
+
+def as_json(rules: Rules) -> dict[str, Any]:
+    """Return rules as plain data, groups by name."""
+    return {
+        "by_language": rules.by_language,
+        "not_own": rules.not_own,
+        "groups_by": rules.groups_by,
+        "strata": {stratum: group.name for stratum, group in rules.strata.items()},
+        "required": {group.name: raters for group, raters in rules.required.items()},
+    }
+
+
+def _check(campaign: Campaign, rules: Rules) -> None:
+    if campaign.archived_at is not None:
+        settings.refuse("", "The campaign is archived. Bring it back first.")
+    own = rules.not_own
+    if own not in ("", PARTICIPANTS) and (not own.startswith(METADATA) or own == METADATA):
+        settings.refuse("not_own", f"Authors are {PARTICIPANTS} or {METADATA}FIELD, not “{own[:80]}”.")
+    if rules.groups_by and (why := sampling.refusal(campaign.corpus, rules.groups_by)):
+        settings.refuse("groups_by", why.replace("A sample is drawn", "Tasks are grouped"))
+    if rules.strata and not rules.groups_by:
+        settings.refuse("groups_by", "Say by what tasks are grouped, then which group rates which.")
+    gates.check_required(campaign, sum(rules.required.values()))
+    asked = {group.pk: raters for group, raters in rules.required.items()}
+    if campaign.state != Campaign.State.DRAFT and asked != _required(campaign):
+        settings.refuse(
+            "required",
+            "How many raters of a group each task needs stays as it is once a campaign was opened. Copy the "
+            "campaign to change it.",
+        )
+
+
+def _required(campaign: Campaign) -> dict[int, int]:
+    return dict(campaign.required.values_list("group_id", "raters"))

@@ -1,0 +1,123 @@
+"""The page of those who join a campaign by a link: the links, who came, and the list for paying."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from annotation import access
+from annotation.campaigns import actions as campaigns
+from annotation.models import JoinLink
+from annotation.pages.campaign_form import MOMENT
+from annotation.people import participants
+from annotation.people.errors import JoinRefused
+from annotation.permissions import campaign_researcher_only
+from annotation.text.csv_cells import guarded
+from config.ids import row_id
+
+ROWS = 100
+COLUMNS = (
+    *("name", "participant", "study", "session", "link"),
+    *("submitted", "state", "joined", "finished", "code"),
+)
+
+
+class JoinLinkForm(forms.Form):
+    """A link by which people join a campaign."""
+
+    name = forms.CharField(max_length=80, label="What it is for", help_text="Such as: Prolific, first wave.")
+    most = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="At most so many people",
+        help_text="Empty: any.",
+    )
+    expires_at = forms.DateTimeField(
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
+        label="Until (UTC)",
+        help_text="Empty: until it is revoked.",
+    )
+    code = forms.CharField(
+        required=False,
+        max_length=64,
+        label="Completion code",
+        help_text="The one that the platform gave you. Empty: each person gets a code of their own.",
+    )
+    return_url = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Address to return to",
+        help_text="Such as https://app.prolific.com/submissions/complete?cc={code}",
+    )
+
+
+@never_cache
+@campaign_researcher_only
+def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Who may manage it: the links into a campaign and who came by them; make a link, revoke one."""
+    assert isinstance(request.user, User)
+    found = access.campaign(campaign)
+    if (number := row_id(request.POST.get("revoke", ""))) is not None:
+        participants.revoke(by=request.user, link=access.join_link(found.pk, number))
+        messages.success(request, "Nobody can join by this link any more.")
+        return redirect("participants", found.pk)
+    form = JoinLinkForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            participants.make_link(by=request.user, campaign=found, **form.cleaned_data)
+        except JoinRefused as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            messages.success(request, "The link is made. Copy its address below.")
+            return redirect("participants", found.pk)
+    links = found.join_links.all()
+    context = {
+        "campaign": found,
+        "form": form,
+        "links": [(link, _address(request, link), link.participants.count()) for link in links],
+        "page": Paginator(participants.listed(found), ROWS).get_page(request.GET.get("page")),
+        "active_room": "campaigns",
+    }
+    return render(request, "campaigns/participants.html", context, status=422 if form.errors else 200)
+
+
+def _address(request: HttpRequest, link: JoinLink) -> str:
+    return request.build_absolute_uri(reverse("join", args=[participants.key_of(link)]))
+
+
+@require_GET
+@never_cache
+@campaign_researcher_only
+def participants_file(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Who may manage it: who came by links, with ids and codes, as CSV to pay by. Logged."""
+    assert isinstance(request.user, User)
+    found = access.campaign(campaign)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="participants-{found.pk}.csv"'
+    writer = csv.writer(response, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    rows = list(participants.listed(found))
+    for row in rows:
+        writer.writerow([guarded(str(cell)) for cell in _cells(row)])
+    campaigns.log(request.user, found, "export participants", participants=len(rows))
+    return response
+
+
+def _cells(row: Any) -> list[Any]:
+    return [
+        *(row.user.get_username(), row.external_id, row.study_id, row.session_id, row.link.name),
+        *(row.done or 0, "finished" if row.code else "at work", row.joined_at.isoformat()),
+        *(row.finished_at.isoformat() if row.finished_at else "", row.code),
+    ]

@@ -1,0 +1,227 @@
+"""Annotators from outside: links into one campaign, who comes by them, and the code at which they end."""
+
+from __future__ import annotations
+
+import base64
+import re
+import secrets
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from django.contrib.auth.models import User
+from django.core.signing import BadSignature, Signer
+from django.db import IntegrityError, transaction
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from annotation.campaigns import actions as campaigns
+from annotation.models import Campaign, CampaignMember, JoinLink, JoinTry, Participant
+from annotation.people.errors import JoinRefused, TooManyTries
+from config.models import Event
+
+SALT = "join link"
+EXTERNAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}")
+CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NO_USE = "This link opens nothing any more. Ask whoever gave it to you."
+FULL = "As many people as are needed have joined already. Thank you for your interest."
+TRIES_AN_HOUR = 60
+WINDOW = timedelta(hours=1)
+
+
+class Came(NamedTuple):
+    """Who somebody says they are where they come from."""
+
+    participant: str
+    study: str = ""
+    session: str = ""
+
+
+class Completion(NamedTuple):
+    """What somebody who is done takes away: the code, and where to go with it ('' for nowhere)."""
+
+    code: str
+    address: str
+
+
+@transaction.atomic
+def make_link(
+    *,
+    by: User,
+    campaign: Campaign,
+    name: str,
+    most: int | None = None,
+    expires_at: datetime | None = None,
+    code: str = "",
+    return_url: str = "",
+) -> JoinLink:
+    """Make a link by which people join a campaign. Raises JoinRefused, whose `field` is what is at fault."""
+    name, code, return_url = name.replace("\0", "").strip()[:80], code.strip(), return_url.strip()
+    if not name:
+        raise JoinRefused("Say what the link is for, such as “Prolific, first wave”.", "name")
+    if most is not None and not 1 <= most < 2**31:
+        raise JoinRefused("At least one person must be able to come by the link.", "most")
+    if expires_at is not None and expires_at <= timezone.now():
+        raise JoinRefused("A link must end in the future.", "expires_at")
+    if code and not CODE.fullmatch(code):
+        raise JoinRefused("A completion code has at most 64 letters, digits, - and _.", "code")
+    _check_address(return_url)
+    link = JoinLink.objects.create(
+        campaign=campaign,
+        name=name,
+        most=most,
+        expires_at=expires_at,
+        code=code,
+        return_url=return_url,
+        created_by=by,
+    )
+    campaigns.log(by, campaign, "make join link", link=link.pk, name=name)
+    return link
+
+
+@transaction.atomic
+def revoke(*, by: User, link: JoinLink) -> None:
+    """Let nobody in by a link any more. Who joined by it stays, signed in as they are."""
+    if JoinLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        campaigns.log(by, link.campaign, "revoke join link", link=link.pk, name=link.name)
+
+
+def key_of(link: JoinLink) -> str:
+    """Return what stands in a link's address: its number, and a signature of it with the secret key."""
+    return Signer(salt=SALT, sep=".").sign(str(link.pk))
+
+
+def find(key: str) -> JoinLink:
+    """Return the link of an address; raise JoinRefused where it opens nothing any more."""
+    try:
+        number = int(Signer(salt=SALT, sep=".").unsign(key))
+    except (BadSignature, ValueError):
+        raise JoinRefused(NO_USE) from None
+    link = JoinLink.objects.select_related("campaign__corpus").filter(pk=number, revoked_at=None).first()
+    if link is None or (link.expires_at is not None and link.expires_at <= timezone.now()):
+        raise JoinRefused(NO_USE)
+    return link
+
+
+def came(told: Any) -> Came:
+    """Read who somebody is from an address's or a form's parameters: of Prolific, of MTurk, or `participant`.
+
+    Raises JoinRefused for an id that is not one; without any, `participant` is ''.
+    """
+    names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"), ("workerId", "hitId", "assignmentId")
+    for person, study, session in (*names, ("participant", "study", "session")):
+        if told.get(person):
+            return Came(*(_external(told.get(name, "")) for name in (person, study, session)))
+    return Came("")
+
+
+def must_not_come_too_often(address: str) -> None:
+    """Count a try from an address; raise TooManyTries where there were many in the last hour."""
+    hashed = salted_hmac(SALT, address, algorithm="sha256").hexdigest()
+    since = timezone.now() - WINDOW
+    JoinTry.objects.filter(at__lt=since).delete()
+    if JoinTry.objects.filter(address=hashed).count() >= TRIES_AN_HOUR:
+        raise TooManyTries("Too many people have joined from this address. Try again in an hour.")
+    JoinTry.objects.create(address=hashed)
+
+
+@transaction.atomic
+def join(*, link: JoinLink, who: Came) -> User:
+    """Return the account of a participant, made at their first coming; the same id gets the same account.
+
+    The account has no password and may annotate in this campaign alone. Raises JoinRefused.
+    """
+    link = JoinLink.objects.select_for_update(of=("self",)).select_related("campaign__corpus").get(pk=link.pk)
+    if not who.participant:
+        raise JoinRefused("Give your participant id.", "participant")
+    there = Participant.objects.filter(campaign=link.campaign, external_id=who.participant)
+    known = there.select_related("user").first()
+    if known is not None:
+        if not known.user.is_active or not known.user.memberships.exists():
+            raise JoinRefused("You no longer take part in this study. Ask whoever gave you the link.")
+        there.update(session_id=who.session or F("session_id"))
+        return known.user
+    if link.campaign.state != Campaign.State.OPEN:
+        raise JoinRefused("Nobody can join at the moment. Come back later.")
+    if link.most is not None and link.participants.count() >= link.most:
+        raise JoinRefused(FULL)
+    person = _account()
+    Participant.objects.create(
+        link=link,
+        campaign=link.campaign,
+        user=person,
+        external_id=who.participant,
+        study_id=who.study,
+        session_id=who.session,
+    )
+    campaigns.add_member(by=person, campaign=link.campaign, user=person)
+    Event.objects.create(by=person, verb="join by link", subject=f"account {person.pk}")
+    return person
+
+
+@transaction.atomic
+def finish(*, person: int, campaign: int, done: int, finished: bool) -> Completion | None:
+    """Return what a participant takes away who is done; None for others, and before they are.
+
+    `done` is how many of their tasks stand, `finished` whether nothing can be handed out to them any more.
+    Who submitted nothing gets no code; a code that was given stays.
+    """
+    mine = Participant.objects.select_for_update(of=("self",)).select_related("link")
+    who = mine.filter(user=person, campaign=campaign).first()
+    if who is None or (who.finished_at is None and not (finished and done)):
+        return None
+    if who.finished_at is None:
+        who.finished_at, who.code = timezone.now(), who.link.code or _own_code(who)
+        who.save(update_fields=["finished_at", "code"])
+    filled = {"{code}": who.code, "{participant}": who.external_id}
+    address = who.link.return_url
+    for place, value in filled.items():
+        address = address.replace(place, quote(value, safe=""))
+    return Completion(who.code, address)
+
+
+def listed(campaign: Campaign) -> QuerySet[Participant]:
+    """Return who joined a campaign by a link, in the order of their coming, with `done` tasks submitted."""
+    member = CampaignMember.objects.filter(campaign=OuterRef("campaign"), user=OuterRef("user"))
+    rows = campaign.participants.select_related("user", "link")
+    return rows.annotate(done=Subquery(member.values("done")[:1])).order_by("id")
+
+
+def _account() -> User:
+    """Make an account that nobody can sign in to; its name says nothing of who has it."""
+    for _ in range(5):
+        try:
+            with transaction.atomic():
+                return User.objects.create_user(username=f"participant-{secrets.token_hex(4)}", password=None)
+        except IntegrityError:  # the name is taken: draw another
+            continue
+    raise JoinRefused("No name was free. Try again.")
+
+
+def _own_code(who: Participant) -> str:
+    digest = salted_hmac("completion code", str(who.pk), algorithm="sha256").digest()
+    return base64.b32encode(digest)[:10].decode()
+
+
+def _external(value: str) -> str:
+    if value and not EXTERNAL.fullmatch(value):
+        raise JoinRefused(
+            "That is not a participant id: it has at most 64 letters, digits and . _ : @ -",
+            "participant",
+        )
+    return value
+
+
+def _check_address(address: str) -> None:
+    """Refuse what a browser should not be sent to."""
+    if not address:
+        return
+    wrong = "Give the address to return to as https://…; {code} stands for the code."
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        raise JoinRefused(wrong, "return_url") from None
+    clean = address.isprintable() and " " not in address and len(address) <= 500
+    if parts.scheme != "https" or not parts.hostname or "@" in parts.netloc or not clean:
+        raise JoinRefused(wrong, "return_url")

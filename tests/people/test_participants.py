@@ -1,0 +1,205 @@
+"""Annotators from outside: they come by a link, work in one campaign, and end at a code."""
+
+from __future__ import annotations
+
+import csv
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.campaigns import actions as campaigns
+from annotation.errors import CampaignRefused
+from annotation.models import Campaign, CampaignMember, JoinLink, Participant
+from annotation.people import campaign_roles, links, participants, tokens
+from annotation.people.errors import JoinRefused, LinkRefused, RoleRefused, TokenRefused
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+PROLIFIC = {"PROLIFIC_PID": "5f1", "STUDY_ID": "s1", "SESSION_ID": "z1"}
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    corpus = factories.corpus()
+    for number in range(2):
+        factories.dialogue(corpus, f"d{number}", turns=1)
+    return factories.campaign(corpus, raters=3, consent="I agree.")
+
+
+def link_into(campaign: Campaign, **told: object) -> JoinLink:
+    by = campaign.created_by
+    assert by is not None
+    return participants.make_link(by=by, campaign=campaign, name="Prolific", **told)  # type: ignore[arg-type]
+
+
+def address_of(link: JoinLink) -> str:
+    return reverse("join", args=[participants.key_of(link)])
+
+
+def come(link: JoinLink, **ids: str) -> Client:
+    client = Client()
+    answer = client.post(address_of(link), {"participant": "p1"} | ids)
+    assert answer.status_code == 302, answer.content
+    return client
+
+
+def ask(client: Client, campaign: Campaign, path: str, **body: object) -> dict:
+    answer = client.post(f"/work/{campaign.pk}/{path}", body, content_type="application/json")
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def rate(client: Client, campaign: Campaign, task: dict) -> dict:
+    answers = {str(item): {"overall": 3} for item in task["items"]}
+    return ask(client, campaign, f"{task['assignment']}/submit/", answers=answers)
+
+
+def test_somebody_from_prolific_agrees_rates_all_there_is_and_takes_their_code_back(campaign) -> None:
+    link = link_into(campaign, return_url="https://app.prolific.com/done?cc={code}&p={participant}")
+    client = Client()
+    looked = client.get(address_of(link), PROLIFIC)
+    assert "5f1" in looked.content.decode()
+    assert not Participant.objects.exists()  # looking, as a preview of a link does, makes nobody
+    assert looked["X-Frame-Options"] == "DENY"
+    client.post(address_of(link), PROLIFIC)
+    who = Participant.objects.get()
+    assert (who.external_id, who.study_id, who.session_id) == ("5f1", "s1", "z1")
+    assert "I agree." in ask(client, campaign, "next/")["html"]
+    state = ask(client, campaign, "accept/", what="consent", version=1)
+    state = rate(client, campaign, state["task"])
+    assert state["task"] is not None
+    assert "completion code" not in state["html"]
+    state = rate(client, campaign, state["task"])
+    who.refresh_from_db()
+    assert f"https://app.prolific.com/done?cc={who.code}&amp;p=5f1" in state["html"]
+    assert len(who.code) == 10
+    again = come(link, PROLIFIC_PID="5f1", participant="")
+    assert who.code in ask(again, campaign, "next/")["html"]
+    assert User.objects.filter(username__startswith="participant-").count() == 1
+
+
+def test_the_code_comes_at_the_limit_and_not_before_or_for_nothing(campaign) -> None:
+    campaign.most_tasks = 1
+    campaign.save()
+    link = link_into(campaign, code="CX1")
+    client = come(link)
+    state = ask(client, campaign, "accept/", what="consent", version=1)
+    assert "CX1" in rate(client, campaign, state["task"])["html"]
+    late = come(link, participant="p2")
+    campaigns.close(by=campaign.created_by, campaign=campaign)
+    assert "CX1" not in ask(late, campaign, "next/")["html"]
+    assert "CX1" in ask(client, campaign, "next/")["html"]
+
+
+def test_a_daily_limit_or_a_pause_is_not_the_end(campaign) -> None:
+    campaign.most_tasks_a_day = 1
+    campaign.save()
+    client = come(link_into(campaign, code="CX1"))
+    state = ask(client, campaign, "accept/", what="consent", version=1)
+    assert "CX1" not in rate(client, campaign, state["task"])["html"]
+    campaigns.pause(by=campaign.created_by, campaign=campaign)
+    assert "CX1" not in ask(client, campaign, "next/")["html"]
+
+
+def test_a_link_opens_that_campaign_and_nothing_else(campaign) -> None:
+    other = factories.campaign(campaign.corpus)
+    client = come(link_into(campaign))
+    person = Participant.objects.get().user
+    assert not person.has_usable_password()
+    assert client.get(reverse("work", args=[other.pk])).status_code == 404
+    for name in ("corpora", "campaigns", "exports", "people", "groups"):
+        assert client.get(reverse(name)).status_code == 403
+    by = campaign.created_by
+    for act, refusal in (
+        (lambda: campaigns.add_member(by=by, campaign=other, user=person), CampaignRefused),
+        (lambda: tokens.make(person=person, name="t", scope="write", days=1), TokenRefused),
+        (lambda: links.reset(by=by, person=person), LinkRefused),
+        (
+            lambda: campaign_roles.give(by=by, campaign=campaign, person=person, role="adjudicator"),
+            RoleRefused,
+        ),
+    ):
+        with pytest.raises(refusal):
+            act()
+    with pytest.raises(IntegrityError, match="joined another campaign"), transaction.atomic():
+        CampaignMember.objects.create(campaign=other, user=person)
+
+
+def test_a_link_ends_when_it_is_full_late_or_revoked_and_for_who_was_taken_out(campaign) -> None:
+    link = link_into(campaign, most=1)
+    come(link)
+    assert Client().post(address_of(link), {"participant": "p2"}).status_code == 410
+    come(link)  # who is in can come back
+    person = Participant.objects.get().user
+    campaigns.remove_member(by=campaign.created_by, campaign=campaign, user=person)
+    assert Client().post(address_of(link), {"participant": "p1"}).status_code == 410
+    late = link_into(campaign)
+    JoinLink.objects.filter(pk=late.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    revoked = link_into(campaign)
+    participants.revoke(by=campaign.created_by, link=revoked)
+    for key in (participants.key_of(late), participants.key_of(revoked), "1", f"{link.pk}.{'x' * 43}"):
+        assert Client().get(reverse("join", args=[key])).status_code == 410
+
+
+@pytest.mark.parametrize("hostile", ["<script>", "a b", "x" * 65, "=1+1", "ä", "../etc", "-x"])
+def test_an_id_that_is_none_is_refused_and_never_shown_raw(campaign, hostile: str) -> None:
+    link = link_into(campaign)
+    answer = Client().get(address_of(link), {"PROLIFIC_PID": hostile})
+    assert answer.status_code == 422
+    assert hostile not in answer.content.decode()
+    assert Client().post(address_of(link), {"workerId": "ok", "hitId": hostile}).status_code == 422
+    assert not Participant.objects.exists()
+
+
+def test_who_only_looks_at_mturk_and_who_brings_no_id_are_told_what_to_do(campaign) -> None:
+    address = address_of(link_into(campaign))
+    looking = Client().get(address, {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"})
+    assert "Accept the task" in looking.content.decode()
+    assert 'id="participant"' in Client().get(address).content.decode()
+    assert Client().post(address, {"participant": ""}).status_code == 422
+
+
+def test_too_many_from_one_address_wait(campaign, monkeypatch) -> None:
+    monkeypatch.setattr(participants, "TRIES_AN_HOUR", 2)
+    link = link_into(campaign)
+    come(link)
+    come(link, participant="p2")
+    refused = Client().post(address_of(link), {"participant": "p3"})
+    assert (refused.status_code, refused["Retry-After"]) == (429, "3600")
+
+
+def test_a_link_is_made_as_it_makes_sense(campaign) -> None:
+    for told, field in (
+        ({"return_url": "javascript:alert(1)"}, "return_url"),
+        ({"return_url": "https://a@evil.example/"}, "return_url"),
+        ({"code": "a b"}, "code"),
+        ({"most": 0}, "most"),
+        ({"expires_at": timezone.now()}, "expires_at"),
+    ):
+        with pytest.raises(JoinRefused) as refusal:
+            link_into(campaign, **told)
+        assert refusal.value.field == field
+
+
+def test_a_researcher_makes_links_and_pays_by_a_list(campaign) -> None:
+    client = Client()
+    client.force_login(factories.user(researcher=True))
+    page = reverse("participants", args=[campaign.pk])
+    assert client.post(page, {"name": "mine", "return_url": "http://x"}).status_code == 422
+    client.post(page, {"name": "mine", "code": "C1"})
+    link = JoinLink.objects.get()
+    assert address_of(link) in client.get(page).content.decode()
+    come(link, participant="p1", study="s:1")
+    rows = list(csv.DictReader(client.get(f"{page[:-1]}.csv").content.decode().splitlines()))
+    assert [(row["participant"], row["study"], row["state"]) for row in rows] == [("p1", "s:1", "at work")]
+    told = client.get(f"/api/v1/campaigns/{campaign.pk}/participants/").json()["results"]
+    assert (told[0]["participant"], told[0]["code"]) == ("p1", "")
+    made = client.post(f"/api/v1/campaigns/{campaign.pk}/join-links/", {"name": "api"}, "application/json")
+    assert made.json()["address"].startswith("http://testserver/join/")
+    client.post(page, {"revoke": str(link.pk)})
+    assert Client().get(address_of(link)).status_code == 410
