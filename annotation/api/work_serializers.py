@@ -28,6 +28,7 @@ class LineSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
     place = serializers.ChoiceField(choices=["history", "given", "item", "rated"])
     item = serializers.IntegerField(allow_null=True)
+    line = serializers.IntegerField()
 
 
 class PartSerializer(serializers.Serializer[Any]):

@@ -19,6 +19,7 @@ MOST = 2**31 - 1
 ALWAYS = (
     *("name", "lease_minutes", "deadline", "most_tasks", "most_tasks_a_day"),
     *("raters_per_item", "overlap_raters", "overlap_share", "overlap_tasks"),
+    *("revise_hours", "unseen_check", "shows_agreement"),
 )
 """What may change once a campaign was opened; raters only upwards."""
 UPWARDS = {
@@ -36,6 +37,7 @@ BOUNDS = {
     "sample_dialogues": (1, MOST, "The number of dialogues drawn must be"),
     "most_tasks": (1, MOST, "The most tasks of a person must be"),
     "most_tasks_a_day": (1, MOST, "The most tasks of a person in a day must be"),
+    "revise_hours": (0, MOST, "The hours for which a submission may be revised must be"),
 }
 
 
@@ -54,6 +56,9 @@ class Settings(TypedDict, total=False):
     deadline: datetime | None
     most_tasks: int | None
     most_tasks_a_day: int | None
+    revise_hours: int | None
+    unseen_check: str
+    shows_agreement: bool
 
 
 def refuse(field: str, why: str) -> NoReturn:
@@ -72,6 +77,8 @@ def check(campaign: Campaign) -> None:
     _check_overlap(campaign)
     if campaign.task_order not in Campaign.Order.values:
         refuse("task_order", f"The order of tasks is one of {', '.join(Campaign.Order.values)}.")
+    if campaign.unseen_check not in Campaign.Seeing.values:
+        refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")
     if campaign.sample_by and campaign.sample_dialogues is None:
         refuse("sample_dialogues", "Say how many dialogues are drawn, or draw by nothing.")
     if campaign.sample_by and (why := sampling.refusal(campaign.corpus, campaign.sample_by)):

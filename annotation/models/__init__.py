@@ -10,9 +10,11 @@ from annotation.models.campaigns import (
     Slot,
     Task,
 )
+from annotation.models.comfort import Comfort
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, System, Turn
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
+from annotation.models.notes import Bookmark, Message, Thread, TurnNote
 from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion
@@ -22,8 +24,10 @@ from annotation.models.uploads import Upload
 __all__ = [
     "ApiToken",
     "Assignment",
+    "Bookmark",
     "Campaign",
     "CampaignMember",
+    "Comfort",
     "Consent",
     "ConsentGiven",
     "Continuation",
@@ -36,6 +40,7 @@ __all__ = [
     "JudgeOpening",
     "Label",
     "LabelCount",
+    "Message",
     "Occasion",
     "OneTimeLink",
     "Question",
@@ -49,7 +54,9 @@ __all__ = [
     "System",
     "Task",
     "TestLook",
+    "Thread",
     "Turn",
+    "TurnNote",
     "Upload",
     "UserName",
     "live_labels",

@@ -52,7 +52,10 @@ class Campaign(models.Model):
     (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, in
     proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
     the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
-    `most_tasks_a_day` in a day of UTC. An archived campaign is in no list and takes no work.
+    `most_tasks_a_day` in a day of UTC. A submission may be revised for `revise_hours`: None for as long as
+    the campaign is open, 0 for never. `unseen_check` says which turns must have been on screen before a
+    submit goes without a question. With `shows_agreement`, annotators see how far they agree with others. An
+    archived campaign is in no list and takes no work.
     """
 
     class State(models.TextChoices):
@@ -65,6 +68,11 @@ class Campaign(models.Model):
         DRAWN = "drawn", "The same for everybody, drawn from the seed"
         OWN = "own", "Everybody in an order of their own"
         FIXED = "fixed", "As the dialogues lie in the corpus"
+
+    class Seeing(models.TextChoices):
+        RATED = "rated", "The turns that are judged"
+        SHOWN = "shown", "All turns that are shown"
+        OFF = "off", "None: nothing is asked"
 
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
@@ -86,6 +94,11 @@ class Campaign(models.Model):
     deadline = models.DateTimeField(null=True)
     most_tasks = models.PositiveIntegerField(null=True)
     most_tasks_a_day = models.PositiveIntegerField(null=True)
+    revise_hours = models.PositiveIntegerField(null=True)
+    unseen_check = models.CharField(
+        max_length=10, choices=Seeing, default=Seeing.RATED, db_default=Seeing.RATED
+    )
+    shows_agreement = models.BooleanField(default=False, db_default=False)
     archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -114,6 +127,9 @@ class Campaign(models.Model):
                 condition=(Q(most_tasks__isnull=True) | Q(most_tasks__gte=1))
                 & (Q(most_tasks_a_day__isnull=True) | Q(most_tasks_a_day__gte=1)),
                 name="campaign_limits_allow_work",
+            ),
+            models.CheckConstraint(
+                condition=Q(unseen_check__in=["rated", "shown", "off"]), name="campaign_seeing_known"
             ),
         ]
 

@@ -25,6 +25,7 @@ from annotation.pages import palette
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
+from annotation.work.beside import beside
 from annotation.work.leases import Hold, Seat
 from annotation.work.limits import limits_of
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
@@ -137,7 +138,7 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
         based_on=_version(body.get("based_on")),
         attention=_version(body.get("attention")) or 0,
     )
-    return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
+    return JsonResponse(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
 @require_POST
@@ -146,7 +147,7 @@ def skip(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: give a task of their own up; the answer carries the next one."""
     reason = str(parse(request.body).get("reason") or "")
     outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, reason=reason)
-    return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
+    return JsonResponse(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
 @require_POST
@@ -157,7 +158,7 @@ def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
     if before is not None and not (isinstance(before, int) and before < 2**63):
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
     seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=before)
-    return JsonResponse(_state(seat, hold, "reopened"))
+    return JsonResponse(_state(_user(request), seat, hold, "reopened"))
 
 
 @require_POST
@@ -168,7 +169,7 @@ def accept(request: HttpRequest, campaign: int) -> HttpResponse:
     version = _version(body.get("version")) or 0
     agreements.accept(by=_user(request), campaign=campaign, what=str(body.get("what")), version=version)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return JsonResponse(_state(seat, hold, "next"))
+    return JsonResponse(_state(_user(request), seat, hold, "next"))
 
 
 @require_POST
@@ -176,7 +177,7 @@ def accept(request: HttpRequest, campaign: int) -> HttpResponse:
 def next_task(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the task before them, for a page that lost or left the one it showed."""
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return JsonResponse(_state(seat, hold, "next"))
+    return JsonResponse(_state(_user(request), seat, hold, "next"))
 
 
 @require_GET
@@ -196,7 +197,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
     plan = questionnaire_of(seat.version)
     context = {
         "seat": seat,
-        "state": _state(seat, hold, "next"),
+        "state": _state(_user(request), seat, hold, "next"),
         "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
         "base": reverse("work", args=[seat.campaign]),
     }
@@ -218,7 +219,7 @@ def transcript(screen: Screen) -> str:
     return get_template("annotate/_transcript.html").render({"screen": screen})
 
 
-def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
+def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     """What the page's script needs to show a task: its markup, its draft, and how far the annotator is."""
     state: dict[str, Any] = {
         "status": status,
@@ -243,6 +244,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
         "note": hold.note,
+        **beside(by=by, seat=seat, hold=hold, screen=screen),
     }
     return state
 

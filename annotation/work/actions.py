@@ -24,6 +24,7 @@ from annotation.labels import raters, recording
 from annotation.models import Assignment, GuidelinesRead, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
+from annotation.work import revising as revisions
 from annotation.work.checking import Answers, Given, check
 from annotation.work.leases import Hold, Seat
 from annotation.work.request_json import cleaned
@@ -168,8 +169,7 @@ def submit(
     those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
     `attention` is how many milliseconds the client's page had this task in front of somebody at work.
     Raises NotTaskHolder, CampaignNotOpen, ConsentNeeded, LimitReached, LeaseLost, SubmittedDifferently,
-    DraftConflict or
-    AnswerRefused.
+    RevisionClosed, DraftConflict or AnswerRefused.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     work = _work(seat, assignment)
@@ -181,6 +181,7 @@ def submit(
     _must_have_seen(work, answers, comment, flagged, client, based_on)
     given = check(plan=questionnaire_of(seat.version), items=work.items, answers=cleaned(answers))
     if work.state == Assignment.State.SUBMITTED:
+        revisions.must_be_allowed(seat, work.assignment)
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
     if work.state != Assignment.State.RETURNED:
@@ -237,7 +238,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     """Return this person's last submitted task, or the one submitted before another, to be revised.
 
     Its draft is one begun for the revision, else the answers that stand. Raises NotTaskHolder where there
-    is none, CampaignNotOpen or ConsentNeeded.
+    is none, CampaignNotOpen, ConsentNeeded or RevisionClosed.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     seat.must_be_open()
@@ -249,6 +250,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     last = mine.order_by("-submitted_at", "-id").first()
     if last is None:
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
+    revisions.must_be_allowed(seat, last.pk)
     return seat, held(last)
 
 

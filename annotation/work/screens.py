@@ -25,13 +25,17 @@ from config import prepared
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known."""
+    """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known.
+
+    `turns` are the ids of the turns, line by line: they never leave the server.
+    """
 
     task: int
     items: tuple[int, ...]
     parts: tuple[Part, ...]
     about: Context
     language: str = ""
+    turns: tuple[int, ...] = ()
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -104,7 +108,8 @@ PLACE = """(SELECT %s::bigint AS continuation_id, %s::bigint AS item_id) t
 HEAD_OF_PLACE = HEAD_OF.replace("<source>", PLACE)
 
 TURNS = """
-SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra
+SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra,
+       u.id
   FROM annotation_turn u LEFT JOIN annotation_item i ON i.turn_id = u.id
  WHERE (u.continuation_id = %(continuation)s AND u.position <= %(last)s)
     OR u.continuation_id = (SELECT o.id FROM annotation_continuation o WHERE o.dialogue_id = %(dialogue)s
@@ -156,12 +161,14 @@ class _Writer:
         self._names = names
         self._view = view
         self._last: records.Turn | None = None
+        self.turns: list[int] = []
 
     def __call__(self, number: int, row: Row, place: Place) -> Line:
         turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
         happened = happening(turn, self._names, self._view.spoken(turn.text))
         above = heading(turn, self._last, self._view.line)
         self._last = turn
+        self.turns.append(row.turn)
         return Line(
             no=number,
             who=happened.who,
@@ -173,6 +180,7 @@ class _Writer:
             how=happened.how,
             private=happened.private,
             heading=above,
+            line=len(self.turns),
         )
 
 
@@ -202,4 +210,5 @@ def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> 
         parts=tuple(part for part in parts if part.lines),
         about=context(dialogue, names, view),
         language="" if view.hide.names(head.language) else language_tag(head.language),
+        turns=tuple(write.turns),
     )
