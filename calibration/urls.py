@@ -8,6 +8,7 @@ from calibration.pages import (
     exports,
     gold_differences,
     golds,
+    own_agreement,
     plans,
     profiles,
     reports,
@@ -22,6 +23,7 @@ from calibration.pages import (
 )
 
 urlpatterns = [
+    path("work/<int:campaign>/agreement/", own_agreement.own, name="own-agreement"),
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
     path("campaigns/<int:pk>/report/", reports.campaign_report, name="campaign-report"),
     path("corpora/<int:pk>/profile/", profiles.profile, name="profile"),

@@ -68,7 +68,7 @@ def live(campaign: Campaign) -> QuerySet[TurnNote]:
     """Return the notes of a campaign as they stand, latest first, with who wrote them and where."""
     return (
         TurnNote.objects.filter(campaign=campaign, superseded_at=None)
-        .select_related("user", "turn__continuation__dialogue")
+        .select_related("user", "campaign", "turn__continuation__dialogue")
         .order_by("-id")
     )
 

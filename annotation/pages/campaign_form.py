@@ -101,7 +101,7 @@ class CampaignForm(forms.Form):
         min_value=0,
         max_value=2**31 - 1,
         label="Hours for which a submission may be revised",
-        help_text="Empty: as long as the campaign is open. 0: never. What a researcher returns is done anew anyway.",
+        help_text="Empty: as long as the campaign is open. 0: never. Returned tasks are done anew.",
     )
     unseen_check = forms.ChoiceField(
         required=False,

@@ -3,13 +3,14 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from annotation.pages import account, audit, entering, people
+from annotation.pages import account, audit, comfort, entering, people
 
 urlpatterns = [
     path("sign-in/", entering.SignIn.as_view(), name="login"),
     path("sign-out/", LogoutView.as_view(), name="logout"),
     path("link/<str:token>/", entering.use_link, name="use-link"),
     path("account/", account.account, name="account"),
+    path("account/comfort/", comfort.settings, name="comfort"),
     path("account/password/", account.password, name="password"),
     path("account/token/", account.make_token, name="make-token"),
     path("account/token/<int:pk>/revoke/", account.revoke_token, name="revoke-token"),

@@ -2,10 +2,17 @@
 
 from django.urls import path
 
-from annotation.pages import campaigns, previews, submissions, work
+from annotation.pages import beside, campaigns, messages, my_work, notes, previews, submissions, work
 
 urlpatterns = [
-    path("my/", work.my_campaigns, name="my-campaigns"),
+    path("my/", my_work.my_campaigns, name="my-campaigns"),
+    path("my/submissions/", my_work.my_submissions, name="my-submissions"),
+    path("my/messages/", messages.my_messages, name="my-messages"),
+    path("my/messages/<int:thread>/", messages.answer_message, name="answer-message"),
+    path("work/<int:campaign>/messages/", messages.ask_researcher, name="ask-researcher"),
+    path("work/<int:campaign>/messages/<int:thread>/", beside.answer, name="work-answer"),
+    path("work/<int:campaign>/<int:assignment>/note/", beside.note, name="work-note"),
+    path("work/<int:campaign>/<int:assignment>/ask/", beside.ask, name="work-ask"),
     path("work/<int:campaign>/", work.work, name="work"),
     path("work/<int:campaign>/next/", work.next_task, name="work-next"),
     path("work/<int:campaign>/reopen/", work.reopen, name="work-reopen"),
@@ -29,6 +36,10 @@ urlpatterns = [
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="campaign-state"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),
+    path("campaigns/<int:campaign>/notes/", notes.campaign_notes, name="campaign-notes"),
+    path("campaigns/<int:campaign>/notes.<str:form>", notes.campaign_notes_file, name="campaign-notes-file"),
+    path("campaigns/<int:campaign>/messages/", messages.campaign_messages, name="campaign-messages"),
+    path("campaigns/<int:campaign>/messages/<int:thread>/", messages.campaign_thread, name="campaign-thread"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="campaign-consent"),
 ]

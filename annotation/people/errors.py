@@ -6,6 +6,7 @@ PeopleError (an AnnotationError)
 ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
 ├── RoleRefused        a role, or a state, that an account cannot have
 ├── TokenRefused       a token that cannot be made
+├── ComfortRefused     a setting of the annotation page that cannot be
 └── PersonInUse        a person whose answers a report or gold is made of
 """
 
@@ -42,6 +43,14 @@ class TokenRefused(PeopleError):
     """No such token is made."""
 
     field = "name"
+
+
+class ComfortRefused(PeopleError):
+    """A person's settings cannot be like this; `field` is the setting at fault."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class PersonInUse(PeopleError):

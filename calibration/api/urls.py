@@ -8,6 +8,7 @@ from calibration.api import (
     exports,
     gold_differences,
     golds,
+    own_agreement,
     plans,
     profiles,
     searches,
@@ -18,6 +19,7 @@ from calibration.api import (
 )
 
 urlpatterns = [
+    path("work/<int:campaign>/agreement/", own_agreement.own, name="api-own-agreement"),
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
     path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="api-turns-and-whole"),

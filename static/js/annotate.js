@@ -4,6 +4,7 @@ import { Answers } from "./answers.js";
 import { accepting } from "./annotate/accepting.js";
 import { Asking } from "./annotate/asking.js";
 import { Attention } from "./annotate/attention.js";
+import { Beside } from "./annotate/beside.js";
 import { Changing } from "./annotate/changing.js";
 import { Keys } from "./annotate/keys.js";
 import { forgetRefusal, refuse, say, showProgress, warn } from "./annotate/page.js";
@@ -27,6 +28,7 @@ const panels = new Panels(main.dataset.campaign, {
 });
 const asking = new Asking($("which"), $("sure"));
 const attention = new Attention();
+const beside = new Beside(transcript, base);
 let task, answers, drafts;
 let sending = false;
 
@@ -44,6 +46,7 @@ function load(state) {
   forgetRefusal();
   answers = task && new Answers(questions, task);
   attention.begin();
+  beside.begin(task);
   if (!task) return reader.focus({ preventScroll: true });
   tell(state);
   draw();
@@ -162,13 +165,15 @@ const changing = new Changing(questions, showing, { now: () => answers, keep });
 const move = (step, isAcross) => changing.move(step, isAcross);
 const undo = () => changing.undo();
 const flag = () => changing.flag();
-const ACTIONS = { submit, undo, flag, back, accept, before: () => move(-1), after: () => move(1) };
+const note = () => beside.notes.open();
+const ACTIONS = { submit, undo, flag, back, accept, note, before: () => move(-1), after: () => move(1) };
 const commands = {
   u: undo,
   m: flag,
   p: back,
   v: () => document.querySelector("[data-toggles-marks]")?.click(),
   g: () => $("guidelines-button").click(),
+  ...beside.commands,
 };
 new Keys(questions, {
   now: () => answers,
