@@ -19,6 +19,7 @@ from annotation.errors import AnswerRefused, NotTaskHolder
 from annotation.models import Assignment, Campaign, Guidelines
 from annotation.pages import palette
 from annotation.pages.answering import as_json
+from annotation.people.comfort import comfort_of, for_page
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
@@ -150,12 +151,13 @@ def _version(value: Any) -> int | None:
 
 
 def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
-    plan = questionnaire_of(seat.version)
+    plan, by = questionnaire_of(seat.version), _user(request)
     context = {
         "seat": seat,
-        "state": _state(_user(request), seat, hold, "next"),
+        "state": _state(by, seat, hold, "next"),
         "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
         "base": reverse("work", args=[seat.campaign]),
+        "comfort": for_page(comfort_of(by)),
     }
     return render(request, "annotate/work.html", context | asked(plan))
 

@@ -40,6 +40,11 @@ def as_json(comfort: Comfort) -> dict[str, Any]:
     return told | {"keys": keys_of(comfort)}
 
 
+def for_page(comfort: Comfort) -> dict[str, Any]:
+    """Return settings for the annotation page, which also learns the `usual` key of each command."""
+    return as_json(comfort) | {"usual": {command: usual for command, (usual, _) in COMMANDS.items()}}
+
+
 def keys_of(comfort: Comfort) -> dict[str, str]:
     """Return the key of every command."""
     return {command: comfort.keys.get(command, usual) for command, (usual, _) in COMMANDS.items()}

@@ -1,9 +1,9 @@
 // Changes to the answers of a task, by key, click and typing: each is drawn and kept as a draft at once.
 
 export class Changing {
-  // `now` returns the answers in hand, or null; `keep` saves them.
-  constructor(questions, showing, { now, keep }) {
-    Object.assign(this, { questions, showing, now, keep });
+  // `now` returns the answers in hand, or null; `keep` saves them; `chosen` hears of each value chosen.
+  constructor(questions, showing, { now, keep, chosen }) {
+    Object.assign(this, { questions, showing, now, keep, chosen });
   }
 
   changed() {
@@ -27,6 +27,7 @@ export class Changing {
     if (text && this.showing.focusEntry(text.key)) return;
     this.showing.showQuestion(answers);
     if (isByKey && !isTag) this.showing.focusEntry(answers.question);
+    if (!isTag && !isAgain) this.chosen();
   }
 
   toggle(question) {
