@@ -174,8 +174,7 @@ const changing = new Changing(questions, showing, { now: () => answers, keep, ch
 const move = (step, isAcross) => changing.move(step, isAcross);
 const undo = () => (isQuick() && !answers.past.length ? back() : changing.undo());
 const flag = () => changing.flag();
-const note = () => beside.notes.open();
-const ACTIONS = { submit, undo, flag, back, accept, note, before: () => move(-1), after: () => move(1) };
+const ACTIONS = { submit, undo, flag, back, accept, before: () => move(-1), after: () => move(1) };
 const commands = {
   u: undo,
   m: flag,

@@ -30,6 +30,7 @@ export class Notes {
       const number = target.closest(".turn[data-line] > .no");
       if (number) this.open(Number(number.parentElement.dataset.line));
     });
+    document.getElementById("note-button").addEventListener("click", () => this.open());
   }
 
   get rows() {
@@ -51,7 +52,11 @@ export class Notes {
     this.assignment = task?.assignment;
     this.notes = new Map((task?.notes ?? []).map((note) => [note.line, note]));
     for (const row of this.rows) {
-      row.querySelector(".no").title = "Comment on this turn, flag or bookmark it";
+      const number = row.querySelector(".no");
+      number.title = "Comment on this turn, flag or bookmark it";
+      number.role = "button";
+      number.ariaLabel = `Turn ${number.textContent}: comment, flag or bookmark`;
+      number.style.cursor = "pointer";
       this.draw(Number(row.dataset.line));
     }
   }

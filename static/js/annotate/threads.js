@@ -1,6 +1,6 @@
 // Messages beside the work: what a researcher wrote about a turn or the task, and the annotator's answers.
 
-import { say } from "./page.js";
+import { say, warn } from "./page.js";
 import { post } from "./sending.js";
 
 const make = (tag, properties = {}, ...children) => {
@@ -14,15 +14,32 @@ export class Threads {
   // `base` is the address of the campaign's work.
   constructor(transcript, base) {
     Object.assign(this, { transcript, base });
+    this.seen = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) this.see(target);
+    });
   }
 
   // A task is on screen, or (null) none: its threads stand beside their turns, those of the task above.
   begin(task) {
     this.assignment = task?.assignment;
-    for (const thread of task?.threads ?? []) {
-      this.draw(thread);
-      if (thread.unread) this.send(`messages/${thread.thread}/`, { line: thread.line }).catch(() => {});
-    }
+    this.seen.disconnect();
+    const boxes = (task?.threads ?? []).map((thread) => [thread, this.draw(thread)]);
+    const news = boxes.filter(([thread]) => thread.unread);
+    for (const [, box] of news) this.seen.observe(box);
+    if (!news.length) return;
+    const [[{ line }, first]] = news;
+    const number = first.closest(".turn")?.querySelector(".no").textContent;
+    const show = () => {
+      first.scrollIntoView({ block: "center" });
+      warn();
+    };
+    warn(`A researcher wrote to you about ${line ? `turn ${number}` : "this task"}.`, "Show it", show);
+  }
+
+  // What came into view was seen; where nothing answers, it stays new until the next time.
+  see(box) {
+    this.seen.unobserve(box);
+    this.send(`messages/${box.dataset.thread}/`, {}).catch(() => {});
   }
 
   draw(thread) {
