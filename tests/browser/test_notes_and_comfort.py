@@ -53,6 +53,8 @@ def test_a_turn_is_noted_by_key_and_mouse_and_a_message_answered_beside_it(page_
     own = TurnNote.objects.get(superseded_at=None).assignment
     messages.write(by=rei, campaign=campaign, to=[ana], text="Why?", assignment=own, turn=turn)
     page.reload()
+    expect(page.get_by_role("alert").first).to_contain_text("A researcher wrote to you about turn 1.")
+    page.get_by_role("button", name="Show it").click()
     told = page.locator(".turn.history").first.locator("[data-thread]").last
     expect(told).to_contain_text("Why?")
     told.get_by_label("Your answer to the researcher").fill("Because 4.")
