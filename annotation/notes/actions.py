@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -81,7 +83,7 @@ def _replace(live: TurnNote | None, own: Assignment, turn: int, comment: str, fl
 
 
 def _bookmark(own: Assignment, turn: int, bookmarked: bool) -> None:
-    place = {"campaign_id": own.campaign_id, "user_id": own.user_id, "turn_id": turn}
+    place: dict[str, Any] = {"campaign_id": own.campaign_id, "user_id": own.user_id, "turn_id": turn}
     if bookmarked:
         Bookmark.objects.get_or_create(**place, defaults={"assignment": own})
     else:

@@ -30,7 +30,7 @@ def as_json(note: TurnNote) -> dict[str, Any]:
         "dialogue": own.dialogue.key,
         "continuation": own.key,
         "turn": note.turn.position,
-        "turn_number": note.turn.number,  # type: ignore[attr-defined]  # set by turn_numbers
+        "turn_number": note.turn.number,
         "item": item_key(own.dialogue.key, own.key, note.turn.position),
         "flagged": note.flagged,
         "comment": note.comment,

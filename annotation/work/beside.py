@@ -22,7 +22,7 @@ def beside(*, by: User, seat: Seat, hold: Hold, screen: Screen) -> dict[str, Any
 
     `lines` is how many lines there are; they count from 1.
     """
-    place = {"user": by.pk, "campaign": seat.campaign, "turns": screen.turns}
+    place: dict[str, Any] = {"user": by.pk, "campaign": seat.campaign, "turns": screen.turns}
     notes = notes_on(**place) if seat.noted else {}
     threads = messages.on_screen(**place, viewer=by, assignment=hold.assignment) if seat.talks else []
     return {
