@@ -24,6 +24,7 @@ from annotation.models import (
     PeopleGroup,
     Scheme,
     SchemeVersion,
+    Thread,
     Upload,
 )
 from annotation.scheme_versions.store import find
@@ -140,3 +141,13 @@ def invitation(pk: int) -> OneTimeLink:
 def own_token(viewer: User, pk: int) -> ApiToken:
     """Return a token of the viewer's own."""
     return get_object_or_404(ApiToken, pk=pk, user=viewer)
+
+
+def own_thread(viewer: User, pk: int) -> Thread:
+    """Return a thread between the viewer and researchers; 404 for whoever else asks, researchers too."""
+    return get_object_or_404(Thread, pk=pk, annotator=viewer)
+
+
+def thread(campaign: int, pk: int) -> Thread:
+    """Return a thread of a campaign. Researchers see those with everyone."""
+    return get_object_or_404(Thread.objects.select_related("annotator"), pk=pk, campaign_id=campaign)

@@ -14,6 +14,9 @@ AnnotationError
 │   ├── AnswerRefused      an answer is missing, off the scale, or to something that was not asked
 │   ├── SchemeRefused      a scheme has problems, is taken, used or changed meanwhile
 │   ├── CampaignRefused    a campaign cannot be set up or change its state like this
+│   ├── RevisionClosed     the campaign lets this submission be revised no longer, or never
+│   ├── NoteRefused        a note or a message cannot be like this
+│   ├── ThreadClosed       nothing more is said in a thread that was closed
 │   └── SubmissionRefused  a submission cannot be returned or voided like this
 ├── SplitRefused           a split cannot be drawn, redrawn or opened like this
 ├── FamilyRefused          the family of a system cannot be called like this
@@ -173,4 +176,25 @@ class SubmissionRefused(WorkError):
     """A submission cannot be withdrawn like this."""
 
     code = "submission_refused"
+    status = 409
+
+
+class RevisionClosed(WorkError):
+    """The submission stands: the campaign lets it be revised no longer, or never."""
+
+    code = "revision_closed"
+    status = 409
+
+
+class NoteRefused(WorkError):
+    """A note on a turn, or a message, cannot be kept like this."""
+
+    code = "note_refused"
+    status = 422
+
+
+class ThreadClosed(WorkError):
+    """A researcher closed the thread."""
+
+    code = "thread_closed"
     status = 409

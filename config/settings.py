@@ -118,6 +118,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.context.navigation",
+                "annotation.pages.frame.messages",
             ],
             "loaders": [
                 (

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api import people_serializers as serializers
 from annotation.api.people import answered, user_of
-from annotation.people import accounts, tokens
+from annotation.people import accounts, comfort, tokens
 from config.permissions import IsSignedIn
 
 
@@ -59,3 +59,22 @@ def own_token(request: Request, pk: int) -> Response:
     found = access.own_token(user_of(request), pk)
     tokens.revoke(by=user_of(request), token=found)
     return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema(methods=["GET"], responses=serializers.ComfortSerializer)
+@extend_schema(
+    methods=["PATCH"],
+    request=serializers.ComfortSerializer(partial=True),
+    responses=serializers.ComfortSerializer,
+)
+@api_view(["GET", "PATCH"])
+@permission_classes([IsSignedIn])
+@answered
+def own_comfort(request: Request) -> Response:
+    """One's own settings of the annotation page, and the key of each command."""
+    mine = comfort.comfort_of(user_of(request))
+    if request.method == "PATCH":
+        given = serializers.ComfortSerializer(data=request.data, partial=True)
+        given.is_valid(raise_exception=True)
+        mine = comfort.change(by=user_of(request), **given.validated_data)
+    return Response(comfort.as_json(mine))

@@ -6,7 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.models import ApiToken, OneTimeLink
+from annotation.models import ApiToken, Comfort, OneTimeLink
+from annotation.people import comfort
 from annotation.people.roles import ROLES
 from config.models import Event
 
@@ -120,3 +121,30 @@ class EventSerializer(serializers.ModelSerializer[Event]):
     class Meta:
         model = Event
         fields = ("id", "at", "by", "verb", "subject", "detail")
+
+
+class KeysSerializer(serializers.Serializer[Any]):
+    """The key of each command of the annotation page; two commands never share one."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return a field for each command."""
+        return {
+            command: serializers.CharField(min_length=1, max_length=1, required=False, help_text=does)
+            for command, (_, does) in comfort.COMMANDS.items()
+        }
+
+
+class ComfortSerializer(serializers.Serializer[Any]):
+    """One's own settings of the annotation page."""
+
+    auto_advance = serializers.BooleanField(required=False)
+    text_size = serializers.ChoiceField(choices=Comfort.Size.choices, required=False)
+    more_contrast = serializers.BooleanField(required=False)
+    break_after = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=comfort.SHORTEST_BREAK,
+        max_value=comfort.LONGEST_BREAK,
+        help_text="minutes of attention; null proposes no break",
+    )
+    keys = KeysSerializer(required=False)

@@ -15,6 +15,7 @@ urlpatterns = [
     path("invitations/", people.invitations, name="api-invitations"),
     path("invitations/<int:pk>/", people.invitation, name="api-invitation"),
     path("events/", people.events, name="api-events"),
+    path("account/comfort/", account.own_comfort, name="api-comfort"),
     path("account/password/", account.password, name="api-password"),
     path("account/tokens/", account.own_tokens, name="api-tokens"),
     path("account/tokens/<int:pk>/", account.own_token, name="api-token"),

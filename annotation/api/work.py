@@ -29,6 +29,7 @@ from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.scheme_versions.asked import Asked, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
+from annotation.work.beside import beside
 from annotation.work.leases import Hold, Seat
 from annotation.work.limits import limits_of
 from annotation.work.progress import progress
@@ -74,7 +75,7 @@ def next_task(request: Request, campaign: int) -> Response:
     changed since they were last read, or a notice of the training, the test or the checks.
     """
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return Response(_state(seat, hold, "next"))
+    return Response(_state(_user(request), seat, hold, "next"))
 
 
 @extend_schema(request=AcceptSerializer, responses=OpenApiTypes.OBJECT)
@@ -90,7 +91,7 @@ def accept(request: Request, campaign: int) -> Response:
     given = _checked(AcceptSerializer(data=request.data))
     agreements.accept(by=_user(request), campaign=campaign, **given)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return Response(_state(seat, hold, "next"))
+    return Response(_state(_user(request), seat, hold, "next"))
 
 
 @extend_schema(request=ReopenSerializer, responses=OpenApiTypes.OBJECT)
@@ -101,7 +102,7 @@ def reopen(request: Request, campaign: int) -> Response:
     """Members: an earlier task of theirs, to be revised."""
     given = _checked(ReopenSerializer(data=request.data))
     seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=given["before"])
-    return Response(_state(seat, hold, "reopened"))
+    return Response(_state(_user(request), seat, hold, "reopened"))
 
 
 @extend_schema(request=DraftSerializer, responses=OpenApiTypes.OBJECT)
@@ -126,7 +127,7 @@ def submit(request: Request, campaign: int, assignment: int) -> Response:
     """Members: submit a task; the answer carries the next one. The same sent again changes nothing."""
     given = _checked(SubmitSerializer(data=request.data))
     outcome = labelling.submit(by=_user(request), campaign=campaign, assignment=assignment, **given)
-    return Response(_state(outcome.seat, outcome.next, outcome.status))
+    return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
 @extend_schema(request=SkipSerializer, responses=OpenApiTypes.OBJECT)
@@ -137,7 +138,7 @@ def skip(request: Request, campaign: int, assignment: int) -> Response:
     """Members: give a task up for a reason; the answer carries the next one."""
     given = _checked(SkipSerializer(data=request.data))
     outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, **given)
-    return Response(_state(outcome.seat, outcome.next, outcome.status))
+    return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
 @extend_schema(responses=GuidelinesSerializer)
@@ -174,7 +175,7 @@ def _checked(given: Any) -> dict[str, Any]:
     return dict(given.validated_data)
 
 
-def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
+def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task = None
     if hold is not None:
         screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
@@ -183,6 +184,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
             "draft": hold.draft,
             "revising": hold.state == Assignment.State.SUBMITTED,
             "note": hold.note,
+            **beside(by=by, seat=seat, hold=hold, screen=screen),
         }
     before = (agreements.waiting(seat) or notices.waiting(seat)) if hold is None else None
     return {

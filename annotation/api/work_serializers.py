@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
@@ -13,7 +12,6 @@ from annotation.campaigns.settings import Settings
 from annotation.checks.notices import ACCEPTED
 from annotation.models import Campaign, Corpus, PeopleGroup, System
 from annotation.scheme_versions.store import find
-from annotation.work.screens import Screen
 
 SETTINGS = tuple(Settings.__annotations__)
 """The settings of a campaign, by the names of its columns."""
@@ -48,18 +46,6 @@ class SideSerializer(serializers.Serializer[Any]):
     parts = PartSerializer(many=True)
 
 
-def numbered(screen: Screen) -> list[dict[str, Any]]:
-    """Return the parts of a screen, their lines counted over all of it."""
-    number = count(1)
-    return [
-        {
-            "heading": part.heading,
-            "lines": [line._asdict() | {"line": next(number)} for line in part.lines],
-        }
-        for part in screen.parts
-    ]
-
-
 class PersonSerializer(serializers.Serializer[Any]):
     """A speaker."""
 
@@ -78,18 +64,13 @@ class ScreenSerializer(serializers.Serializer[Any]):
     """
 
     items = serializers.ListField(child=serializers.IntegerField())
-    parts = serializers.SerializerMethodField()
+    parts = PartSerializer(many=True)
     sides = SideSerializer(many=True)
     people = PersonSerializer(many=True)
     metadata = serializers.ListField()
     summary = serializers.CharField()
     agenda = serializers.ListField(child=serializers.CharField())
     language = serializers.CharField()
-
-    @extend_schema_field(PartSerializer(many=True))
-    def get_parts(self, screen: Screen) -> Any:
-        """Return the parts of the transcript."""
-        return PartSerializer(numbered(screen), many=True).data
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaign_roles, campaigns, groups, participants, submissions, work
+from annotation.api import beside, campaign_roles, campaigns, groups, participants, submissions, work
 
 urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
@@ -24,7 +24,18 @@ urlpatterns = [
         submissions.submission,
         name="api-submission",
     ),
+    path("campaigns/<int:campaign>/notes/", beside.campaign_notes, name="api-campaign-notes"),
+    path("campaigns/<int:campaign>/messages/", beside.campaign_threads, name="api-campaign-messages"),
+    path(
+        "campaigns/<int:campaign>/messages/<int:thread>/",
+        beside.campaign_thread,
+        name="api-campaign-thread",
+    ),
     path("work/", work.my_campaigns, name="api-my-campaigns"),
+    path("work/submissions/", beside.own_submissions, name="api-own-submissions"),
+    path("work/messages/", beside.own_threads, name="api-own-messages"),
+    path("work/messages/<int:thread>/", beside.own_thread, name="api-own-thread"),
+    path("work/<int:campaign>/<int:assignment>/notes/", beside.own_notes, name="api-own-notes"),
     path("work/<int:campaign>/next/", work.next_task, name="api-work-next"),
     path("work/<int:campaign>/reopen/", work.reopen, name="api-work-reopen"),
     path("work/<int:campaign>/guidelines/", work.guidelines, name="api-work-guidelines"),

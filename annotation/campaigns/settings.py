@@ -19,6 +19,7 @@ MOST = 2**31 - 1
 ALWAYS = (
     *("name", "lease_minutes", "deadline", "most_tasks", "most_tasks_a_day"),
     *("raters_per_item", "overlap_raters", "overlap_share", "overlap_tasks"),
+    *("revise_hours", "unseen_check", "shows_agreement"),
 )
 """What may change once a campaign was opened; raters only upwards."""
 UPWARDS = {
@@ -38,6 +39,7 @@ BOUNDS = {
     "most_comparisons": (1, MOST, "The number of comparisons drawn must be"),
     "most_tasks": (1, MOST, "The most tasks of a person must be"),
     "most_tasks_a_day": (1, MOST, "The most tasks of a person in a day must be"),
+    "revise_hours": (0, MOST, "The hours for which a submission may be revised must be"),
 }
 
 
@@ -61,6 +63,9 @@ class Settings(TypedDict, total=False):
     baseline: System | None
     ranked: int
     most_comparisons: int | None
+    revise_hours: int | None
+    unseen_check: str
+    shows_agreement: bool
 
 
 def refuse(field: str, why: str) -> NoReturn:
@@ -80,6 +85,8 @@ def check(campaign: Campaign) -> None:
     if campaign.task_order not in Campaign.Order.values:
         refuse("task_order", f"The order of tasks is one of {', '.join(Campaign.Order.values)}.")
     _check_comparing(campaign)
+    if campaign.unseen_check not in Campaign.Seeing.values:
+        refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")
     if campaign.sample_by and campaign.sample_dialogues is None:
         refuse("sample_dialogues", "Say how many dialogues are drawn, or draw by nothing.")
     if campaign.sample_by and (why := sampling.refusal(campaign.corpus, campaign.sample_by)):

@@ -40,6 +40,7 @@ class Line(NamedTuple):
     aside: str
     language: str
     anchor: str = ""
+    turn: int = 0
 
 
 @dataclass(slots=True)
@@ -91,6 +92,7 @@ def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int
                 aside=_aside(turn),
                 language=language_tag(dialogue.language),
                 anchor=f"turn-{row.number}" + ("" if leads[row.number] is row else f"-{row.position}"),
+                turn=row.pk,
             )
         )
         before = turn

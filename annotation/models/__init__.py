@@ -13,6 +13,7 @@ from annotation.models.campaigns import (
     Task,
 )
 from annotation.models.checks import Attempt, CheckPlan, CheckResult, KeyAnswer, KeyTask, Standing
+from annotation.models.comfort import Comfort
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
 from annotation.models.groups import (
     Gate,
@@ -25,6 +26,7 @@ from annotation.models.groups import (
 )
 from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
+from annotation.models.notes import Bookmark, Message, Thread, TurnNote
 from annotation.models.participants import JoinLink, JoinTry, Participant
 from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
@@ -41,10 +43,12 @@ __all__ = [
     "CheckPlan",
     "ApiToken",
     "Assignment",
+    "Bookmark",
     "Campaign",
     "CampaignMember",
     "ComparedItem",
     "CampaignRole",
+    "Comfort",
     "Consent",
     "ConsentGiven",
     "Continuation",
@@ -61,6 +65,7 @@ __all__ = [
     "JudgeOpening",
     "Label",
     "LabelCount",
+    "Message",
     "Occasion",
     "OneTimeLink",
     "Participant",
@@ -80,7 +85,9 @@ __all__ = [
     "Task",
     "TaskAuthor",
     "TestLook",
+    "Thread",
     "Turn",
+    "TurnNote",
     "Upload",
     "UserName",
     "WritingName",

@@ -53,7 +53,10 @@ class Campaign(models.Model):
     (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, in
     proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
     the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
-    `most_tasks_a_day` in a day of UTC. An archived campaign is in no list and takes no work.
+    `most_tasks_a_day` in a day of UTC. A submission may be revised for `revise_hours`: None for as long as
+    the campaign is open, 0 for never. `unseen_check` says which turns must have been on screen before a
+    submit goes without a question. With `shows_agreement`, annotators see how far they agree with others. An
+    archived campaign is in no list and takes no work.
 
     Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its
     systems (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared`
@@ -86,6 +89,11 @@ class Campaign(models.Model):
         AUTO = "auto", "Responses to one point where there are any, else whole continuations"
         TURNS = "turns", "Responses to one point"
         WHOLE = "whole", "Whole continuations"
+
+    class Seeing(models.TextChoices):
+        RATED = "rated", "The turns that are judged"
+        SHOWN = "shown", "All turns that are shown"
+        OFF = "off", "None: nothing is asked"
 
     name = models.CharField(max_length=120, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
@@ -120,6 +128,11 @@ class Campaign(models.Model):
     not_own = models.CharField(max_length=120, blank=True, default="", db_default="")
     groups_by = models.CharField(max_length=120, blank=True, default="", db_default="")
     ruled = models.BooleanField(default=False, db_default=False)
+    revise_hours = models.PositiveIntegerField(null=True)
+    unseen_check = models.CharField(
+        max_length=10, choices=Seeing, default=Seeing.RATED, db_default=Seeing.RATED
+    )
+    shows_agreement = models.BooleanField(default=False, db_default=False)
     archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -155,6 +168,9 @@ class Campaign(models.Model):
                 & Q(ranked__gte=3, ranked__lte=10)
                 & (Q(most_comparisons__isnull=True) | Q(most_comparisons__gte=1)),
                 name="campaign_comparisons_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(unseen_check__in=["rated", "shown", "off"]), name="campaign_seeing_known"
             ),
         ]
 

@@ -125,6 +125,24 @@ class CampaignForm(forms.Form):
         max_value=2**31 - 1,
         label="Most tasks a person may submit in a day (UTC)",
     )
+    revise_hours = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**31 - 1,
+        label="Hours for which a submission may be revised",
+        help_text="Empty: as long as the campaign is open. 0: never. Returned tasks are done anew.",
+    )
+    unseen_check = forms.ChoiceField(
+        required=False,
+        choices=Campaign.Seeing.choices,
+        initial=Campaign.Seeing.RATED,
+        label="Ask before a submit about turns that were never on screen",
+    )
+    shows_agreement = forms.BooleanField(
+        required=False,
+        label="Annotators see how far they agree with others",
+        help_text="On tasks that all their raters have finished, once there are enough of them.",
+    )
     annotators = forms.ModelMultipleChoiceField(
         queryset=User.objects.none(),
         required=False,
@@ -203,6 +221,10 @@ class CampaignForm(forms.Form):
     def clean_ranked(self) -> int:
         """Take three where nothing is said."""
         return self.cleaned_data["ranked"] or 3
+
+    def clean_unseen_check(self) -> str:
+        """Check the turns that are judged where nothing is chosen."""
+        return self.cleaned_data["unseen_check"] or Campaign.Seeing.RATED
 
     def arguments(self) -> dict[str, Any]:
         """Return what `campaigns.create` takes."""

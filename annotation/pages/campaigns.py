@@ -31,6 +31,7 @@ from annotation.campaigns import (
     tasks as campaign_tasks,
 )
 from annotation.errors import CampaignRefused
+from annotation.messages.reading import waiting as waiting_threads
 from annotation.models import Campaign, CampaignRole, Corpus, PeopleGroup, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
@@ -193,6 +194,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "guidelines": found.guidelines.order_by("-version").first(),
         "events": _events(found),
         "consent": campaign_progress.consent(found),
+        "waiting": str(waiting_threads(found) or ""),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/campaign.html", context)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from annotation import access
 from annotation.corpora import dialogue_view, splits
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
+from annotation.notes.reading import of_turns
 from annotation.records import SELF
 from annotation.text.happenings import Names
 from annotation.text.language import language_tag
@@ -71,6 +72,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "numbers": {line.position + 1: line.number for line in judged},
         "anchors": {line.position + 1: line.anchor for line in judged},
         "locked": locked,
+        "noted": {} if locked else of_turns([turn.pk for turn in (*page, *turns)]),
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),

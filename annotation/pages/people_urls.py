@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from annotation.pages import account, audit, entering, groups, joining, people
+from annotation.pages import account, audit, comfort, entering, groups, joining, people
 
 urlpatterns = [
     path("sign-in/", entering.SignIn.as_view(), name="login"),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("link/<str:token>/", entering.use_link, name="use-link"),
     path("join/<str:key>/", joining.join, name="join"),
     path("account/", account.account, name="account"),
+    path("account/comfort/", comfort.settings, name="comfort"),
     path("account/password/", account.password, name="password"),
     path("account/token/", account.make_token, name="make-token"),
     path("account/token/<int:pk>/revoke/", account.revoke_token, name="revoke-token"),

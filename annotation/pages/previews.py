@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.models import Campaign, Corpus
+from annotation.models import Campaign, Comfort, Corpus
 from annotation.pages import work
+from annotation.people.comfort import for_page
 from annotation.permissions import campaign_researcher_only
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_from, questionnaire_of
 from annotation.schemes import SchemeDefinition
@@ -101,6 +102,7 @@ def page(
         "base": request.get_full_path(),
         "state": state | {"html": work.transcript(screen), "task": task},
         "guidelines": guidelines,
+        "comfort": for_page(Comfort()),
         "preview": {**(around or {}), "end": state | {"html": end, "task": None}},
     }
     return stands_in_frame(render(request, "annotate/work.html", context | work.asked(plan)))

@@ -1,4 +1,4 @@
-"""The researcher's page of what was submitted in a campaign, to hand back or to void."""
+"""The researcher's page of what was submitted in a campaign, to hand back or to void, with notes on turns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from annotation import access
 from annotation.errors import SubmissionRefused
 from annotation.models import Campaign, turn_numbers
+from annotation.notes.reading import of_assignments
 from annotation.permissions import campaign_researcher_only
 from annotation.work import withdrawing
 from config.permissions import is_researcher
@@ -32,12 +33,15 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     if annotator:
         rows = rows.filter(user__username=annotator)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
-    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
+    noted = of_assignments([row.pk for row in page])
+    turns = [row.task.item.turn if row.task.item else None for row in page]
+    turn_numbers.number([*turns, *(note.turn for notes in noted.values() for note in notes)])
     context = {
         "campaign": found,
         "page": page,
         "annotator": annotator,
         "unlinked": not is_researcher(request.user),
+        "noted": noted,
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
         "active_room": "campaigns",
     }

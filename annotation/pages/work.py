@@ -1,18 +1,14 @@
-"""The annotator's pages: their campaigns, and the task before them.
+"""The annotator's page: the task before them.
 
 Everything here is for members of the campaign; others get 404, as for a campaign that does not exist.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.http.request import RawPostDataException
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import get_template
 from django.urls import reverse
@@ -20,68 +16,26 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.checks import notices
-from annotation.errors import AnswerRefused, NotTaskHolder, WorkError
-from annotation.models import Assignment, CampaignMember, Guidelines
+from annotation.errors import AnswerRefused, NotTaskHolder
+from annotation.models import Assignment, Campaign, Guidelines
 from annotation.pages import palette
+from annotation.pages.answering import as_json
 from annotation.people import participants
+from annotation.people.comfort import comfort_of, for_page
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
+from annotation.work.beside import beside
 from annotation.work.leases import Hold, Seat
-from annotation.work.limits import limits_of
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
 from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
 from annotation.work.standing import held
-from config.permissions import is_researcher
-
-View = Callable[..., HttpResponse]
-
-
-def _json(view: View) -> View:
-    """Refusals of an annotator's request become JSON: `error` for people, `code` for the page's script."""
-
-    @wraps(view)
-    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return view(request, *args, **kwargs)
-        except WorkError as error:
-            refusal = {"error": str(error), "code": error.code, **error.details()}
-            return JsonResponse(refusal, status=error.status)
-        except RawPostDataException:  # a form: it was read for its token
-            told = {"error": "The request must be JSON.", "code": AnswerRefused.code}
-            return JsonResponse(told, status=AnswerRefused.status)
-
-    return answered
 
 
 def _user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)
     return request.user
-
-
-@require_GET
-def my_campaigns(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: the campaigns they take part in."""
-    mine = (
-        CampaignMember.objects.filter(user=_user(request))
-        .exclude(campaign__state="draft")
-        .filter(campaign__archived_at=None)
-        .annotate(name=F("campaign__name"), state=F("campaign__state"))
-        .select_related("campaign__scheme_version__scheme")
-        .order_by("-campaign_id")
-    )
-    waiting = with_work(user=_user(request).pk)
-    context = {
-        "memberships": mine,
-        "limits": {one.campaign_id: limits_of(one) for one in mine},
-        "waiting": waiting,
-        "looked_after": access.managed(_user(request)).filter(archived_at=None).order_by("-id")
-        if not is_researcher(request.user)
-        else (),
-        "active_room": "work",
-    }
-    return render(request, "annotate/mine.html", context)
 
 
 @require_GET
@@ -107,7 +61,7 @@ def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpRespo
 
 
 @require_POST
-@_json
+@as_json
 def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: keep the draft of a task of their own."""
     body = parse(request.body)
@@ -126,7 +80,7 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
 
 
 @require_POST
-@_json
+@as_json
 def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: submit a task of their own; the answer carries the next one."""
     body = parse(request.body)
@@ -145,46 +99,46 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
         based_on=_version(body.get("based_on")),
         attention=_version(body.get("attention")) or 0,
     )
-    return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
+    return JsonResponse(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
 @require_POST
-@_json
+@as_json
 def skip(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: give a task of their own up; the answer carries the next one."""
     reason = str(parse(request.body).get("reason") or "")
     outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, reason=reason)
-    return JsonResponse(_state(outcome.seat, outcome.next, outcome.status))
+    return JsonResponse(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
 @require_POST
-@_json
+@as_json
 def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the last task they submitted, or the one before `before`, to be revised."""
     before = parse(request.body).get("before")
     if before is not None and not (isinstance(before, int) and before < 2**63):
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
     seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=before)
-    return JsonResponse(_state(seat, hold, "reopened"))
+    return JsonResponse(_state(_user(request), seat, hold, "reopened"))
 
 
 @require_POST
-@_json
+@as_json
 def accept(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: agree to a version of the consent text, or say that changed guidelines are read."""
     body = parse(request.body)
     version = _version(body.get("version")) or 0
     agreements.accept(by=_user(request), campaign=campaign, what=str(body.get("what")), version=version)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return JsonResponse(_state(seat, hold, "next"))
+    return JsonResponse(_state(_user(request), seat, hold, "next"))
 
 
 @require_POST
-@_json
+@as_json
 def next_task(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the task before them, for a page that lost or left the one it showed."""
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return JsonResponse(_state(seat, hold, "next"))
+    return JsonResponse(_state(_user(request), seat, hold, "next"))
 
 
 @require_GET
@@ -201,12 +155,13 @@ def _version(value: Any) -> int | None:
 
 
 def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
-    plan = questionnaire_of(seat.version)
+    plan, by = questionnaire_of(seat.version), _user(request)
     context = {
         "seat": seat,
-        "state": _state(seat, hold, "next"),
+        "state": _state(by, seat, hold, "next"),
         "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
         "base": reverse("work", args=[seat.campaign]),
+        "comfort": for_page(comfort_of(by)),
     }
     return render(request, "annotate/work.html", context | asked(plan))
 
@@ -226,7 +181,7 @@ def transcript(screen: Screen) -> str:
     return get_template("annotate/_transcript.html").render({"screen": screen})
 
 
-def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
+def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     """What the page's script needs to show a task: its markup, its draft, and how far the annotator is."""
     state: dict[str, Any] = {
         "status": status,
@@ -246,7 +201,12 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
-        context = {"seat": seat, "busy": busy, "completion": _completion(seat)}
+        context = {
+            "seat": seat,
+            "busy": busy,
+            "completion": _completion(seat),
+            "elsewhere": _elsewhere(by, seat),
+        }
         state["html"] = get_template("annotate/_nothing.html").render(context)
         return state
     screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
@@ -258,6 +218,7 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
         "note": hold.note,
+        **beside(by=by, seat=seat, hold=hold, screen=screen),
     }
     return state
 
@@ -266,6 +227,12 @@ def _completion(seat: Seat) -> participants.Completion | None:
     """What somebody who came by a link takes away, once no task can be handed out to them any more."""
     over = seat.state == "closed" or (seat.state == "open" and seat.limits.reached != "day")
     return participants.finish(person=seat.user, campaign=seat.campaign, done=seat.done, finished=over)
+
+
+def _elsewhere(by: User, seat: Seat) -> Campaign | None:
+    """Return another campaign with work for this person, the oldest first; None where there is none."""
+    others = with_work(user=by.pk) - {seat.campaign}
+    return Campaign.objects.filter(pk__in=others).order_by("id").first() if others else None
 
 
 def _progress(found: Progress, bounds: str) -> dict[str, Any]:

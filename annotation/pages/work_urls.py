@@ -3,9 +3,13 @@
 from django.urls import path
 
 from annotation.pages import (
+    beside,
     campaign_roles,
     campaign_rules,
     campaigns,
+    messages,
+    my_work,
+    notes,
     participants,
     previews,
     submissions,
@@ -13,7 +17,14 @@ from annotation.pages import (
 )
 
 urlpatterns = [
-    path("my/", work.my_campaigns, name="my-campaigns"),
+    path("my/", my_work.my_campaigns, name="my-campaigns"),
+    path("my/submissions/", my_work.my_submissions, name="my-submissions"),
+    path("my/messages/", messages.my_messages, name="my-messages"),
+    path("my/messages/<int:thread>/", messages.answer_message, name="answer-message"),
+    path("work/<int:campaign>/messages/", messages.ask_researcher, name="ask-researcher"),
+    path("work/<int:campaign>/messages/<int:thread>/", beside.answer, name="work-answer"),
+    path("work/<int:campaign>/<int:assignment>/note/", beside.note, name="work-note"),
+    path("work/<int:campaign>/<int:assignment>/ask/", beside.ask, name="work-ask"),
     path("work/<int:campaign>/", work.work, name="work"),
     path("work/<int:campaign>/next/", work.next_task, name="work-next"),
     path("work/<int:campaign>/reopen/", work.reopen, name="work-reopen"),
@@ -43,6 +54,10 @@ urlpatterns = [
     ),
     path("campaigns/<int:campaign>/roles/", campaign_roles.change_roles, name="campaign-roles"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),
+    path("campaigns/<int:campaign>/notes/", notes.campaign_notes, name="campaign-notes"),
+    path("campaigns/<int:campaign>/notes.<str:form>", notes.campaign_notes_file, name="campaign-notes-file"),
+    path("campaigns/<int:campaign>/messages/", messages.campaign_messages, name="campaign-messages"),
+    path("campaigns/<int:campaign>/messages/<int:thread>/", messages.campaign_thread, name="campaign-thread"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="campaign-consent"),
 ]

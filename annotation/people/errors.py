@@ -9,6 +9,7 @@ PeopleError (an AnnotationError)
 ├── GroupRefused       a group, a language or a name to write under that cannot be
 ├── JoinRefused        a link into a campaign cannot be made like this, or lets nobody in
 │   └── TooManyTries   too many came from one address in an hour
+├── ComfortRefused     a setting of the annotation page that cannot be
 └── PersonInUse        a person whose answers a report or gold is made of
 """
 
@@ -45,6 +46,14 @@ class TokenRefused(PeopleError):
     """No such token is made."""
 
     field = "name"
+
+
+class ComfortRefused(PeopleError):
+    """A person's settings cannot be like this; `field` is the setting at fault."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class GroupRefused(PeopleError):

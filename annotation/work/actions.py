@@ -25,6 +25,7 @@ from annotation.labels import raters, recording
 from annotation.models import Assignment, GuidelinesRead, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
+from annotation.work import revising as revisions
 from annotation.work.checking import Answers, Given, check, in_own_order
 from annotation.work.evidence import Evidence, with_evidence
 from annotation.work.leases import Hold, Seat
@@ -165,8 +166,7 @@ def submit(
     those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
     `attention` is how many milliseconds the client's page had this task in front of somebody at work.
     Raises NotTaskHolder, CampaignNotOpen, ConsentNeeded, LimitReached, LeaseLost, SubmittedDifferently,
-    DraftConflict or
-    AnswerRefused.
+    RevisionClosed, DraftConflict or AnswerRefused.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     work = _work(seat, assignment)
@@ -181,6 +181,7 @@ def submit(
     if work.state == Assignment.State.SUBMITTED:
         if work.round:
             raise AlreadySubmitted(SHOWN)
+        revisions.must_be_allowed(seat, work.assignment)
         _revise(by, work, given, comment, flagged)
         return Outcome("revised", seat, _next(seat))
     if work.state != Assignment.State.RETURNED:
@@ -245,7 +246,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     """Return this person's last submitted task, or the one submitted before another, to be revised.
 
     Its draft is one begun for the revision, else the answers that stand. Raises NotTaskHolder where there
-    is none, CampaignNotOpen or ConsentNeeded.
+    is none, CampaignNotOpen, ConsentNeeded or RevisionClosed.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     seat.must_be_open()
@@ -257,6 +258,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     last = mine.order_by("-submitted_at", "-id").first()
     if last is None:
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
+    revisions.must_be_allowed(seat, last.pk)
     return seat, held(last)
 
 

@@ -27,7 +27,9 @@ class Seat(NamedTuple):
 
     `returned` counts the submissions that a researcher handed back to them; `consent` is the consent text
     that they have not agreed to, and `read` the latest guidelines that they know. `checked` says that the
-    campaign trains, tests or checks people (`annotation.checks`).
+    campaign trains, tests or checks people (`annotation.checks`), `ruled` that it has rules on who rates
+    what. `noted` says whether they have notes or bookmarks here, `talks` whether there are messages:
+    without, nothing is asked about them.
     """
 
     campaign: int
@@ -53,6 +55,10 @@ class Seat(NamedTuple):
     read: int | None
     checked: bool
     ruled: bool
+    revise_hours: int | None
+    unseen_check: str
+    noted: bool
+    talks: bool
 
     @property
     def limits(self) -> Limits:
@@ -118,7 +124,12 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        (SELECT max(g.id) FROM annotation_guidelines g JOIN annotation_guidelinesread r
              ON r.guidelines_id = g.id WHERE g.campaign_id = c.id AND r.user_id = m.user_id),
        EXISTS (SELECT 1 FROM annotation_checkplan p WHERE p.campaign_id = c.id),
-       c.ruled
+       c.ruled,
+       c.revise_hours, c.unseen_check,
+       EXISTS (SELECT 1 FROM annotation_turnnote n WHERE n.campaign_id = c.id AND n.user_id = m.user_id
+                AND n.superseded_at IS NULL)
+       OR EXISTS (SELECT 1 FROM annotation_bookmark b WHERE b.campaign_id = c.id AND b.user_id = m.user_id),
+       EXISTS (SELECT 1 FROM annotation_thread h WHERE h.campaign_id = c.id AND h.annotator_id = m.user_id)
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """

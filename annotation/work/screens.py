@@ -28,7 +28,8 @@ from config import prepared
 class Screen:
     """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known.
 
-    `sides` are what is compared, in the order drawn for the rater; () where nothing is.
+    `sides` are what is compared, in the order drawn for the rater; () where nothing is. `turns` are the ids
+    of the turns, line by line: they never leave the server.
     """
 
     task: int
@@ -37,6 +38,7 @@ class Screen:
     about: Context
     language: str = ""
     sides: tuple[Side, ...] = ()
+    turns: tuple[int, ...] = ()
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -112,7 +114,8 @@ PLACE = """(SELECT %s::bigint AS continuation_id, %s::bigint AS item_id) t
 HEAD_OF_PLACE = HEAD_OF.replace("<source>", PLACE)
 
 TURNS = """
-SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra
+SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra,
+       u.id
   FROM annotation_turn u LEFT JOIN annotation_item i ON i.turn_id = u.id
  WHERE (u.continuation_id = %(continuation)s AND u.position <= %(last)s)
     OR u.continuation_id = (SELECT o.id FROM annotation_continuation o WHERE o.dialogue_id = %(dialogue)s
@@ -124,13 +127,13 @@ NO_LAST = 2**31 - 1
 
 # The dialogue's own turns (no member), then those of the members in the order that was drawn, else their own.
 COMPARED = """
-SELECT NULL AS place, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra
+SELECT NULL AS place, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
   FROM annotation_turn u JOIN annotation_continuation o ON o.id = u.continuation_id
  WHERE o.dialogue_id = %(dialogue)s AND o.key = 'self'
 UNION ALL
 SELECT coalesce(array_position((SELECT a.shown FROM annotation_assignment a WHERE a.id = %(assignment)s),
                                m.number), m.number + 1),
-       c.mode, m.turn_id IS NOT NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra
+       c.mode, m.turn_id IS NOT NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
   FROM annotation_itemmember m
   JOIN annotation_continuation c ON c.id = m.continuation_id
   LEFT JOIN annotation_turn last ON last.id = m.turn_id
@@ -199,11 +202,11 @@ def turns_of(task: int) -> tuple[list[Row], Blind, int]:
 
 def _members(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Row], list[Member]]:
     """Return the dialogue's own turns, and the members with theirs."""
-    own = [_row(True, *row[3:8], None, row[8]) for row in rows if row[0] is None]
+    own = [_row(True, *row[3:8], None, *row[8:]) for row in rows if row[0] is None]
     members: dict[int, Member] = {}
-    for place, mode, is_turn, *columns, extra in (row for row in rows if row[0] is not None):
+    for place, mode, is_turn, *columns, extra, turn in (row for row in rows if row[0] is not None):
         before = members.get(place, Member(mode, is_turn, ()))
-        members[place] = before._replace(turns=(*before.turns, _row(False, *columns, None, extra)))
+        members[place] = before._replace(turns=(*before.turns, _row(False, *columns, None, extra, turn)))
     return own, [members[place] for place in sorted(members)]
 
 
@@ -219,12 +222,14 @@ class _Writer:
         self._names = names
         self._view = view
         self._last: records.Turn | None = None
+        self.turns: list[int] = []
 
     def __call__(self, number: int, row: Row, place: Place) -> Line:
         turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
         happened = happening(turn, self._names, self._view.spoken(turn.text))
         above = heading(turn, self._last, self._view.line)
         self._last = turn
+        self.turns.append(row.turn)
         return Line(
             no=number,
             who=happened.who,
@@ -236,6 +241,7 @@ class _Writer:
             how=happened.how,
             private=happened.private,
             heading=above,
+            line=len(self.turns),
         )
 
 
@@ -276,7 +282,8 @@ class _Scene:
         self, task: int, items: tuple[int, ...], parts: Sequence[Part], sides: Sequence[Side] = ()
     ) -> Screen:
         about = context(self.dialogue, self.names, self.view)
-        return Screen(task, items, tuple(parts), about, self.language, tuple(sides))
+        turns = tuple(self.write.turns)
+        return Screen(task, items, tuple(parts), about, self.language, tuple(sides), turns)
 
 
 def _view(head: Head) -> View:

@@ -14,7 +14,7 @@ GOES_ON = "the dialogue itself went on"
 
 
 class Row(NamedTuple):
-    """A turn as stored. `own` turns are the dialogue's, the others the continuation's that is rated."""
+    """A turn as stored. `own` turns are the dialogue's, the others the continuation's; `turn` is its id."""
 
     own: bool
     position: int
@@ -24,13 +24,16 @@ class Row(NamedTuple):
     at: int | None
     item: int | None
     extra: Mapping[str, Any] | None = None
+    turn: int = 0
 
 
 class Line(NamedTuple):
     """One turn as shown. `item` is set where the turn itself is rated, not where a whole is.
 
     `pieces` are the text's parts with whether each is a transcription mark; empty where it has no marks.
-    `how`, `private` and `heading` are worded by `annotation.text.happenings`; '' for a plain turn.
+    `line` counts the lines of the screen from 1: unlike `no` it is unique, and it says nothing about where a
+    turn comes from. `how`, `private` and `heading` are worded by `annotation.text.happenings`; '' for a plain
+    turn.
     """
 
     no: int
@@ -43,6 +46,7 @@ class Line(NamedTuple):
     how: str = ""
     private: str = ""
     heading: str = ""
+    line: int = 0
 
 
 class Part(NamedTuple):

@@ -4,7 +4,9 @@ import { Answers } from "./answers.js";
 import { accepting } from "./annotate/accepting.js";
 import { Asking } from "./annotate/asking.js";
 import { Attention } from "./annotate/attention.js";
+import { Beside } from "./annotate/beside.js";
 import { Changing } from "./annotate/changing.js";
+import { Comfort } from "./annotate/comfort.js";
 import { Keys } from "./annotate/keys.js";
 import { forgetRefusal, refuse, say, showProgress, warn } from "./annotate/page.js";
 import { Lines } from "./annotate/lines.js";
@@ -29,6 +31,8 @@ const panels = new Panels(main.dataset.campaign, {
 });
 const asking = new Asking($("which"), $("sure"), new Lines(transcript));
 const attention = new Attention();
+const beside = new Beside(transcript, base);
+const comfort = new Comfort(JSON.parse($("comfort").textContent), () => attention.ms);
 let task, answers, drafts;
 let sending = false;
 
@@ -47,6 +51,8 @@ function load(state) {
   answers = task && new Answers(questions, task);
   pointing.question = null;
   attention.begin();
+  beside.begin(task);
+  comfort.name();
   if (!task) return reader.focus({ preventScroll: true });
   tell(state);
   draw();
@@ -54,12 +60,13 @@ function load(state) {
   reader.scrollTop = palette.scrollTop = 0;
   showing.help();
   showing.showTurn(answers, "start");
-  reading.begin([...transcript.querySelectorAll(".turn:not(.history)")], task.revising || task.note);
+  reading.begin([...transcript.querySelectorAll(main.dataset.seen)], task.revising || task.note);
   if (parent === window || document.hasFocus()) reader.focus({ preventScroll: true });
 }
 
 function tell(state) {
   if (task.note) warn(`A researcher returned this task to you: ${task.note}`);
+  else if (task.closed) warn(task.closed, "To my next task", () => ask("next/"));
   else if (task.revising)
     warn(
       "You are revising a task that you submitted. Submitting replaces your answers.",
@@ -96,6 +103,7 @@ function restore() {
 
 function keep() {
   forgetRefusal();
+  if (task.closed) return;
   drafts.save({ ...answers.content(), revising: task.revising, attention: attention.ms });
 }
 
@@ -137,10 +145,11 @@ async function ask(place, content = () => ({})) {
 }
 
 async function submit() {
+  if (task.closed) return refuse(task.closed);
   if (sending) return null;
   const missing = answers.missing();
   if (missing) return refuse(changing.complete(missing));
-  const doubts = reading.doubts();
+  const doubts = reading.doubts(isQuick());
   if (doubts && !(await asking.isSure(doubts))) return reading.unseen[0]?.scrollIntoView({ block: "start" });
   const sent = () => ({ revising: task.revising, attention: attention.ms });
   const content = () => ({ ...answers.content(), ...drafts.stamp, ...sent() });
@@ -158,12 +167,15 @@ async function back() {
 }
 
 const accept = accepting(ask);
-const now = () => answers;
+const isQuick = () => comfort.isOneKey(questions, answers);
+const held = () => answers;
+const now = () => (sending && isQuick() ? null : answers);
+const chosen = () => isQuick() && submit();
 const changed = () => changing.changed();
-const pointing = new Pointing(questions, { transcript, reader, palette, now, changed });
-const changing = new Changing(questions, showing, { now, keep, pointing });
+const pointing = new Pointing(questions, { transcript, reader, palette, now: held, changed });
+const changing = new Changing(questions, showing, { now: held, keep, pointing, chosen });
 const move = (step, isAcross) => changing.move(step, isAcross);
-const undo = () => changing.undo();
+const undo = () => (isQuick() && !answers.past.length ? back() : changing.undo());
 const flag = () => changing.flag();
 const ACTIONS = { submit, undo, flag, back, accept, before: () => move(-1), after: () => move(1) };
 const commands = {
@@ -172,19 +184,15 @@ const commands = {
   p: back,
   v: () => document.querySelector("[data-toggles-marks]")?.click(),
   g: () => $("guidelines-button").click(),
+  N: () => Comfort.none(questions, answers) && changing.changed(),
+  ...beside.commands,
 };
-new Keys(questions, { now, submit, changing, pointing, commands });
+new Keys(questions, { now, submit, changing, pointing, commands, usually: (key) => comfort.usually(key) });
 main.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-does]");
   if (button) ACTIONS[button.dataset.does](button.dataset);
-  else if (answers && !pointing.click(target)) changing.click(target);
+  else if (now() && !pointing.click(target)) changing.click(target);
 });
 document.addEventListener("input", ({ target }) => answers && changing.type(target));
 skipping($("skip"), (reason) => ask(`${task.assignment}/skip/`, () => ({ reason })));
-for (const name of ["mouseover", "focusin"]) {
-  palette.addEventListener(name, ({ target }) => {
-    const { tag, scale, entry } = target.closest("[data-tag], [data-scale], [data-entry]")?.dataset ?? {};
-    if (tag || scale || entry) showing.help(tag || scale || entry);
-  });
-}
 load(JSON.parse($("state").textContent));

@@ -17,6 +17,8 @@ let isOver = false;
 
 answerWith(async (url, payload) => {
   if (url.endsWith("/draft/")) return shown({ version: payload.version, told: "Preview: nothing is kept" });
+  if (url.endsWith("/note/")) return shown({ comment: "", flagged: false, bookmarked: false, ...payload });
+  if (url.endsWith("/ask/")) return { ok: false, body: { error: "Preview: nothing is sent." } };
   if (url.endsWith("/reopen/") && !isOver)
     return previous
       ? go(previous)

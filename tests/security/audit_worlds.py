@@ -61,6 +61,14 @@ def make_submitted(by: User) -> Any:
     return Assignment.objects.get(pk=hold.assignment)
 
 
+def make_thread(by: User) -> dict[str, Any]:
+    from annotation.messages import actions
+
+    person = make_person()
+    made = make_campaign(by, annotators=[person])
+    return {"thread": actions.ask(by=person, campaign=made.pk, text="What is a turn?"), "text": "A line."}
+
+
 def make_world() -> Any:
     from tests.calibration.world import world
 

@@ -19,12 +19,14 @@ def _names(*lines: str) -> set[str]:
 PUBLIC = _names("healthz readyz login use-link join")
 SIGNED_IN = _names(
     "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
-    "api-my-campaigns api-password api-tokens api-token",
+    "api-my-campaigns api-password api-tokens api-token comfort api-comfort my-submissions my-messages",
+    "api-own-submissions api-own-messages",
 )
 MEMBERS = _names(
     "work work-next work-reopen work-guidelines work-accept work-task work-draft work-submit work-skip",
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
-    "api-work-accept",
+    "api-work-accept work-note work-ask work-answer ask-researcher answer-message own-agreement",
+    "api-own-notes api-own-thread api-own-agreement",
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
@@ -40,6 +42,8 @@ RESEARCHERS = _names(
     "campaign-checks campaign-checks-file campaign-checks-people campaign-checks-keys",
     "campaign-checks-new-key campaign-checks-key api-checks api-check-results api-check-people",
     "api-check-keys api-check-keys-from api-check-key",
+    "campaign-notes campaign-notes-file campaign-messages campaign-thread",
+    "api-campaign-notes api-campaign-messages api-campaign-thread",
     "submissions api-submissions api-submission campaign-preview campaign-preview-task",
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
     "export-scheme",

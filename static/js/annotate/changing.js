@@ -3,9 +3,10 @@
 import { nextOpen, placed, written } from "./ranking.js";
 
 export class Changing {
-  // `now` returns the answers in hand, or null; `keep` saves them; `pointing` knows what they point at.
-  constructor(questions, showing, { now, keep, pointing }) {
-    Object.assign(this, { questions, showing, now, keep, pointing });
+  // `now` returns the answers in hand, or null; `keep` saves them; `pointing` knows what they point at; `chosen`
+  // hears of each value chosen.
+  constructor(questions, showing, { now, keep, pointing, chosen }) {
+    Object.assign(this, { questions, showing, now, keep, pointing, chosen });
   }
 
   render() {
@@ -35,6 +36,7 @@ export class Changing {
     if (text && this.showing.focusEntry(text.key)) return;
     this.showing.showQuestion(answers);
     if (isByKey && !isTag) this.showing.focusEntry(answers.question);
+    if (!isTag && !isAgain) this.chosen();
   }
 
   // Gives one of what is ranked a place; by key, the next one without a place is in turn.

@@ -10,7 +10,8 @@ function letter(event) {
   return event.code.replace(/^(Key|Digit)/, "").toLowerCase();
 }
 
-// `does` has the answers `now`, how they change (`changing`), `submit`, and `commands` by letter.
+// `does` has the answers `now`, how they change (`changing`), `submit`, `commands` by their usual letter, and
+// which letter a key is `usually`, for people who chose keys of their own.
 export class Keys {
   constructor(questions, does) {
     Object.assign(this, { questions, does });
@@ -40,8 +41,9 @@ export class Keys {
     if (current && answers.isShown(current) && Object.hasOwn(current.keys, key))
       return () => this.does.changing.choose(current, current.keys[key], true);
     if (tag && answers.isShown(tag)) return () => this.does.changing.toggle(tag);
-    if (Object.hasOwn(DIALOGS, key)) return () => document.getElementById(DIALOGS[key]).showModal();
-    return Object.hasOwn(this.does.commands, key) ? this.does.commands[key] : undefined;
+    const usual = this.does.usually(key);
+    if (Object.hasOwn(DIALOGS, usual)) return () => document.getElementById(DIALOGS[usual]).showModal();
+    return Object.hasOwn(this.does.commands, usual) ? this.does.commands[usual] : undefined;
   }
 
   press(event) {

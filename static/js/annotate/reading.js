@@ -49,9 +49,10 @@ export class Reading {
     });
   }
 
-  // Why a submit should wait, as sentences; empty where nothing speaks against it.
-  doubts() {
-    const why = this.isEarly ? ["You have had this task for less than a second."] : [];
+  // Why a submit should wait, as sentences; empty where nothing speaks against it. Who works one key a task
+  // (`isQuick`) is not asked about haste.
+  doubts(isQuick) {
+    const why = this.isEarly && !isQuick ? ["You have had this task for less than a second."] : [];
     const count = this.unseen.length;
     if (count && this.all > 1)
       why.push(`${count} of its ${this.all} turns ${count > 1 ? "have" : "has"} not been on screen.`);

@@ -8,6 +8,8 @@ const $ = (id) => document.getElementById(id);
 export class Showing {
   constructor(questions, { transcript, palette, submitButton }) {
     Object.assign(this, { questions, transcript, palette, submitButton });
+    for (const name of ["mouseover", "focusin"])
+      palette.addEventListener(name, ({ target }) => this.helpAbout(target));
   }
 
   get rows() {
@@ -126,6 +128,11 @@ export class Showing {
     entry.focus();
     entry.scrollIntoView({ block: "nearest" });
     return true;
+  }
+
+  helpAbout(target) {
+    const { tag, scale, entry } = target.closest("[data-tag], [data-scale], [data-entry]")?.dataset ?? {};
+    if (tag || scale || entry) this.help(tag || scale || entry);
   }
 
   // Shows what a tag means; without one, or with one that has no help, what is said from the start.

@@ -1,0 +1,182 @@
+"""What is done with messages: begin a thread, answer in it, see it, close it, open it again.
+
+A thread is between the researchers and one annotator. Who asks for somebody else's finds nothing, as for one
+that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.campaigns.settings import check_blind
+from annotation.errors import CampaignRefused, NoteRefused, NotTaskHolder, ThreadClosed
+from annotation.models import Assignment, Campaign, CampaignMember, Message, Thread
+from annotation.work import screens
+from annotation.work.request_json import cleaned
+from config.models import Event
+from config.permissions import is_researcher
+
+TEXT_LIMIT = 5_000
+MOST_THREADS = 1_000
+"""Threads that one annotator may have in one campaign."""
+
+
+@transaction.atomic
+def write(
+    *,
+    by: User,
+    campaign: Campaign,
+    to: Sequence[User],
+    text: str,
+    assignment: Assignment | None = None,
+    turn: int | None = None,
+) -> list[Thread]:
+    """Begin a thread with each of some annotators of a campaign, as a researcher; return them.
+
+    About an assignment, and a turn (its id) that is shown there, it is with the one who holds it. Raises
+    PermissionDenied for others than researchers, NoteRefused where nothing is said, a system is named, or
+    somebody does not take part.
+    """
+    if not is_researcher(by):
+        raise PermissionDenied
+    text = _text(text)
+    _must_be_blind(campaign, text)
+    if not to:
+        raise NoteRefused("Say to whom: at least one annotator of the campaign.")
+    if assignment is not None and (len(to) > 1 or assignment.user_id != to[0].pk):
+        raise NoteRefused(
+            "A message about a task goes to the annotator whose task it is, and to nobody else."
+        )
+    if turn is not None and (assignment is None or turn not in screens.load(assignment.task_id).turns):
+        raise NoteRefused("That turn is not part of what this annotator was shown in this task.")
+    members = set(campaign.members.filter(user__in=to).values_list("user_id", flat=True))
+    for person in to:
+        there = person.pk in members or (assignment is not None and assignment.campaign_id == campaign.pk)
+        if not there:
+            raise NoteRefused(f"{person.get_username()} does not take part in this campaign.")
+    threads = [_begin(campaign, person, assignment, turn) for person in dict.fromkeys(to)]
+    for thread in threads:
+        _say(by, thread, text, from_annotator=False)
+    names = sorted(person.get_username() for person in to)
+    _log(by, campaign, "message", to=names, threads=[thread.pk for thread in threads])
+    return threads
+
+
+@transaction.atomic
+def ask(
+    *, by: User, campaign: int, text: str, assignment: int | None = None, line: int | None = None
+) -> Thread:
+    """Begin a thread as an annotator, about a line of a task of theirs, a task, or the campaign; return it.
+
+    Raises NotTaskHolder where they do not take part or the task is not theirs, NoteRefused where nothing is
+    said or the line is not there.
+    """
+    member = CampaignMember.objects.select_related("campaign").filter(campaign=campaign, user=by)
+    seat = member.select_for_update(of=("self",)).first()
+    if seat is None:
+        raise NotTaskHolder("You do not take part in this campaign.")
+    own = turn = None
+    if assignment is not None:
+        own = Assignment.objects.filter(pk=assignment, user=by, campaign=campaign).first()
+        if own is None:
+            raise NotTaskHolder("This task is not yours.")
+    if line is not None:
+        turns = screens.load(own.task_id).turns if own else ()
+        if not 1 <= line <= len(turns):
+            raise NoteRefused(f"There is no line {line} in what you were shown.")
+        turn = turns[line - 1]
+    thread = _begin(seat.campaign, by, own, turn)
+    _say(by, thread, _text(text), from_annotator=True)
+    return thread
+
+
+@transaction.atomic
+def answer(*, by: User, thread: Thread, text: str) -> Message:
+    """Say something in a thread: its annotator, or any researcher. Return the message.
+
+    Raises NotTaskHolder for other annotators, ThreadClosed, and NoteRefused where nothing is said or a
+    researcher names a system.
+    """
+    thread = _locked(thread)
+    text = _text(text)
+    mine = thread.annotator_id == by.pk
+    if not mine and not is_researcher(by):
+        raise NotTaskHolder("There is no such thread of yours.")
+    if thread.closed_at is not None:
+        raise ThreadClosed("This thread is closed: nothing more is said in it.")
+    if not mine:
+        _must_be_blind(thread.campaign, text)
+        _log(by, thread.campaign, "message", to=[thread.annotator.get_username()], threads=[thread.pk])
+    return _say(by, thread, text, from_annotator=mine)
+
+
+@transaction.atomic
+def see(*, by: User, thread: Thread) -> None:
+    """Note that the annotator of a thread has it before them: nothing in it is unread."""
+    Thread.objects.filter(pk=thread.pk, annotator=by).update(unread=0)
+
+
+@transaction.atomic
+def close(*, by: User, thread: Thread) -> None:
+    """Close a thread: it can be read, and nothing more is said in it. Closed already, it stays closed."""
+    _set_closed(by, thread, True)
+
+
+@transaction.atomic
+def open_again(*, by: User, thread: Thread) -> None:
+    """Open a closed thread again."""
+    _set_closed(by, thread, False)
+
+
+def _set_closed(by: User, thread: Thread, closed: bool) -> None:
+    if not is_researcher(by):
+        raise PermissionDenied
+    thread = _locked(thread)
+    thread.closed_at = timezone.now() if closed else None
+    thread.save(update_fields=["closed_at"])
+    _log(by, thread.campaign, "close a thread" if closed else "open a thread again", thread=thread.pk)
+
+
+def _begin(campaign: Campaign, annotator: User, assignment: Assignment | None, turn: int | None) -> Thread:
+    if Thread.objects.filter(campaign=campaign, annotator=annotator).count() >= MOST_THREADS:
+        raise NoteRefused(f"There are {MOST_THREADS:,} threads with {annotator.get_username()} already.")
+    return Thread.objects.create(campaign=campaign, annotator=annotator, assignment=assignment, turn_id=turn)
+
+
+def _say(by: User, thread: Thread, text: str, *, from_annotator: bool) -> Message:
+    said = Message.objects.create(thread=thread, by=by, from_annotator=from_annotator, text=text)
+    unread = 0 if from_annotator else F("unread") + 1
+    Thread.objects.filter(pk=thread.pk).update(unread=unread, waits=from_annotator, last_at=said.at)
+    return said
+
+
+def _locked(thread: Thread) -> Thread:
+    rows = Thread.objects.select_for_update(of=("self",)).select_related("campaign__corpus", "annotator")
+    return rows.get(pk=thread.pk)
+
+
+def _text(text: str) -> str:
+    text = str(cleaned(text)).replace("\r\n", "\n").strip()
+    if not text:
+        raise NoteRefused("Write something first: a message is not empty.")
+    if len(text) > TEXT_LIMIT:
+        raise NoteRefused(f"A message has at most {TEXT_LIMIT:,} characters.")
+    return text
+
+
+def _must_be_blind(campaign: Campaign, text: str) -> None:
+    try:
+        check_blind(campaign.corpus, "text", "The message names", text)
+    except CampaignRefused as error:
+        raise NoteRefused(str(error)) from error
+
+
+def _log(by: User, campaign: Campaign, verb: str, **detail: object) -> None:
+    told = {"campaign": campaign.pk, **detail}
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)

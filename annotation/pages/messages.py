@@ -1,0 +1,178 @@
+"""Pages of messages: an annotator's own, and those of a campaign for its researchers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages as told
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import access
+from annotation.errors import WorkError
+from annotation.messages import actions, reading
+from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
+from annotation.work import screens
+from config.ids import row_id
+from config.permissions import researcher_only
+
+ROWS = 30
+VERBS = {"close": actions.close, "open": actions.open_again}
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@require_GET
+def my_messages(request: HttpRequest) -> HttpResponse:
+    """Everyone signed in: the threads between them and researchers; what is shown counts as seen."""
+    viewer = _user(request)
+    page = Paginator(reading.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
+    rows = _rows(page.object_list, viewer)
+    for row in rows:
+        if row["thread"].unread:
+            actions.see(by=viewer, thread=row["thread"])
+    mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
+    mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
+    context = {"page": page, "rows": rows, "memberships": mine, "query": "", "active_room": "work"}
+    return render(request, "annotate/messages.html", context)
+
+
+@require_POST
+def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
+    """Everyone signed in: say something in a thread of their own."""
+    found = access.own_thread(_user(request), thread)
+    try:
+        actions.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
+        told.success(request, "Your answer is sent.")
+    except WorkError as error:
+        told.error(request, str(error))
+    return redirect("my-messages")
+
+
+@require_POST
+def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: write to the researchers of a campaign."""
+    access.membership(_user(request), campaign)
+    try:
+        actions.ask(by=_user(request), campaign=campaign, text=request.POST.get("text", ""))
+        told.success(request, "Your message is sent.")
+    except WorkError as error:
+        told.error(request, str(error))
+    return redirect("my-messages")
+
+
+@researcher_only
+def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: the threads of a campaign, and writing to its annotators.
+
+    `?annotator=` lists those of one person, `?waiting=1` those that wait for an answer; `?assignment=` writes
+    about that task, `&turn=` (a line of it, from 1) about a turn.
+    """
+    found = access.campaign(campaign)
+    about = _about(request, found)
+    if request.method == "POST" and _write(request, found, about):
+        return redirect("campaign-messages", found.pk)
+    rows = reading.of_campaign(found)
+    annotator = request.GET.get("annotator", "").replace("\x00", "")
+    waiting = request.GET.get("waiting") == "1"
+    if annotator:
+        rows = rows.filter(annotator__username=annotator)
+    if waiting:
+        rows = rows.filter(waits=True, closed_at=None)
+    page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    kept = {"annotator": annotator, "waiting": "1" if waiting else ""}
+    kept = {name: value for name, value in kept.items() if value}
+    context = {
+        "campaign": found,
+        "page": page,
+        "rows": _rows(page.object_list, _user(request)),
+        "query": f"{urlencode(kept)}&" if kept else "",
+        "annotator": annotator,
+        "waiting": waiting,
+        "n_waiting": reading.waiting(found),
+        "members": found.members.select_related("user").order_by("user__username"),
+        "about": about,
+        "text": request.POST.get("text", ""),
+        "active_room": "campaigns",
+    }
+    return render(
+        request, "campaigns/messages.html", context, status=422 if request.method == "POST" else 200
+    )
+
+
+@require_POST
+@researcher_only
+def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
+    """Researchers: answer in a thread (`text`), close it or open it again (`verb`)."""
+    found = access.thread(campaign, thread)
+    verb = VERBS.get(request.POST.get("verb", ""))
+    try:
+        if verb is not None:
+            verb(by=_user(request), thread=found)
+        else:
+            actions.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
+            told.success(request, f"{found.annotator.get_username()} finds your answer beside their work.")
+    except WorkError as error:
+        told.error(request, str(error))
+    return redirect("campaign-messages", campaign)
+
+
+def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
+    """Return the task that a message is to be about, with the lines that its annotator was shown."""
+    number = row_id(request.GET.get("assignment", ""))
+    if number is None:
+        return None
+    rows = Assignment.objects.select_related("user", "task__continuation__dialogue", "task__item__turn")
+    assignment = rows.filter(campaign=campaign, pk=number).first()
+    if assignment is None:
+        return None
+    screen = screens.load(assignment.task_id)
+    lines = [line for part in screen.parts for line in part.lines]
+    turn_numbers.number([assignment.task.item.turn if assignment.task.item else None])
+    chosen = row_id(request.POST.get("line") or request.GET.get("line") or "")
+    return {"assignment": assignment, "lines": lines, "turns": screen.turns, "line": chosen}
+
+
+def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | None) -> bool:
+    chosen = request.POST.getlist("to")
+    members = campaign.members.select_related("user")
+    if "everybody" in chosen:
+        to = [member.user for member in members]
+    else:
+        numbers = {row_id(value) for value in chosen}
+        to = [member.user for member in members if member.user_id in numbers]
+    turn = None
+    if about is not None:
+        to = [about["assignment"].user]
+        line = about["line"]
+        turn = about["turns"][line - 1] if line and line <= len(about["turns"]) else None
+    try:
+        made = actions.write(
+            by=_user(request),
+            campaign=campaign,
+            to=to,
+            text=request.POST.get("text", ""),
+            assignment=about["assignment"] if about else None,
+            turn=turn,
+        )
+    except WorkError as error:
+        told.error(request, str(error))
+        return False
+    told.success(
+        request, f"Sent to {len(made)} annotator{'' if len(made) == 1 else 's'}, each by themselves."
+    )
+    return True
+
+
+def _rows(threads: Any, viewer: User) -> list[dict[str, Any]]:
+    """Return threads with their messages as the viewer reads them, and the numbers of their turns."""
+    found: list[Thread] = list(threads)
+    turn_numbers.number(thread.turn for thread in found)
+    return [{"thread": thread, "messages": reading.shown(thread, viewer)} for thread in found]

@@ -1,0 +1,1 @@
+"""What people are told of agreement while a campaign goes on."""

@@ -1,0 +1,85 @@
+"""Notes, messages and comfort settings, by key and by mouse, beside the task."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.messages import actions as messages
+from annotation.models import Bookmark, Label, Message, TurnNote
+from annotation.people import comfort
+from annotation.work import actions as labelling
+from annotation.work import screens
+from tests import factories
+from tests.browser.conftest import PHONE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def setting_of(number: int = 3):
+    ana, rei = factories.user("ana"), factories.user("rei", researcher=True)
+    corpus = factories.corpus()
+    for _ in range(number):
+        factories.continuation(
+            factories.dialogue(corpus, turns=2), "r", system="model-r", turns=[{"text": "Yes, of course."}]
+        )
+    campaign = factories.campaign(corpus, annotators=[ana], by=rei)
+    return ana, rei, campaign
+
+
+def test_a_turn_is_noted_by_key_and_mouse_and_a_message_answered_beside_it(page_of) -> None:
+    ana, rei, campaign = setting_of()
+    _, hold = labelling.start(by=ana, campaign=campaign.pk)
+    page = page_of(ana, viewport=PHONE)
+    page.goto(f"/work/{campaign.pk}/")
+    item = page.locator(".turn.item")
+    page.keyboard.press("B")
+    expect(item).to_contain_text("★ bookmarked")
+    page.keyboard.press("C")
+    dialog = page.get_by_role("dialog", name="Note on a turn")
+    expect(dialog.get_by_label("Comment")).to_be_focused()
+    page.keyboard.type("<b>Too short</b>")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(dialog.get_by_label("Flag for the researcher")).to_be_checked()
+    dialog.get_by_role("button", name="Keep").click()
+    expect(item).to_contain_text("⚑ flagged · ★ bookmarked · “<b>Too short</b>”")
+    page.locator(".turn.history > .no").first.click()
+    dialog.get_by_label("Comment").fill("What is meant?")
+    dialog.get_by_role("button", name="Ask the researcher").click()
+    mine = page.locator(".turn.history").first.locator("[data-thread]")
+    expect(mine).to_contain_text("What is meant?")
+    turn = screens.load(hold.task).turns[0]
+    own = TurnNote.objects.get(superseded_at=None).assignment
+    messages.write(by=rei, campaign=campaign, to=[ana], text="Why?", assignment=own, turn=turn)
+    page.reload()
+    expect(page.get_by_role("alert").first).to_contain_text("A researcher wrote to you about turn 1.")
+    page.get_by_role("button", name="Show it").click()
+    told = page.locator(".turn.history").first.locator("[data-thread]").last
+    expect(told).to_contain_text("Why?")
+    told.get_by_label("Your answer to the researcher").fill("Because 4.")
+    page.keyboard.press("Control+Enter")
+    expect(told).to_contain_text("Because 4.")
+    assert not Label.objects.exists()  # what was typed there was no answer to the task
+    assert Message.objects.filter(from_annotator=True).count() == 2
+    assert Bookmark.objects.count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_one_key_submits_undo_brings_it_back_and_keys_are_one_s_own(page_of) -> None:
+    ana, _, campaign = setting_of()
+    comfort.change(by=ana, auto_advance=True, text_size="large", keys={"undo": "z", "guidelines": "u"})
+    page = page_of(ana)
+    page.goto(f"/work/{campaign.pk}/")
+    expect(page.locator("#undo kbd")).to_have_text("z")
+    expect(page.locator("#progress-text")).to_have_text("0 of 3")
+    page.keyboard.press("4")
+    expect(page.locator("#progress-text")).to_have_text("1 of 3")
+    page.keyboard.press("z")
+    expect(page.get_by_role("alert").first).to_contain_text("You are revising")
+    page.keyboard.press("5")
+    expect(page.locator("#banner")).to_be_hidden()
+    page.keyboard.press("u")
+    expect(page.get_by_role("dialog", name="Guidelines")).to_be_visible()
+    live = Label.objects.filter(superseded_at=None)
+    assert [label.number for label in live] == [5.0]
