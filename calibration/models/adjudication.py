@@ -165,9 +165,7 @@ class AdjudicationDecision(models.Model):
                 condition=~Q(state__in=["passed", "withdrawn"]) | ~Q(note=""), name="decision_note_says_why"
             ),
         ]
-        indexes = [
-            models.Index(fields=["lease_expires"], condition=Q(state="held"), name="decision_leases")
-        ]
+        indexes = [models.Index(fields=["lease_expires"], condition=Q(state="held"), name="decision_leases")]
 
     def __str__(self) -> str:
         return f"{self.adjudicator_id} on {self.case_id}: {self.state}"
