@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation.importing.rows import participant_record, turn_record
-from annotation.models import Continuation, Dialogue, Label, Rater, Turn, turn_numbers
+from annotation.models import Continuation, Dialogue, Label, Occasion, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
 from annotation.text import transcription_marks as marks
 from annotation.text.blinding import Blind
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 
-KINDS = {"human": "people", "judge": "judges", "key": "answer keys"}
+DECISIONS = "decisions"
+KINDS = {"human": "people", "judge": "judges", "key": "answer keys", "": DECISIONS}
+"""The columns of answers, by kind of rater; what adjudicators decided has one of its own."""
 
 
 class Line(NamedTuple):
@@ -132,8 +134,9 @@ def answers(continuation: Continuation) -> list[Answers]:
             ),
         )
         entry.is_unset &= label.number in (None, 0)
-        of_kind = entry.by_kind.setdefault(KINDS[label.rater.kind], {})
-        of_kind.setdefault(label.rater.name, []).append(_shown(label))
+        is_decision = label.occasion == Occasion.ADJUDICATION
+        of_kind = entry.by_kind.setdefault(KINDS["" if is_decision else label.rater.kind], {})
+        of_kind.setdefault(label.rater.name, []).append(_with_reason(label) if is_decision else _shown(label))
     return list(found.values())
 
 
@@ -150,3 +153,7 @@ def _shown(label: Label) -> str:
     if label.number is not None:
         return f"{label.number:g}"
     return label.text if label.text is not None else f"missing ({label.missing})"
+
+
+def _with_reason(label: Label) -> str:
+    return f"{_shown(label)}: {label.explanation}" if label.explanation else _shown(label)

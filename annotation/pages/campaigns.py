@@ -176,6 +176,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "guidelines": found.guidelines.order_by("-version").first(),
         "events": _events(found),
         "consent": campaign_progress.consent(found),
+        "disagree": campaign_progress.disagree(found),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/campaign.html", context)

@@ -68,6 +68,11 @@ def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
     ]
 
 
+def choices(question: Asked) -> tuple[Choice, ...]:
+    """Return the values that a question offers, each with its key and wording."""
+    return _choices(question, "scale")
+
+
 def _section(questions: list[Asked]) -> Section:
     return Section(questions[0].group or questions[0].wording, [_control(question) for question in questions])
 

@@ -23,6 +23,10 @@ CREATE TRIGGER cases_kept BEFORE UPDATE OR DELETE ON calibration_adjudicationcas
 
 CREATE FUNCTION concord_check_decision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'UPDATE' AND (NEW.case_id, NEW.round_id, NEW.adjudicator_id)
+     IS DISTINCT FROM (OLD.case_id, OLD.round_id, OLD.adjudicator_id) THEN
+    RAISE EXCEPTION 'decision %: it stays with its case and its adjudicator', OLD.id USING ERRCODE = '23514';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM calibration_adjudicationcase c
                   WHERE c.id = NEW.case_id AND c.round_id = NEW.round_id) THEN
     RAISE EXCEPTION 'decision %: its case is of another round', NEW.id USING ERRCODE = '23514';

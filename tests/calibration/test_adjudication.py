@@ -108,14 +108,16 @@ def test_two_adjudicators_never_hold_the_same_case(rated: World) -> None:
     found = _begin(rated)
     one, two = (factories.user(researcher=True) for _ in range(2))
     mine, theirs = (holding.next_case(by=user, found=found) for user in (one, two))
-    assert mine is not None and theirs is not None
+    assert mine is not None
+    assert theirs is not None
     assert mine.case_id != theirs.case_id
     assert holding.next_case(by=one, found=found) == mine
     with pytest.raises(IntegrityError), transaction.atomic():
-        AdjudicationDecision.objects.create(
-            case=mine.case, round=found, adjudicator=two, lease_expires=mine.lease_expires, state="expired"
-        )
-        AdjudicationDecision.objects.filter(adjudicator=two, case=mine.case).update(state="held")
+        AdjudicationDecision.objects.filter(pk=theirs.pk).update(case=mine.case_id)
+    deciding.pass_on(by=two, decision=theirs.pk, reason="I know them")
+    late = {"round": found, "adjudicator": two, "lease_expires": mine.lease_expires}
+    with pytest.raises(IntegrityError, match="case_never_over_assigned"), transaction.atomic():
+        AdjudicationDecision.objects.create(case=mine.case, **late)
     with pytest.raises(NotYours):
         deciding.decide(by=two, decision=mine.pk, answer=3, reason="mine now")
     with pytest.raises(NotYours):
@@ -149,12 +151,14 @@ def test_a_decision_is_a_label_of_its_own_that_is_superseded_and_withdrawn(rated
     ForAdjudication.objects.create(item=rated.turns[1], question=rated.questions["quality"], reason="odd")
     held = holding.next_case(by=by, found=found)
     assert held is not None
-    for wrong in ({"answer": 9}, {"answer": None}, {"answer": 3, "cannot": True}, {"answer": 3, "reason": " "}):
+    both, no_reason = {"answer": 3, "cannot": True}, {"answer": 3, "reason": " "}
+    for wrong in ({"answer": 9}, {"answer": None}, both, no_reason):
         with pytest.raises(AdjudicationRefused):
             deciding.decide(by=by, decision=held.pk, **({"reason": "because"} | wrong))  # type: ignore[arg-type]
     first = deciding.decide(by=by, decision=held.pk, answer=4, reason="as the guidelines say").label
     second = deciding.decide(by=by, decision=held.pk, cannot=True, reason="cut off").label
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     first.refresh_from_db()
     assert first.superseded_at is not None
     assert (second.occasion, second.missing, second.explanation) == (
@@ -177,7 +181,8 @@ def test_of_two_who_decide_differently_nothing_is_settled(rated: World) -> None:
     found = _begin(rated, {"no_majority": True}, adjudicators=2)
     one, two = (factories.user(researcher=True) for _ in range(2))
     held = [holding.next_case(by=user, found=found) for user in (one, two)]
-    assert held[0] is not None and held[1] is not None
+    assert held[0] is not None
+    assert held[1] is not None
     case = held[0].case_id
     theirs = holding.hold(two, found, held[0].case)
     deciding.decide(by=one, decision=held[0].pk, answer=4, reason="four")
@@ -226,14 +231,14 @@ def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) ->
     (spread, control) = told.by_rule
     assert (spread.decided, spread.without_majority, spread.overturned) == (3, 2, 1)
     assert (control.decided, control.overturned) == (4, 0)
-    assert spread.stands.value == 0 and control.stands.value == 1
+    assert (spread.stands.value, control.stands.value) == (0, 1)
 
 
 def test_decisions_made_elsewhere_are_read_line_by_line_or_not_at_all(rated: World) -> None:
     by = factories.user(researcher=True)
     found = _begin(rated, {"no_majority": True})
     one, two = (said.key_of(case) for case in reading.cases(found))
-    lines = f"item,question,value,missing,reason\n{one},quality,4,,\"=read, again\"\n"
+    lines = f'item,question,value,missing,reason\n{one},quality,4,,"=read, again"\n'
     for wrong, line in (
         (f"{lines}{two},quality,9,,why\n", "Line 3: .* does not take 9"),
         (f"{lines}{two},quality,2,,\n", "Line 3: Say why"),
