@@ -110,5 +110,6 @@ if (local && continues(local, { version: state.version })) {
   show(local);
   keep();
 }
-$("here")?.scrollIntoView({ block: "center" });
+const rated = $("here") ?? $("transcript").querySelector(".turn.item, .turn.rated");
+rated?.scrollIntoView({ block: "center" });
 $("reader").focus({ preventScroll: true });
