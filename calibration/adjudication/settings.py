@@ -43,8 +43,8 @@ class Settings:
 
     def of(self, question: str) -> Settings:
         """Return the settings for a question, its own bounds in place of the common ones."""
-        own = (self.by_question or {}).get(question)
-        return replace(self, **own) if own else self
+        own: Mapping[str, Any] = (self.by_question or {}).get(question, {})
+        return replace(self, **own)
 
     @property
     def on(self) -> tuple[str, ...]:
