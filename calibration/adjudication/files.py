@@ -61,9 +61,13 @@ def queue(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
 
 
 def decisions(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
-    """Yield the decisions of a round, withdrawn ones among them, in the order of their cases."""
+    """Yield the decisions of a round, withdrawn ones among them, in the order of their cases.
+
+    Those about a test part that nobody has opened are left out.
+    """
     related = (*(f"case__{name}" for name in RELATED), "label", "adjudicator")
     rows = found.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
+    rows = rows.exclude(case__item__continuation__dialogue__cluster__in=locked_clusters(found.corpus))
     for one in rows.select_related(*related).order_by("case__position", "decided_at").iterator(500):
         label = one.label
         assert label is not None  # it is filtered by

@@ -10,6 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Label, Occasion
 from calibration.models import AdjudicationRound
@@ -88,7 +89,7 @@ def test_a_round_on_pages_from_its_rules_to_its_gold(rated: World, rea: Client) 
     assert case is not None
     told = rea.get(f"/adjudication/rounds/{found.pk}/cases/{case.pk}/").content.decode()
     assert "3 · good" in told
-    dialogue = rea.get(f"/dialogues/{case.item.continuation.dialogue_id}/").content.decode()
+    dialogue = rea.get(reverse("dialogue", args=[case.item.continuation.dialogue_id])).content.decode()
     assert "Decisions</th>" in dialogue
     gold = rea.post(
         f"/gold/new/?corpus={rated.corpus.pk}", {"scheme": "quality@1", "rule": "majority"}, follow=True
