@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
+from calibration.adjudication.who import may_decide
 from calibration.exports import kept
-from calibration.models import Export, ForAdjudication, Gold, Report, Search, SearchText, Study
+from calibration.models import (
+    AdjudicationCase,
+    AdjudicationDecision,
+    AdjudicationRound,
+    Export,
+    ForAdjudication,
+    Gold,
+    Report,
+    Search,
+    SearchText,
+    Study,
+)
 from config.ids import row_id
 from jobs.models import Job
 from judges.models import Bench, Draft
@@ -53,6 +66,35 @@ def draft(bench: Bench, number: int) -> Draft:
 def for_adjudication(pk: int) -> ForAdjudication:
     """Return what waits, or waited, for adjudication."""
     return get_object_or_404(ForAdjudication, pk=pk)
+
+
+def adjudication_round(pk: int) -> AdjudicationRound:
+    """Return a round of adjudication with what it is about. Researchers see every round."""
+    related = ("corpus", "campaign__corpus", "scheme_version__scheme", "created_by")
+    return get_object_or_404(AdjudicationRound.objects.select_related(*related), pk=pk)
+
+
+def own_round(viewer: User, pk: int) -> AdjudicationRound:
+    """Return a round in which the viewer may decide; 404 for everybody else."""
+    found = AdjudicationRound.objects.select_related(
+        "corpus", "campaign__corpus", "scheme_version__scheme"
+    ).filter(pk=pk)
+    if not found or not may_decide(viewer, found[0]):
+        raise Http404
+    return found[0]
+
+
+def adjudication_case(found: AdjudicationRound, pk: int) -> AdjudicationCase:
+    """Return a case of a round, with its item and question."""
+    related = ("item__turn", "item__continuation__dialogue__corpus", "item__continuation__system")
+    rows = found.cases.select_related(*related, "question__version__scheme", "draw")
+    return get_object_or_404(rows, pk=pk)
+
+
+def adjudication_decision(pk: int) -> AdjudicationDecision:
+    """Return somebody's decision on a case. Researchers see everybody's."""
+    related = ("round__corpus", "round__campaign", "label", "adjudicator", "case")
+    return get_object_or_404(AdjudicationDecision.objects.select_related(*related), pk=pk)
 
 
 def search(bench: Bench, pk: int) -> Search:

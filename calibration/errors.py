@@ -11,12 +11,19 @@ CalibrationError
 ├── LevelsRefused    turns and whole continuations cannot be put side by side
 ├── PlanRefused      a study cannot be planned like this
 ├── WorkbenchRefused  something cannot be done on the judge workbench
+├── AdjudicationRefused  a round, a case or a decision cannot be like this
+│   ├── NotYours         the case is not this person's to decide on
+│   ├── CaseLost         the case went to somebody else; the draft is kept
+│   └── OtherDraft       another tab or device kept another draft: both are shown
 ├── GoldRuleError    gold labels cannot be made like this
 ├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus is not for download like this
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 
 class CalibrationError(ValueError):
@@ -61,6 +68,46 @@ class PlanRefused(CalibrationError):
 
 class WorkbenchRefused(CalibrationError):
     """Why something on the workbench cannot be shown or done."""
+
+
+class AdjudicationRefused(CalibrationError):
+    """Why something in adjudication cannot be done; `code` is for programs, `status` for HTTP."""
+
+    code = "adjudication_refused"
+    status = 422
+
+    def details(self) -> dict[str, Any]:
+        """Return what a program may want to know beyond code and message."""
+        return {}
+
+
+class NotYours(AdjudicationRefused):
+    """Not this person's to decide on."""
+
+    code = "not_found"
+    status = 404
+
+
+class CaseLost(AdjudicationRefused):
+    """Somebody else decides on the case now."""
+
+    code = "lease_lost"
+    status = 409
+
+
+class OtherDraft(AdjudicationRefused):
+    """Another draft is kept than the sender has seen: `kept`."""
+
+    code = "draft_conflict"
+    status = 409
+
+    def __init__(self, message: str, kept: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.kept = kept
+
+    def details(self) -> dict[str, Any]:
+        """Return the draft that is kept."""
+        return {"kept": dict(self.kept)}
 
 
 class GoldRuleError(CalibrationError):

@@ -3,6 +3,8 @@
 from django.urls import path
 
 from calibration.pages import (
+    adjudicating,
+    adjudication,
     checks,
     counts,
     disagreements,
@@ -96,10 +98,20 @@ urlpatterns = [
     path("workbench/<int:pk>/searches/", searches.bench_searches, name="bench-searches"),
     path("workbench/<int:pk>/searches/<int:search>/", searches.bench_search, name="bench-search"),
     path("workbench/<int:pk>/searches/<int:search>/<str:verb>/", searches.search_act, name="search-act"),
-    path("adjudication/", workbench_differences.adjudication, name="adjudication"),
+    path("adjudication/", adjudication.adjudication, name="adjudication"),
+    path("adjudication/<int:pk>/withdraw/", adjudication.withdraw_adjudication, name="withdraw-adjudication"),
+    path("adjudication/new/", adjudication.new, name="new-adjudication"),
+    path("adjudication/rounds/<int:pk>/", adjudication.show, name="adjudication-round"),
+    path("adjudication/rounds/<int:pk>/change/", adjudication.change, name="change-adjudication"),
+    path("adjudication/rounds/<int:pk>/import/", adjudication.import_decisions, name="import-decisions"),
+    path("adjudication/rounds/<int:pk>/<slug:what>.<str:form>", adjudication.file, name="adjudication-file"),
+    path("adjudication/rounds/<int:pk>/cases/<int:case>/", adjudication.case, name="adjudication-case"),
     path(
-        "adjudication/<int:pk>/withdraw/",
-        workbench_differences.withdraw_adjudication,
-        name="withdraw-adjudication",
+        "adjudication/decisions/<int:pk>/withdraw/", adjudication.withdraw_decision, name="withdraw-decision"
     ),
+    path("my/adjudication/", adjudicating.my_adjudication, name="my-adjudication"),
+    path("adjudicate/<int:pk>/", adjudicating.adjudicate, name="adjudicate"),
+    path("adjudicate/<int:pk>/<int:decision>/", adjudicating.adjudicate_case, name="adjudicate-case"),
+    path("adjudicate/<int:pk>/<int:decision>/draft/", adjudicating.adjudicate_draft, name="adjudicate-draft"),
+    path("adjudicate/<int:pk>/<int:decision>/pass/", adjudicating.adjudicate_pass, name="adjudicate-pass"),
 ]

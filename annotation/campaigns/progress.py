@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import connection
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation.labels.pseudonyms import pseudonym
@@ -123,3 +124,20 @@ def remarks(campaign: Campaign) -> QuerySet[Assignment]:
         .select_related("user", "task__continuation__dialogue", "task__item__turn")
         .order_by("-id")
     )
+
+
+DISAGREE = """
+SELECT EXISTS (
+  SELECT 1 FROM annotation_label a JOIN annotation_label b
+      ON b.item_id = a.item_id AND b.question_id = a.question_id AND b.campaign_id = a.campaign_id
+     AND b.rater_id > a.rater_id AND b.occasion = a.occasion
+   WHERE a.campaign_id = %s AND a.occasion = %s AND a.superseded_at IS NULL AND b.superseded_at IS NULL
+     AND (a.number, a.text) IS DISTINCT FROM (b.number, b.text) AND a.missing = '' AND b.missing = '')
+"""
+
+
+def disagree(campaign: Campaign) -> bool:
+    """Whether two annotators of a campaign gave different answers to a question about the same item."""
+    with connection.cursor() as cursor:
+        cursor.execute(DISAGREE, [campaign.pk, campaign.occasion])
+        return bool(cursor.fetchone()[0])

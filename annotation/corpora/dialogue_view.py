@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 from annotation.importing.rows import participant_record, turn_record
 from annotation.labels.evidence import pointed
-from annotation.models import Continuation, Dialogue, Label, Rater, Turn, turn_numbers
+from annotation.models import Continuation, Dialogue, Label, Occasion, Rater, Turn, turn_numbers
 from annotation.records import Turn as TurnRecord
 from annotation.text import transcription_marks as marks
 from annotation.text.blinding import Blind
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 
-KINDS = {"human": "people", "judge": "judges", "key": "answer keys"}
+DECISIONS = "decisions"
+KINDS = {"human": "people", "judge": "judges", "key": "answer keys", "": DECISIONS}
+"""The columns of answers, by kind of rater; what adjudicators decided has one of its own."""
 
 
 class Line(NamedTuple):
@@ -141,10 +143,12 @@ def answers(continuation: Continuation) -> list[Answers]:
             ),
         )
         entry.is_unset &= label.number in (None, 0)
-        of_kind = entry.by_kind.setdefault(KINDS[label.rater.kind], {})
-        of_kind.setdefault(label.rater.name, []).append(
-            " → ".join([_shown(label), *([", ".join(map(str, of))] if (of := points.get(label.pk)) else [])])
-        )
+        is_decision = label.occasion == Occasion.ADJUDICATION
+        told = [_with_reason(label) if is_decision else _shown(label)]
+        if of := points.get(label.pk):
+            told.append(", ".join(map(str, of)))
+        of_kind = entry.by_kind.setdefault(KINDS["" if is_decision else label.rater.kind], {})
+        of_kind.setdefault(label.rater.name, []).append(" → ".join(told))
     return list(found.values())
 
 
@@ -161,3 +165,7 @@ def _shown(label: Label) -> str:
     if label.number is not None:
         return f"{label.number:g}"
     return label.text if label.text is not None else f"missing ({label.missing})"
+
+
+def _with_reason(label: Label) -> str:
+    return f"{_shown(label)}: {label.explanation}" if label.explanation else _shown(label)

@@ -195,6 +195,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "events": _events(found),
         "consent": campaign_progress.consent(found),
         "waiting": str(waiting_threads(found) or ""),
+        "disagree": campaign_progress.disagree(found),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/campaign.html", context)

@@ -86,6 +86,11 @@ def _keys(control: Control) -> dict[str, Any]:
     return keys | {str(number): choice.value for number, choice in enumerate(control.choices, start=1)}
 
 
+def choices(question: Asked) -> tuple[Choice, ...]:
+    """Return the values that a question offers, each with its key and wording."""
+    return _choices(question, "scale")
+
+
 def _section(questions: list[Asked]) -> Section:
     return Section(questions[0].group or questions[0].wording, [_control(question) for question in questions])
 

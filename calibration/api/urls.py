@@ -3,6 +3,8 @@
 from django.urls import path
 
 from calibration.api import (
+    adjudicating,
+    adjudication,
     checks,
     counts,
     disagreements,
@@ -76,6 +78,26 @@ urlpatterns = [
     path("workbench/<int:pk>/searches/", searches.bench_searches, name="api-bench-searches"),
     path("workbench/<int:pk>/searches/<int:search>/", searches.bench_search, name="api-bench-search"),
     path("workbench/<int:pk>/searches/<int:search>/<str:verb>/", searches.search_act, name="api-search-act"),
+    path("adjudication/rounds/", adjudication.rounds, name="api-adjudication-rounds"),
+    path("adjudication/rounds/preview/", adjudication.preview, name="api-preview-adjudication"),
+    path("adjudication/rounds/<int:pk>/", adjudication.one_round, name="api-adjudication-round"),
+    path("adjudication/rounds/<int:pk>/report/", adjudication.report, name="api-adjudication-report"),
+    path("adjudication/rounds/<int:pk>/cases/", adjudication.cases, name="api-adjudication-cases"),
+    path("adjudication/rounds/<int:pk>/cases/<int:case>/", adjudication.case, name="api-adjudication-case"),
+    path("adjudication/rounds/<int:pk>/import/", adjudication.import_decisions, name="api-import-decisions"),
+    path(
+        "adjudication/rounds/<int:pk>/<slug:what>.<str:form>", adjudication.file, name="api-adjudication-file"
+    ),
+    path(
+        "adjudication/decisions/<int:pk>/withdraw/",
+        adjudication.withdraw_decision,
+        name="api-withdraw-decision",
+    ),
+    path("adjudicate/", adjudicating.my_rounds, name="api-my-adjudication"),
+    path("adjudicate/<int:pk>/claim/", adjudicating.claim, name="api-claim-case"),
+    path("adjudicate/<int:pk>/<int:decision>/decide/", adjudicating.decide, name="api-decide-case"),
+    path("adjudicate/<int:pk>/<int:decision>/draft/", adjudicating.draft, name="api-draft-case"),
+    path("adjudicate/<int:pk>/<int:decision>/pass/", adjudicating.pass_on, name="api-pass-case"),
     path("adjudication/", workbench_findings.adjudication, name="api-adjudication"),
     path(
         "adjudication/<int:pk>/withdraw/",

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 from annotation.labels.pseudonyms import name_of
 from annotation.models import Occasion, Rater
 from calibration.gold.rules import RULES
+from calibration.gold.rules.adjudicated import DECISIONS, IGNORED
 from calibration.models import Gold
 from calibration.reading.changes import Changes, since
 from calibration.reading.scope import scope_of
@@ -18,7 +19,8 @@ def changes_of(gold: Gold) -> Changes:
     """Return what became, since a gold was made, of the labels on its questions."""
     scope = scope_of(gold.corpus, gold.campaign)
     rule = RULES.get(gold.rule)
-    if rule is not None and rule.reads_adjudications:
+    reads = rule is not None and rule.reads_adjudications
+    if reads and gold.options.get(DECISIONS) != IGNORED:
         scope = replace(scope, occasions=(*scope.occasions, Occasion.ADJUDICATION))
     return since(scope, gold.created_at, _questions(gold))
 

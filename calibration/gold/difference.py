@@ -34,9 +34,9 @@ LARGEST_TABLE = 20
 
 _SIDES = """
   a.number AS first_number, a.text AS first_text, coalesce(a.reason, 'not in this gold') AS first_reason,
-  a.n_raters AS first_raters, a.support AS first_support,
+  a.n_raters AS first_raters, a.support AS first_support, a.source AS first_source,
   b.number AS second_number, b.text AS second_text, coalesce(b.reason, 'not in this gold') AS second_reason,
-  b.n_raters AS second_raters, b.support AS second_support"""
+  b.n_raters AS second_raters, b.support AS second_support, b.source AS second_source"""
 _SAME = "a.text IS NOT DISTINCT FROM b.text AND (a.number IS NULL OR abs(a.number - b.number) < 1e-9)"
 _OWN = "SELECT * FROM calibration_goldlabel WHERE gold_id = %s AND question_id = ANY(%s)"
 JOINED = f"""(
@@ -62,9 +62,11 @@ COLUMNS = (
     Column("first_reason", "l.first_reason"),
     Column("first_raters", "l.first_raters", "integer"),
     Column("first_support", "l.first_support", "number"),
+    Column("first_source", "l.first_source", "plain"),
     Column("second_reason", "l.second_reason"),
     Column("second_raters", "l.second_raters", "integer"),
     Column("second_support", "l.second_support", "number"),
+    Column("second_source", "l.second_source", "plain"),
     Column("cluster", "d.cluster"),
     *PLACE_COLUMNS,
     PART_COLUMN,
@@ -236,7 +238,8 @@ class Rows(Sequence[dict[str, Any]]):
         )
         sql = (
             f"SELECT l.item_id, ({ITEM}) AS item, q.key AS question, l.status, {sides}, "
-            f"l.first_support, l.second_support, l.second_number - l.first_number AS difference {TABLES} "
+            f"l.first_support, l.second_support, l.first_source, l.second_source, "
+            f"l.second_number - l.first_number AS difference {TABLES} "
             f"AND l.status = %s ORDER BY {IN_ORDER}, q.position OFFSET %s LIMIT %s"
         )
         return _read(sql, (*self.params, self.status, start, max(0, stop - start)))

@@ -19,6 +19,7 @@ GOLD_COLUMNS = (
     Column("support", "l.support", "number"),
     Column("votes", "l.votes", "json"),
     Column("source", "l.source", "plain"),
+    Column("decisions", "l.decisions", "json"),
     Column("rule", "o.rule", "plain"),
     Column("scheme", "(s.key || '@' || v.version)"),
     Column("cluster", "d.cluster"),

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -19,9 +20,11 @@ from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import GoldRuleError
 from calibration.gold.reading import Source, read, reference
 from calibration.gold.rules import RULES, Rule
+from calibration.gold.rules.adjudicated import DECISIONS, FIRST, IGNORED
 from calibration.models import Gold, GoldLabel
 from calibration.reading.ratings import SubjectData
 from calibration.statistics import Ratings
+from calibration.statistics.adjudication import DECIDED
 from calibration.statistics.gold import Chosen
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
@@ -50,11 +53,15 @@ def make(
     """
     chosen_rule = rule_named(rule)
     checked = chosen_rule.checked(options or {})
+    if checked.get(DECISIONS) == IGNORED:
+        chosen_rule = replace(chosen_rule, reads_adjudications=False)
     source = read(corpus, campaign, scheme_version, raters, chosen_rule)
     fitting, left_out = _fitting(source, chosen_rule, checked)
     kept = checked | {"raters": list(source.raters), "left_out": list(left_out)}
     if source.adjudicators:
         kept["adjudicators"] = list(source.adjudicators)
+    elif kept.get(DECISIONS) == FIRST:
+        del kept[DECISIONS]  # nothing was decided: this is the gold that it was before there were decisions
     hashed = dict(kept)
     if chosen_rule.reads_dev(checked) and source.split is not None:
         kept["split"] = source.split.name
@@ -80,7 +87,7 @@ def make(
         answers = source.answers(data, chosen_rule, checked)
         chosen = chosen_rule.choose(answers, checked)
         gold.findings |= _findings(data, chosen, "dev" if chosen_rule.learns_on_dev is True else "all")
-        _keep(_labels(gold, data, answers.ratings, chosen, source.items))
+        _keep(_labels(gold, data, answers.ratings, chosen, source))
     count(gold)
     if progress:
         progress(len(fitting), len(fitting))
@@ -157,15 +164,16 @@ def _findings(data: SubjectData, chosen: Chosen, basis: str) -> dict[str, Any]:
 
 
 def _labels(
-    gold: Gold, data: SubjectData, ratings: Ratings, chosen: Chosen, items: Mapping[str, int]
+    gold: Gold, data: SubjectData, ratings: Ratings, chosen: Chosen, source: Source
 ) -> Iterator[GoldLabel]:
     """Yield a label per item, with a value or with the reason why there is none."""
     question = data.subject.question
     for row, (key, votes) in enumerate(zip(chosen.items, _votes(ratings), strict=True)):
         value, reason = _value(ratings, chosen, row, votes)
+        item, chosen_by = source.items[key], chosen.sources[row] if chosen.sources else ""
         yield GoldLabel(
             gold=gold,
-            item_id=items[key],
+            item_id=item,
             question_id=question.id,
             number=value if isinstance(value, float) else None,
             text=value if isinstance(value, str) else None,
@@ -173,7 +181,8 @@ def _labels(
             n_raters=int(chosen.n_ratings[row]),
             support=None if np.isnan(chosen.confidence[row]) else float(chosen.confidence[row]),
             votes=votes,
-            source=chosen.sources[row] if chosen.sources else "",
+            source=chosen_by,
+            decisions=source.decided.get((item, question.id), []) if chosen_by == DECIDED else [],
         )
 
 

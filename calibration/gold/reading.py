@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,9 @@ class Source:
     """What gold is chosen from: the answers to a scheme version's questions, and who gave them.
 
     `items` are the ids of their items by key; `split` is the corpus's lock and `dev` its dev clusters, None
-    where there is no split; `adjudicators` decided, of a rule that reads adjudications. `without` are those
-    whose labels researchers, or a campaign's rule, have left out.
+    where there is no split; `adjudicators` decided, of a rule that reads adjudications: `decided` has their
+    decisions by (item id, question id). `without` are those whose labels researchers, or a campaign's rule,
+    have left out.
     """
 
     raters: tuple[str, ...]
@@ -41,6 +42,7 @@ class Source:
     split: Split | None
     dev: frozenset[str] | None
     without: tuple[LeftOut, ...] = ()
+    decided: Mapping[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
 
     def answers(self, data: SubjectData, rule: Rule, options: Mapping[str, Any]) -> Answers:
         """Return the answers to a question as a rule takes them."""
@@ -77,8 +79,11 @@ def read(
     found = {q.id: load(scope, Subject(q), counted, where, only) for q in asked} if named else {}
     items = {place.key: pk for pk, place in where.items()}
     adjudicators: tuple[str, ...] = ()
+    told: dict[tuple[int, int], list[dict[str, Any]]] = {}
     if rule.reads_adjudications:
-        decisions, decided_on = _decisions(Scope(corpus, campaign, (Occasion.ADJUDICATION,)), version)
+        of_decisions = Scope(corpus, campaign, (Occasion.ADJUDICATION,))
+        decisions, decided_on = _decisions(of_decisions, version)
+        told = _told(of_decisions, version) if decisions else {}
         items |= decided_on
         adjudicators = tuple(sorted({info.name for data in decisions.values() for info in data.raters}))
         for question, data in decisions.items():
@@ -92,6 +97,7 @@ def read(
         split=split,
         dev=splits.clusters(split=split, part="dev") if split else None,
         without=without,
+        decided=told,
     )
 
 
@@ -111,6 +117,16 @@ def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectD
     where = places(scope, {version.item_kind})
     found = {q.id: load(scope, Subject(q), counted, where) for q in _asked(counted, version)}
     return found, {place.key: pk for pk, place in where.items()}
+
+
+def _told(scope: Scope, version: SchemeVersion) -> dict[tuple[int, int], list[dict[str, Any]]]:
+    """Return the decisions as a gold label keeps them: which label, whose, what, and the reason."""
+    rows = scope.labels().filter(question__version=version).select_related("rater").order_by("pk")
+    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for label in rows:
+        told = {"label": label.pk, "by": label.rater.name, "value": label.value, "missing": label.missing}
+        found.setdefault((label.item_id, label.question_id), []).append(told | {"reason": label.explanation})
+    return found
 
 
 def _joined(answers: SubjectData | None, decisions: SubjectData) -> SubjectData:

@@ -41,7 +41,8 @@ class Gold(models.Model):
 class GoldLabel(models.Model):
     """The gold answer to one question on one item, or the reason why there is none (a tie, no labels).
 
-    `source` is where it came from, of a rule that has several sources: adjudication, or a rule's key.
+    `source` is where it came from, where there are several sources: adjudication, or a rule's key.
+    `decisions` are those it was adjudicated by: the label's id, who decided, what, and the reason.
     """
 
     gold = models.ForeignKey(Gold, on_delete=models.CASCADE, related_name="labels")
@@ -54,6 +55,7 @@ class GoldLabel(models.Model):
     support = models.FloatField(null=True)
     votes = models.JSONField(default=dict)
     source = models.CharField(max_length=40, blank=True)
+    decisions = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
 
     class Meta:
         constraints = [

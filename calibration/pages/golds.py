@@ -133,7 +133,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "page": page,
         "questions": questions,
         "described": described(gold),
-        "has_sources": "fallback" in gold.options,
+        "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
         "findings": told(gold),
         "others": [described(other) for other in comparable(gold)[:MOST_OTHERS]],
         "split": splits.lock_of(gold.corpus),

@@ -1,4 +1,4 @@
-"""Where drafts and people disagree on a bench, what was said of it, and what waits for adjudication."""
+"""Where drafts and people disagree on a bench, what was said of it."""
 
 from __future__ import annotations
 
@@ -145,20 +145,3 @@ def bench_marks(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     response = HttpResponse(exporting.written(bench, form), content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="bench-{bench.pk}-marks.{form}"'
     return response
-
-
-@require_GET
-@researcher_only
-def adjudication(request: HttpRequest) -> HttpResponse:
-    """Researchers: what waits for adjudication, latest first."""
-    page = Paginator(marks.waiting(), 25).get_page(request.GET.get("page"))
-    turn_numbers.number(row.item.turn for row in page)
-    return render(request, "workbench/adjudication.html", {"page": page, **ROOM})
-
-
-@require_POST
-@researcher_only
-def withdraw_adjudication(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: take an item off the list."""
-    marks.withdraw(by=user_of(request), row=access.for_adjudication(pk))
-    return redirect("adjudication")

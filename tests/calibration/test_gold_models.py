@@ -145,11 +145,24 @@ def test_adjudications_win_and_each_label_says_where_it_is_from(rated: World) ->
     assert gold.options["raters"] == list(NAMES)
 
 
+def test_what_was_decided_comes_first_in_every_rule_with_the_decision_and_its_reason(rated: World) -> None:
+    before = _make(rated, "mean")
+    assert "decisions" not in before.options
+    _decide(rated, {0: 5.0})
+    first, second = _labels(_make(rated, "mean"))[:2]
+    assert (first.number, first.source, second.source, second.decisions) == (5.0, "adjudication", "mean", [])
+    (told,) = first.decisions
+    assert (told["by"], told["value"], told["reason"]) == ("zoe", 5.0, "")
+    plain = _make(rated, "mean", options={"decisions": "ignored"})
+    assert [label.number for label in _labels(plain)] == [label.number for label in _labels(before)]
+
+
 def test_a_new_decision_makes_another_gold_and_is_told_on_the_page(rated: World, researcher: Client) -> None:
     gold = _make(rated, "adjudicated")
-    plain = _make(rated, "majority")
+    plain = _make(rated, "majority", options={"decisions": "ignored"})
     _decide(rated, {0: 5.0})
     assert _make(rated, "adjudicated") != gold
+    assert _make(rated, "majority", options={"decisions": "ignored"}) == plain
     assert "1 label came" in researcher.get(reverse("gold", args=[gold.pk])).content.decode()
     assert "label came" not in researcher.get(reverse("gold", args=[plain.pk])).content.decode()
     assert _make(rated, "majority") == plain
@@ -184,7 +197,7 @@ def test_nobody_waits_in_a_request_for_a_slow_rule(rated: World) -> None:
     how = {"campaign": None, "scheme_version": version, "raters": [], "by": None}
     made = gold_or_job(corpus=rated.corpus, rule="mace", options={"seed": "3"}, **how)  # type: ignore[arg-type]
     assert isinstance(made, Job)
-    assert made.params["options"] == {"ties": "none", "seed": 3}
+    assert made.params["options"] == {"ties": "none", "seed": 3, "decisions": "first"}
     assert not Gold.objects.exists()
 
 

@@ -20,13 +20,15 @@ PUBLIC = _names("healthz readyz login use-link join")
 SIGNED_IN = _names(
     "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token comfort api-comfort my-submissions my-messages",
-    "api-own-submissions api-own-messages",
+    "api-own-submissions api-own-messages my-adjudication api-my-adjudication",
 )
 MEMBERS = _names(
     "work work-next work-reopen work-guidelines work-accept work-task work-draft work-submit work-skip",
     "api-work-next api-work-reopen api-work-draft api-work-submit api-work-skip api-work-guidelines",
     "api-work-accept work-note work-ask work-answer ask-researcher answer-message own-agreement",
     "api-own-notes api-own-thread api-own-agreement",
+    "adjudicate adjudicate-case adjudicate-draft adjudicate-pass",
+    "api-claim-case api-decide-case api-draft-case api-pass-case",
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
@@ -73,6 +75,11 @@ RESEARCHERS = _names(
     "bench-versions bench-checks adjudication withdraw-adjudication",
     "api-benches api-bench api-try-draft api-draft api-draft-act api-bench-disagreements api-bench-marks",
     "api-bench-versions api-bench-checks api-adjudication api-withdraw-adjudication",
+    "new-adjudication adjudication-round change-adjudication import-decisions adjudication-file",
+    "adjudication-case withdraw-decision",
+    "api-adjudication-rounds api-preview-adjudication api-adjudication-round api-adjudication-report",
+    "api-adjudication-cases api-adjudication-case api-import-decisions api-adjudication-file",
+    "api-withdraw-decision",
     "bench-searches bench-search search-act api-bench-searches api-bench-search api-search-act",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",

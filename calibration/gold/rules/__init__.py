@@ -25,9 +25,11 @@ FROM_RATINGS: tuple[Rule, ...] = (
     severity_adjusted_mean.RULE,
     weighted.RULE,
 )
-"""The rules that choose from raters' answers alone; each may also follow adjudication."""
+"""The rules that choose from raters' answers alone; what was adjudicated comes before each of them."""
 
-RULES: dict[str, Rule] = {rule.key: rule for rule in (*FROM_RATINGS, adjudicated.rule(FROM_RATINGS))}
+RULES: dict[str, Rule] = {
+    rule.key: rule for rule in (*map(adjudicated.before, FROM_RATINGS), adjudicated.rule(FROM_RATINGS))
+}
 
 
 def known_options() -> dict[str, Option]:

@@ -1,8 +1,9 @@
-"""What adjudicators decided, and another rule where they decided nothing."""
+"""What adjudicators decided: before any other rule unless told otherwise, and as a rule of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from calibration.gold.rules.base import Answers, Option, Options, Rule
 from calibration.statistics.adjudication import adjudicated_first
@@ -10,6 +11,30 @@ from calibration.statistics.core.types import CATEGORIES, ORDERED, Samples
 from calibration.statistics.gold import Chosen
 
 NONE = "none"
+DECISIONS = "decisions"
+"""The option of every other rule that says what becomes of decisions."""
+FIRST, IGNORED = "first", "ignored"
+WHETHER = Option(
+    FIRST,
+    "What becomes of what adjudicators decided.",
+    {FIRST: "it is the gold label, and the item says so", IGNORED: "as if nothing had been adjudicated"},
+)
+
+
+def before(other: Rule) -> Rule:
+    """Return a rule that takes what was decided first, and chooses as the other does for the rest."""
+
+    def choose(answers: Answers, options: Options) -> Chosen:
+        chosen = other.choose(answers, options)
+        decided = answers.empty or (answers.decisions is not None and answers.decisions.raters)
+        if answers.decisions is None or not decided or options.get(DECISIONS) == IGNORED:
+            return chosen
+        return adjudicated_first(
+            answers.ratings, answers.decisions, empty=answers.empty, fallback=chosen, name=other.key
+        )
+
+    options = {**other.options, DECISIONS: WHETHER}
+    return replace(other, choose=choose, options=options, reads_adjudications=True)
 
 
 def rule(others: Iterable[Rule]) -> Rule:

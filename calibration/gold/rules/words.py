@@ -15,6 +15,9 @@ def limits(option: Option) -> str:
 def label(name: str) -> str:
     """Return how a form calls an option: by its name, and the rules that have it."""
     titles = [rule.title for rule in rules_with(name)]
+    others = [rule.title for rule in RULES.values() if rule.title not in titles]
+    if len(others) == 1:
+        return f"{name.capitalize()}, for all but {others[0]}"
     whose = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
     return f"{name.capitalize()}, for {whose}"
 

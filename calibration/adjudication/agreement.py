@@ -1,0 +1,238 @@
+"""What the decisions say of the raters: agreement with each and with their majority, and what was overturned.
+
+Cases were picked because raters disagree, so these figures say nothing about raters at large; those of the
+control sample, which is random among items on which people agree, stand apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calibration.adjudication import material
+from calibration.adjudication.rules import CONTROL, TITLES, strict_majority
+from calibration.adjudication.settings import Settings
+from calibration.models import AdjudicationDecision, AdjudicationRound
+from calibration.reading.census import QuestionInfo
+from calibration.reports.figures import worded
+from calibration.statistics import Plan, Ratings, Result, analyse
+from calibration.statistics.core.data import codes
+from calibration.statistics.core.types import Floats
+
+DECISIONS = "the decisions"
+MAJORITY = "the people’s majority"
+WARNING = (
+    "These items were picked because answers differ: they are no random sample, and the figures say how "
+    "disagreements were decided, not how good raters are."
+)
+BY_LEVEL: dict[str, tuple[str, ...]] = {
+    "binary": ("percent_agreement", "cohen_kappa"),
+    "nominal": ("percent_agreement", "cohen_kappa"),
+    "ordinal": ("percent_agreement", "cohen_kappa_quadratic"),
+    "interval": ("spearman", "pearson"),
+    "ratio": ("spearman", "pearson"),
+}
+PLAN = Plan(resamples=1000)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The decisions beside one rater, or the majority: a result for each statistic of the level."""
+
+    rater: str
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class Overturned:
+    """Of the cases that a rule picked: how many are decided, had a majority, and were decided against it.
+
+    `stands` is the share of majorities that stand, with its interval.
+    """
+
+    rule: str
+    decided: int
+    without_majority: int
+    undecidable: int
+    overturned: int
+    stands: Result
+
+    @property
+    def title(self) -> str:
+        """What the rule is called."""
+        return TITLES.get(self.rule, self.rule)
+
+
+@dataclass(frozen=True)
+class QuestionReport:
+    """One question: agreement on the cases that rules picked, on those for control, and by rule."""
+
+    question: QuestionInfo
+    titles: tuple[str, ...]
+    picked: tuple[Row, ...]
+    control: tuple[Row, ...]
+    by_rule: tuple[Overturned, ...]
+    n_decided: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """All questions of a round; `locked` counts decisions on a test part that nobody has opened."""
+
+    questions: tuple[QuestionReport, ...]
+    locked: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report for programs."""
+        return {
+            "warning": WARNING,
+            "locked": self.locked,
+            "questions": [
+                {
+                    "question": one.question.key,
+                    "decided": one.n_decided,
+                    "picked": _rows(one.picked),
+                    "control": _rows(one.control),
+                    "by_rule": [
+                        {
+                            "rule": rule.rule,
+                            "decided": rule.decided,
+                            "without_majority": rule.without_majority,
+                            "cannot_be_decided": rule.undecidable,
+                            "overturned": rule.overturned,
+                            "majority_stands": rule.stands.as_dict(),
+                        }
+                        for rule in one.by_rule
+                    ],
+                }
+                for one in self.questions
+            ],
+        }
+
+
+def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [{"rater": row.rater, "results": [one.as_dict() for one in row.results]} for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What a settled case came to: its value, None where it cannot be decided, and what picked it."""
+
+    value: float | str | None
+    picked: tuple[str, ...]
+
+
+def report(found: AdjudicationRound, plan: Plan = PLAN) -> Report:
+    """Return what the settled cases of a round say of the raters, on the labels of now."""
+    decided = _decided(found)
+    read = material.read(
+        corpus=found.corpus,
+        campaign=found.campaign,
+        version=found.scheme_version,
+        settings=Settings(everything=True),
+        takes_locked=False,
+    )
+    questions = []
+    seen = 0
+    for asked in read.asked:
+        own = {
+            item: decided[item, asked.question.id]
+            for item in asked.items
+            if (item, asked.question.id) in decided
+        }
+        seen += len(own)
+        if own:
+            questions.append(_question(asked, own, plan))
+    return Report(tuple(questions), len(decided) - seen)
+
+
+def _decided(found: AdjudicationRound) -> dict[tuple[int, int], _Decided]:
+    rows = (
+        AdjudicationDecision.objects.filter(round=found, state="decided", case__settled_at__isnull=False)
+        .order_by("pk")
+        .values_list("case__item_id", "case__question_id", "case__picked", "label__number", "label__text")
+    )
+    return {
+        (item, question): _Decided(number if text is None else text, tuple(picked))
+        for item, question, picked, number, text in rows
+    }
+
+
+def _question(asked: material.Asked, own: dict[int, _Decided], plan: Plan) -> QuestionReport:
+    ratings = _with_decisions(asked, own)
+    cases = [own.get(item) for item in asked.items]
+    is_control = np.array([one is not None and CONTROL in one.picked for one in cases])
+    is_picked = np.array([one is not None and CONTROL not in one.picked for one in cases])
+    rules = [key for key in TITLES if any(one is not None and key in one.picked for one in cases)]
+    return QuestionReport(
+        asked.question,
+        tuple(worded(name).name for name in BY_LEVEL[asked.question.level]),
+        _agreement(ratings, is_picked, plan),
+        _agreement(ratings, is_control, plan),
+        tuple(_overturned(key, ratings, cases, plan) for key in rules),
+        len(own),
+    )
+
+
+def _with_decisions(asked: material.Asked, own: dict[int, _Decided]) -> Ratings:
+    """Return the ratings with the decisions and the people's majority as raters of their own."""
+    ratings = asked.answered.ratings
+    values: Floats = np.full(ratings.n_items, np.nan)
+    for row, item in enumerate(asked.items):
+        one = own.get(item)
+        if one is not None and one.value is not None:
+            value = one.value
+            values[row] = ratings.names.index(str(value)) if ratings.names else float(value)
+    majority = strict_majority(ratings)
+    named = ratings.with_column(MAJORITY, majority, on_scale=True)
+    return named.with_column(DECISIONS, values, on_scale=True)
+
+
+def _agreement(ratings: Ratings, rows: Any, plan: Plan) -> tuple[Row, ...]:
+    if not rows.any():
+        return ()
+    found = analyse(_rows_of(ratings, rows), statistics=BY_LEVEL[ratings.level], against=DECISIONS, plan=plan)
+    by_rater: dict[str, list[Result]] = {}
+    for entry in found.pairs:
+        by_rater.setdefault(entry.raters[1], []).append(entry.result)
+    order = [MAJORITY, *(name for name in ratings.raters if name not in (MAJORITY, DECISIONS))]
+    return tuple(Row(name, tuple(by_rater[name])) for name in order if name in by_rater)
+
+
+def _overturned(key: str, ratings: Ratings, cases: Sequence[_Decided | None], plan: Plan) -> Overturned:
+    hit = np.array([one is not None and key in one.picked for one in cases])
+    majority = ratings.values[:, ratings.column(MAJORITY)]
+    decision = ratings.values[:, ratings.column(DECISIONS)]
+    both = hit & ~np.isnan(majority) & ~np.isnan(decision)
+    pair = ratings.take([ratings.column(DECISIONS), ratings.column(MAJORITY)])
+    if both.any():
+        found = analyse(_rows_of(pair, both), statistics=("percent_agreement",), against=DECISIONS, plan=plan)
+        stands = found.pairs[0].result
+    else:
+        stands = Result(
+            "percent_agreement", status="insufficient", reason="no case with a majority is decided", method=""
+        )
+    return Overturned(
+        key,
+        int(hit.sum()),
+        int((hit & np.isnan(majority)).sum()),
+        int((hit & np.isnan(decision)).sum()),
+        int((both & (majority != decision)).sum()),
+        stands,
+    )
+
+
+def _rows_of(ratings: Ratings, rows: Any) -> Ratings:
+    """Return the ratings of some items, the others left out."""
+    kept = np.flatnonzero(rows)
+    return replace(
+        ratings,
+        values=ratings.values[kept],
+        items=tuple(ratings.items[row] for row in kept),
+        clusters=codes(ratings.clusters[kept]),
+        systems=None,
+        continuations=None,
+    )

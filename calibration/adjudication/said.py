@@ -1,0 +1,109 @@
+"""What raters said about a case, side by side: their answers, and everything that was said with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.models import Label, Question, Rater
+from annotation.text.item_keys import item_key
+from calibration.adjudication.material import locked_clusters, raters_scope
+from calibration.adjudication.pseudonyms import names_of
+from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
+
+WORDS = {"0": "no", "1": "yes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer to a case: by whom (as the round names them), what, and what was said with it.
+
+    `missing` says why there is no value. `explanation` is the rater's, `comment` and `flagged` are of the
+    task that it was submitted with.
+    """
+
+    name: str
+    kind: str
+    value: float | str | None
+    shown: str
+    missing: str
+    explanation: str
+    comment: str
+    flagged: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as programs read it."""
+        return {
+            "rater": self.name,
+            "kind": self.kind,
+            "value": self.value,
+            "missing": self.missing,
+            "explanation": self.explanation,
+            "comment": self.comment,
+            "flagged": self.flagged,
+        }
+
+
+def said_about(found: AdjudicationRound, case: AdjudicationCase) -> list[Said]:
+    """Return what raters answered to a case, in the order of their pseudonyms; people come first.
+
+    Judges are left out where the case is in a test part that nobody has opened. Of several judges, only the
+    one that the round's rule names is shown.
+    """
+    labels = list(
+        raters_scope(found.corpus, found.campaign)
+        .labels()
+        .filter(item=case.item_id, question=case.question_id)
+        .exclude(rater__kind=Rater.Kind.METRIC)
+        .select_related("rater", "assignment")
+        .order_by("sample", "pk")
+    )
+    judge = found.rules.get("judge")
+    is_locked = case.item.continuation.dialogue.cluster in locked_clusters(found.corpus)
+    shown = [
+        label
+        for label in labels
+        if label.rater.kind != Rater.Kind.JUDGE
+        or (not is_locked and (not judge or label.rater.name == judge))
+    ]
+    names = names_of(found, {label.rater_id: label.rater for label in shown}.values())
+    rows = [said_of(label, names[label.rater_id], case.question) for label in shown]
+    order = {Rater.Kind.HUMAN: 0, Rater.Kind.KEY: 1}
+    return sorted(rows, key=lambda row: (order.get(Rater.Kind(row.kind), 2), len(row.name), row.name))
+
+
+def said_of(label: Label, name: str, question: Question) -> Said:
+    """Return all that one label says: the answer, and what was said about it."""
+    task = label.assignment
+    return Said(
+        name=f"{name}, answer {label.sample + 1}" if label.sample else name,
+        kind=label.rater.kind,
+        value=label.value,
+        shown=worded(question, label.value),
+        missing=label.missing,
+        explanation=label.explanation,
+        comment=task.comment if task else "",
+        flagged=bool(task and task.flagged),
+    )
+
+
+def worded(question: Question, value: float | str | None) -> str:
+    """Return a value with its wording where the scale has one: `4 · good`; empty where there is none."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else f"{value:g}"
+    words = question.anchors.get(text) or (WORDS.get(text) if question.level == "binary" else "")
+    return f"{text} · {words}" if words and words != text else text
+
+
+def key_of(case: AdjudicationCase) -> str:
+    """Return the key of a case's item: `dialogue/continuation/turn`."""
+    own, turn = case.item.continuation, case.item.turn
+    return item_key(own.dialogue.key, own.key, turn.position if turn else None)
+
+
+def decided_on(case: AdjudicationCase) -> Sequence[AdjudicationDecision]:
+    """Return the decisions on a case, withdrawn ones among them, in the order they were made."""
+    rows = case.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
+    return list(rows.select_related("label", "adjudicator").order_by("decided_at"))

@@ -1,0 +1,11 @@
+"""Who may adjudicate: the one place that says so."""
+
+from __future__ import annotations
+
+from calibration.models import AdjudicationRound
+from config.permissions import Viewer, is_researcher
+
+
+def may_decide(viewer: Viewer, found: AdjudicationRound) -> bool:
+    """Whether someone may decide on the cases of a round: researchers."""
+    return is_researcher(viewer)

@@ -1,0 +1,186 @@
+"""Rounds of adjudication over HTTP, for researchers: begin, watch, change, and take out what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.scheme_versions.store import find
+from calibration import access
+from calibration.adjudication import actions, agreement, deciding, files, reading, said
+from calibration.adjudication.actions import Plan
+from calibration.adjudication.material import locked_clusters
+from calibration.api.adjudication_serializers import (
+    CasesSerializer,
+    ChangeRoundSerializer,
+    DecisionsFileSerializer,
+    PlanSerializer,
+    RoundSerializer,
+    WhySerializer,
+)
+from calibration.api.workbench import person
+from calibration.errors import AdjudicationRefused
+from config.openapi import files as files_of
+from config.pagination import Pages, paged
+
+View = Callable[..., Any]
+HOW = ("name", "adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
+
+
+def answered(view: View) -> View:
+    """Decorator: a refusal becomes its HTTP status with `detail` for people and `code` for programs."""
+
+    @wraps(view)
+    def guarded(request: Request, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return view(request, *args, **kwargs)
+        except AdjudicationRefused as error:
+            refusal = {"detail": str(error), "code": error.code, **error.details()}
+            return Response(refusal, status=error.status)
+
+    return guarded
+
+
+def _plan(told: dict[str, Any]) -> Plan:
+    version = find(told["scheme"])
+    if version is None:
+        raise ValidationError({"scheme": [f"There is no scheme {told['scheme']}."]})
+    return Plan(told["corpus"], told["campaign"], version, told["rules"], told["seed"], told["takes_locked"])
+
+
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="adjudication_rounds_list")
+@extend_schema(methods=["POST"], request=RoundSerializer, responses={201: OpenApiTypes.OBJECT})
+@paged
+@api_view(["GET", "POST"])
+@answered
+def rounds(request: Request) -> Response:
+    """List rounds of adjudication, newest first, or draw the cases of a new one."""
+    if request.method == "GET":
+        pager = Pages()
+        page = pager.paginate_queryset(reading.rounds(), request) or []
+        return pager.get_paginated_response([reading.round_as_dict(found) for found in page])
+    wanted = RoundSerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    told = wanted.validated_data
+    made = actions.begin(by=person(request), plan=_plan(told), **{name: told[name] for name in HOW})
+    return Response(reading.round_as_dict(made), status=status.HTTP_201_CREATED)
+
+
+@extend_schema(request=PlanSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@answered
+def preview(request: Request) -> Response:
+    """Tell how many cases each rule would pick now, by question; nothing is kept."""
+    wanted = PlanSerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    return Response(actions.preview(_plan(wanted.validated_data)).as_dict())
+
+
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
+@extend_schema(methods=["POST"], request=ChangeRoundSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["GET", "POST"])
+@answered
+def one_round(request: Request, pk: int) -> Response:
+    """Return a round and how far it is. POST tops it up (by `added` cases), closes or reopens it."""
+    found = access.adjudication_round(pk)
+    if request.method == "GET":
+        return Response(reading.round_as_dict(found))
+    wanted = ChangeRoundSerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    verb, added = wanted.validated_data["verb"], 0
+    if verb == "top-up":
+        added = actions.top_up(by=person(request), found=found)
+    else:
+        actions.VERBS[verb](by=person(request), found=found)
+    return Response(reading.round_as_dict(found) | {"added": added})
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view(["GET"])
+@answered
+def report(request: Request, pk: int) -> Response:
+    """Return the decisions' agreement with raters and majority, control apart, and what was overturned."""
+    return Response(agreement.report(access.adjudication_round(pk)).as_dict())
+
+
+@extend_schema(parameters=[CasesSerializer], responses=OpenApiTypes.OBJECT)
+@paged
+@api_view(["GET"])
+def cases(request: Request, pk: int) -> Response:
+    """List the cases of a round in their order, in one state or picked by one rule where named."""
+    found = access.adjudication_round(pk)
+    wanted = CasesSerializer(data=request.query_params)
+    wanted.is_valid(raise_exception=True)
+    pager = Pages()
+    page = pager.paginate_queryset(reading.cases(found, **wanted.validated_data), request) or []
+    return pager.get_paginated_response([reading.case_as_dict(case) for case in page])
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view(["GET"])
+def case(request: Request, pk: int, case: int) -> Response:
+    """Return a case with the answers and the decisions; neither where it is in a test part that is locked."""
+    found = access.adjudication_round(pk)
+    one = access.adjudication_case(found, case)
+    locked = one.item.continuation.dialogue.cluster in locked_clusters(found.corpus)
+    told = reading.case_as_dict(one) | {"locked": locked, "answers": [], "decisions": []}
+    if not locked:
+        told["answers"] = [answer.as_dict() for answer in said.said_about(found, one)]
+        told["decisions"] = [reading.decision_as_dict(made) for made in said.decided_on(one)]
+    return Response(told)
+
+
+@extend_schema(
+    parameters=[
+        OpenApiParameter("what", str, OpenApiParameter.PATH, enum=list(files.WHAT)),
+        OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(files.FORMS)),
+    ],
+    responses=files_of(files.FORMS.values()),
+)
+@api_view(["GET"])
+def file(request: Request, pk: int, what: str, form: str) -> StreamingHttpResponse:
+    """Stream a round's queue or decisions as csv or jsonl; of a locked test part no answers and decisions."""
+    found = access.adjudication_round(pk)
+    if what not in files.WHAT or form not in files.FORMS:
+        raise Http404
+    return StreamingHttpResponse(files.written(found, what, form), content_type=files.FORMS[form])
+
+
+@extend_schema(request=DecisionsFileSerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@answered
+def import_decisions(request: Request, pk: int) -> Response:
+    """Record decisions made elsewhere as one's own: all, or none and the first line that is wrong."""
+    found = access.adjudication_round(pk)
+    wanted = DecisionsFileSerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    told = wanted.validated_data
+    n = files.import_decisions(
+        by=person(request), found=found, content=told["content"].encode(), name=f"sent.{told['form']}"
+    )
+    return Response({"decisions": n})
+
+
+@extend_schema(request=WhySerializer, responses=OpenApiTypes.OBJECT)
+@api_view(["POST"])
+@answered
+def withdraw_decision(request: Request, pk: int) -> Response:
+    """Take a decision back, with a reason; its case waits again."""
+    wanted = WhySerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    made = deciding.withdraw(
+        by=person(request),
+        decision=access.adjudication_decision(pk),
+        reason=wanted.validated_data["reason"],
+    )
+    return Response(reading.decision_as_dict(made))

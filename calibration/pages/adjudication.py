@@ -1,0 +1,213 @@
+"""Rounds of adjudication as researchers see them: the list, a new one, one with its cases, files, a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.models import turn_numbers
+from annotation.pages.choosing import choose
+from calibration import access
+from calibration.adjudication import actions, agreement, deciding, files, reading, said
+from calibration.adjudication.material import locked_clusters
+from calibration.adjudication.rules import TITLES
+from calibration.errors import AdjudicationRefused, CalibrationError
+from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
+from calibration.pages.adjudication_form import AdjudicationForm
+from calibration.pages.asked import WHOSE, place_of
+from calibration.workbench import marks
+from config.permissions import researcher_only
+from judges.pages.runs import user_of
+
+ROOM = {"active_room": "golds"}
+PAGE = 25
+
+
+@require_GET
+@researcher_only
+def adjudication(request: HttpRequest) -> HttpResponse:
+    """Researchers: the rounds, of one corpus or campaign where named, and what was marked, latest first."""
+    corpus, campaign = place_of(request)
+    found = reading.rounds()
+    if campaign is not None:
+        found = found.filter(campaign=campaign)
+    elif corpus is not None:
+        found = found.filter(corpus=corpus)
+    page = Paginator(marks.waiting(), PAGE).get_page(request.GET.get("page"))
+    turn_numbers.number(row.item.turn for row in page)
+    context = {"page": page, "rounds": found, "corpus": corpus, "campaign": campaign}
+    return render(request, "adjudication/list.html", ROOM | context)
+
+
+@require_POST
+@researcher_only
+def withdraw_adjudication(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: take a marked item off the list."""
+    marks.withdraw(by=user_of(request), row=access.for_adjudication(pk))
+    return redirect("adjudication")
+
+
+@researcher_only
+def new(request: HttpRequest) -> HttpResponse:
+    """Researchers: choose rules, look at what they pick, and begin a round."""
+    corpus, campaign = place_of(request)
+    if corpus is None:
+        back = ("adjudication", "Adjudication")
+        return choose(request, title="New round of adjudication", lead=WHOSE, back=back, room="golds")
+    form = AdjudicationForm(request.POST or None, corpus=corpus, campaign=campaign)
+    context: dict[str, Any] = {"form": form, "corpus": corpus, "campaign": campaign}
+    if request.method == "POST" and form.is_valid():
+        try:
+            if request.POST.get("act") == "begin":
+                made = actions.begin(
+                    by=user_of(request), name=form.cleaned_data["name"], plan=form.plan(), **form.how()
+                )
+                return redirect("adjudication-round", made.pk)
+            context["drawn"] = actions.preview(form.plan())
+        except CalibrationError as error:
+            form.add_error(None, str(error))
+    return render(request, "adjudication/new.html", ROOM | context, status=422 if form.errors else 200)
+
+
+@require_GET
+@researcher_only
+def show(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: how far a round is, its cases, and what the decisions say of the raters."""
+    found = access.adjudication_round(pk)
+    return render(request, "adjudication/round.html", _round(request, found))
+
+
+def _round(request: HttpRequest, found: AdjudicationRound) -> dict[str, Any]:
+    state, rule = request.GET.get("state", ""), request.GET.get("rule", "")
+    page = Paginator(reading.cases(found, state, rule), PAGE).get_page(request.GET.get("page"))
+    rows = reading.numbered(list(page))
+    known = TITLES | reading.STATES
+    asked = {name: value for name, value in (("state", state), ("rule", rule)) if value in known}
+    return ROOM | {
+        "round": found,
+        "progress": reading.progress(found),
+        "page": page,
+        "rows": [(case, reading.state_of(case), reading.why(case)) for case in rows],
+        "states": reading.STATES,
+        "state": state,
+        "rule": rule,
+        "query": "".join(f"{name}={value}&" for name, value in asked.items()),
+        "rules": _rules(found),
+        "report": _report(found),
+        "warning": agreement.WARNING,
+        "draws": found.draws.order_by("number"),
+    }
+
+
+def _report(found: AdjudicationRound) -> agreement.Report | str:
+    """Return what the decisions say of the raters, or why that is not told."""
+    try:
+        return agreement.report(found)
+    except CalibrationError as error:
+        return str(error)
+
+
+def _rules(found: AdjudicationRound) -> list[tuple[str, str]]:
+    """Return a round's rules with their bounds, in words."""
+    told = found.rules
+    bounds = {
+        "spread": f"{told.get('spread', 0):g} or more",
+        "judge": f"{told.get('judge', '')}, {told.get('judge_apart', 0):g} or more",
+        "confidence": f"{told.get('confidence_rule', 'dawid_skene')}, at most {told.get('confidence', 0):g}",
+        "control": f"{told.get('control', 0):,} a question",
+    }
+    return [(title, bounds.get(key, "")) for key, title in TITLES.items() if told.get(key)]
+
+
+@require_POST
+@researcher_only
+def change(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: top a round up, close it, or open it again."""
+    found, by, verb = access.adjudication_round(pk), user_of(request), request.POST.get("verb", "")
+    try:
+        if verb == "top-up":
+            n = actions.top_up(by=by, found=found)
+            told = f"{n:,} case{'' if n == 1 else 's'} added."
+            messages.success(request, told if n else "Nothing new: the rules pick no more.")
+        elif verb in actions.VERBS:
+            actions.VERBS[verb](by=by, found=found)
+        else:
+            raise Http404
+    except CalibrationError as error:
+        messages.error(request, str(error))
+    return redirect("adjudication-round", pk)
+
+
+@require_GET
+@researcher_only
+def file(request: HttpRequest, pk: int, what: str, form: str) -> StreamingHttpResponse:
+    """Researchers: a round's queue or decisions as CSV or JSONL."""
+    found = access.adjudication_round(pk)
+    if what not in files.WHAT or form not in files.FORMS:
+        raise Http404
+    response = StreamingHttpResponse(files.written(found, what, form), content_type=files.FORMS[form])
+    response["Content-Disposition"] = f'attachment; filename="round-{pk}-{what}.{form}"'
+    return response
+
+
+@require_POST
+@researcher_only
+def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: decisions that were made elsewhere, from a file, as the researcher's own."""
+    found, sent = access.adjudication_round(pk), request.FILES.get("file")
+    try:
+        if sent is None or isinstance(sent, list):
+            raise AdjudicationRefused("Choose a file first: CSV or JSONL.")
+        if (sent.size or 0) > files.LARGEST_FILE:
+            raise AdjudicationRefused(f"The file is larger than {files.LARGEST_FILE >> 20} MiB.")
+        n = files.import_decisions(
+            by=user_of(request), found=found, content=sent.read(), name=str(sent.name or "")
+        )
+        messages.success(request, f"{n:,} new decision{'' if n == 1 else 's'}.")
+    except CalibrationError as error:
+        messages.error(request, str(error))
+    return redirect("adjudication-round", pk)
+
+
+@require_GET
+@researcher_only
+def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
+    """Researchers: one case, with what raters answered, what was decided, and why."""
+    found = access.adjudication_round(pk)
+    one = access.adjudication_case(found, case)
+    reading.numbered([one])
+    locked = one.item.continuation.dialogue.cluster in locked_clusters(found.corpus)
+    context = {
+        "round": found,
+        "case": one,
+        "locked": locked,
+        "state": reading.STATES[reading.state_of(one)],
+        "why": reading.why(one),
+        "said": [] if locked else said.said_about(found, one),
+        "decisions": [] if locked else _decided(one),
+    }
+    return render(request, "adjudication/case.html", ROOM | context)
+
+
+def _decided(case: AdjudicationCase) -> list[tuple[AdjudicationDecision, str]]:
+    """Return the decisions on a case, each with its value in words."""
+    made = said.decided_on(case)
+    return [(one, said.worded(case.question, one.label.value)) for one in made if one.label]
+
+
+@require_POST
+@researcher_only
+def withdraw_decision(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: take a decision back, with a reason; its case waits again."""
+    made = access.adjudication_decision(pk)
+    try:
+        deciding.withdraw(by=user_of(request), decision=made, reason=request.POST.get("reason", ""))
+        messages.success(request, "The decision is withdrawn; the case waits again.")
+    except CalibrationError as error:
+        messages.error(request, str(error))
+    return redirect("adjudication-case", made.round_id, made.case_id)

@@ -1,0 +1,192 @@
+"""Adjudication from pages, over HTTP and by command; who may see what."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Label, Occasion
+from calibration.models import AdjudicationRound
+from tests import factories
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def rated() -> World:
+    built = world("secret-corpus", dialogues=3, turns=2, systems=("secret-system",))
+    built.ask("quality", "ordinal", [1, 2, 3], wording="How good is it?", anchors={"3": "good"})
+    for name, values in {"zed": [1, 1, 3, 2, 2, 2], "ann": [1, 3, 3, 2, 2, 1]}.items():
+        built.say(name, "quality", [float(value) for value in values])
+    return built
+
+
+@pytest.fixture
+def rea(client: Client) -> Client:
+    client.force_login(factories.user("rea", researcher=True))
+    return client
+
+
+def ask(client: Client, method: str, address: str, body: Any = None, status: int = 200) -> Any:
+    sent = {"data": json.dumps(body), "content_type": "application/json"} if body is not None else {}
+    answer = getattr(client, method)(f"/api/v1/{address}", **sent)
+    assert answer.status_code == status, answer.content
+    return answer.json() if answer.content else None
+
+
+def test_a_round_on_pages_from_its_rules_to_its_gold(rated: World, rea: Client) -> None:
+    address = f"/adjudication/new/?corpus={rated.corpus.pk}"
+    assert "No answer has more than half" in rea.get(address).content.decode()
+    form = {
+        "name": f"Round {EVIL}",
+        "scheme": "quality@1",
+        "no_majority": "on",
+        "control": "1",
+        "combine": "any",
+        "seed": "3",
+        "adjudicators": "1",
+        "lease_minutes": "30",
+        "confidence_rule": "majority",
+    }
+    shown = rea.post(address, form | {"act": "preview"}).content.decode()
+    assert "3 cases on 3 items" in shown
+    assert not AdjudicationRound.objects.exists()
+    refused = rea.post(address, form | {"act": "begin", "no_majority": "", "control": "1"})
+    assert (refused.status_code, "Choose a rule" in refused.content.decode()) == (422, True)
+    made = rea.post(address, form | {"act": "begin"})
+    found = AdjudicationRound.objects.get()
+    assert made["Location"] == f"/adjudication/rounds/{found.pk}/"
+    place = f"/adjudicate/{found.pk}/"
+    for number in range(3):
+        screen = rea.get(place).content.decode()
+        for hidden in ("zed", "ann<", "secret-system", "control", EVIL):
+            assert hidden not in screen
+        assert "Rater A" in screen
+        held = found.decisions.get(state="held")
+        own = f"{place}{held.pk}/"
+        if number == 0:
+            unsaid = rea.post(own, {"choice": "2", "reason": ""})
+            assert (unsaid.status_code, "Say why" in unsaid.content.decode()) == (422, True)
+            draft = {"version": 1, "client": "tab", "answer": 3, "cannot": False, "reason": "so far"}
+            kept = rea.post(f"{own}draft/", json.dumps(draft), content_type="application/json")
+            assert kept.json() == {"version": 1}
+            assert 'value="so far"' in rea.get(place).content.decode()
+        assert rea.post(own, {"choice": "2", "reason": EVIL})["Location"] == place
+    assert "All cases are decided" in rea.get(place).content.decode()
+    page = rea.get(f"/adjudication/rounds/{found.pk}/").content.decode()
+    assert "no random sample" in page
+    assert EVIL not in page
+    case = found.cases.first()
+    assert case is not None
+    told = rea.get(f"/adjudication/rounds/{found.pk}/cases/{case.pk}/").content.decode()
+    assert "3 · good" in told
+    dialogue = rea.get(reverse("dialogue", args=[case.item.continuation.dialogue_id])).content.decode()
+    assert "Decisions</th>" in dialogue
+    gold = rea.post(
+        f"/gold/new/?corpus={rated.corpus.pk}", {"scheme": "quality@1", "rule": "majority"}, follow=True
+    ).content.decode()
+    assert "adjudication" in gold
+    assert "rea: &lt;script&gt;" in gold
+    back = rea.post(
+        f"/adjudication/decisions/{case.decisions.get().pk}/withdraw/", {"reason": "no"}, follow=True
+    )
+    assert "withdrawn" in back.content.decode()
+
+
+def test_a_round_over_http_and_the_same_refusals(rated: World, rea: Client) -> None:
+    plan = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rules": {"no_majority": True}}
+    assert ask(rea, "post", "adjudication/rounds/preview/", plan)["cases"] == 2
+    told = ask(rea, "post", "adjudication/rounds/", plan | {"rules": {"odd": 1}, "name": "x"}, 422)
+    assert told["code"] == "adjudication_refused"
+    pk = ask(rea, "post", "adjudication/rounds/", plan | {"name": "HTTP"}, 201)["id"]
+    at = f"adjudication/rounds/{pk}/"
+    held = ask(rea, "post", f"adjudicate/{pk}/claim/")["decision"]
+    assert [row["rater"] for row in held["answers"]] == ["Rater A", "Rater B"]
+    assert held["system"] is None
+    own = f"adjudicate/{pk}/{held['id']}/"
+    assert ask(rea, "post", f"{own}draft/", {"version": 4, "answer": 2})["version"] == 4
+    assert ask(rea, "post", f"{own}decide/", {"answer": 7, "reason": "x"}, 422)["detail"].endswith("1, 2, 3.")
+    made = ask(rea, "post", f"{own}decide/", {"answer": 2, "reason": "between"})
+    assert (made["value"], made["reason"], made["state"]) == (2, "between", "decided")
+    ask(rea, "post", f"adjudication/decisions/{made['decision']}/withdraw/", {"reason": "too soon"})
+    (case, other) = ask(rea, "get", f"{at}cases/?state=waiting")["results"]
+    one = ask(rea, "get", f"{at}cases/{case['case']}/")
+    assert {row["value"] for row in one["answers"]} <= {1, 2, 3}
+    lines = "item,question,value,reason\n" + "".join(
+        f"{row['item']},quality,1,read again\n" for row in (case, other)
+    )
+    assert ask(rea, "post", f"{at}import/", {"form": "csv", "content": lines})["decisions"] == 2
+    assert ask(rea, "get", f"{at}report/")["questions"][0]["decided"] == 2
+    assert b"read again" in b"".join(rea.get(f"/api/v1/{at}decisions.csv").streaming_content)
+    assert ask(rea, "post", at, {"verb": "close"})["state"] == "closed"
+    assert "closed" in ask(rea, "post", f"adjudicate/{pk}/claim/", status=422)["detail"]
+    assert ask(rea, "get", "adjudicate/") == []
+    ana = Client()
+    ana.force_login(factories.user("ana"))
+    ask(ana, "post", f"adjudicate/{pk}/claim/", status=404)
+    ask(ana, "get", at, status=403)
+
+
+def test_what_is_locked_tells_neither_answers_nor_decisions(rated: World, rea: Client) -> None:
+    from annotation.corpora import splits
+
+    splits.draw(corpus=rated.corpus, by=None)
+    rated.say("gpt", "quality", [3.0] * 6, kind="judge")
+    plan = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rules": {"everything": True}}
+    dev = ask(rea, "post", "adjudication/rounds/preview/", plan)["cases"]
+    every = plan | {"takes_locked": True, "name": "all"}
+    pk = ask(rea, "post", "adjudication/rounds/", every, 201)["id"]
+    cases = ask(rea, "get", f"adjudication/rounds/{pk}/cases/")["results"]
+    assert 0 < dev < len(cases) == 6
+    found = [ask(rea, "get", f"adjudication/rounds/{pk}/cases/{case['case']}/") for case in cases]
+    assert sum(one["locked"] for one in found) == 6 - dev
+    assert all(bool(one["answers"]) != one["locked"] for one in found)
+    while (held := ask(rea, "post", f"adjudicate/{pk}/claim/")["decision"]) is not None:
+        ask(rea, "post", f"adjudicate/{pk}/{held['id']}/decide/", {"answer": 1, "reason": "why"})
+    assert len(list(rea.get(f"/api/v1/adjudication/rounds/{pk}/decisions.jsonl").streaming_content)) == dev
+    assert ask(rea, "get", f"adjudication/rounds/{pk}/report/")["locked"] == 6 - dev
+
+
+def test_a_round_by_command(rated: World, tmp_path: Any) -> None:
+    factories.user("rea", researcher=True)
+
+    def said(*words: str) -> list[Any]:
+        out = io.StringIO()
+        call_command("adjudication", *words, stdout=out)
+        return [json.loads(line) for line in out.getvalue().splitlines()]
+
+    place = ("--corpus", rated.corpus.name, "--scheme", "quality@1")
+    assert said("preview", *place, "--no-majority")[0]["cases"] == 2
+    assert said("begin", "mine", *place, "--spread", "2")[0]["progress"]["cases"] == 1
+    (row,) = said("queue", "mine")
+    file = tmp_path / "decided.jsonl"
+    file.write_text(json.dumps({"item": row["item"], "question": "quality", "value": 2, "reason": "between"}))
+    assert said("import", "mine", str(file), "--by", "rea") == [{"decisions": 1}]
+    assert Label.objects.get(occasion=Occasion.ADJUDICATION).number == 2
+    assert said("decisions", "mine")[0]["reason"] == "between"
+    assert said("report", "mine")[0]["questions"][0]["decided"] == 1
+    assert said("top-up", "mine") == [{"added": 0}]
+    for words in (
+        ("show", "other"),
+        ("begin", "mine", *place, "--spread", "1"),
+        ("preview", "--corpus", "x"),
+    ):
+        with pytest.raises(CommandError):
+            said(*words)
+
+
+def test_a_file_that_is_wrong_is_refused_on_the_page_with_its_line(rated: World, rea: Client) -> None:
+    plan = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rules": {"no_majority": True}, "name": "file"}
+    pk = ask(rea, "post", "adjudication/rounds/", plan, 201)["id"]
+    sent = {"file": SimpleUploadedFile("d.jsonl", b'{"item": "x"}\n')}
+    page = rea.post(f"/adjudication/rounds/{pk}/import/", sent, follow=True).content.decode()
+    assert "Line 1: the round has no case" in page
