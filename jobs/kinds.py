@@ -56,6 +56,7 @@ SWEEPS: tuple[str, ...] = (
     "annotation.labels.counts:compact",
     "jobs.call_counts:compact",
     "jobs.webhooks.delivering:clear",
+    "config.idempotency:clear",
     "calibration.exports.kept:clear",
 )
 """What else workers put in order every few seconds: `module:function` without arguments."""

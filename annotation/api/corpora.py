@@ -99,7 +99,8 @@ class Corpora(generics.ListAPIView[Corpus]):
                 return Response(_job(request, **order), status=status.HTTP_202_ACCEPTED)
             result = _import(request, **order)
         except ImportProblem as problem:
-            return Response(problem.as_answer(), status=status.HTTP_400_BAD_REQUEST)
+            told = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+            return Response(told, status=status.HTTP_400_BAD_REQUEST)
         code = status.HTTP_201_CREATED if result.created else status.HTTP_200_OK
         return Response({**result.as_answer(), "format": order["format"]}, status=code)
 

@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.views.decorators.cache import never_cache
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
@@ -17,6 +16,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Campaign
+from config.idempotency import told_once
 from config.pagination import Pages, paged
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access as jobs_access
@@ -108,7 +108,7 @@ def _user(request: Request) -> User:
 
 @extend_schema(methods=["GET"], responses=WebhookSerializer(many=True))
 @extend_schema(methods=["POST"], request=WebhookSerializer, responses={201: MadeWebhookSerializer})
-@never_cache
+@told_once
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
@@ -120,7 +120,7 @@ def campaign_webhooks(request: Request, campaign: int) -> Response:
 
 @extend_schema(methods=["GET"], responses=WebhookSerializer(many=True))
 @extend_schema(methods=["POST"], request=WebhookSerializer, responses={201: MadeWebhookSerializer})
-@never_cache
+@told_once
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsAdministrator])
@@ -174,7 +174,7 @@ def webhook_act(request: Request, pk: int) -> Response:
 
 
 @extend_schema(request=None, responses=MadeWebhookSerializer)
-@never_cache
+@told_once
 @api_view(["POST"])
 @permission_classes([IsResearcher])
 def rotate_webhook(request: Request, pk: int) -> Response:

@@ -27,6 +27,8 @@ from calibration.gold.changes import changes_of
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES
 from calibration.models import Gold
+from config.idempotency import FILE as AS_FILE
+from config.idempotency import without_keys
 from config.pagination import Pages, paged
 from jobs.models import Job
 
@@ -93,6 +95,7 @@ def gold(request: Request, pk: int) -> Response:
 
 @extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)
 @extend_schema(methods=["POST"], parameters=[FORM], request=ExportPartSerializer, responses=DOWNLOAD)
+@without_keys(AS_FILE)
 @api_view(["GET", "POST"])
 def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""

@@ -29,20 +29,23 @@ MOST = 32
 """Deliveries of all of them."""
 CLEARED = 5_000
 _busy = threading.Lock()
-_DUE = """
- d.webhook_id = w.id AND (w.active OR d.asked) AND (
-   (d.state = 'pending' AND d.not_before <= now()) OR (d.state = 'leased' AND d.lease_expires < now()))
+_IS_DUE = """
+SELECT 1 FROM jobs_webhook w JOIN jobs_delivery d ON d.webhook_id = w.id
+ WHERE (w.active OR d.asked) AND ((d.state = 'pending' AND d.not_before <= now())
+    OR (d.state = 'leased' AND d.lease_expires < now())) LIMIT 1
 """
-_IS_DUE = "SELECT 1 FROM jobs_webhook w JOIN jobs_delivery d ON " + _DUE + " LIMIT 1"
-_CLAIM = (
-    "WITH ready AS (SELECT d.id FROM jobs_webhook w CROSS JOIN LATERAL (SELECT d.id FROM jobs_delivery d WHERE"
-    + _DUE
-    + """ORDER BY d.id LIMIT %s FOR UPDATE SKIP LOCKED) d LIMIT %s)
+_CLAIM = """
+WITH ready AS (
+  SELECT d.id FROM jobs_webhook w CROSS JOIN LATERAL (
+    SELECT d.id FROM jobs_delivery d
+     WHERE d.webhook_id = w.id AND (w.active OR d.asked) AND ((d.state = 'pending' AND d.not_before <= now())
+        OR (d.state = 'leased' AND d.lease_expires < now()))
+     ORDER BY d.id LIMIT %s FOR UPDATE SKIP LOCKED) d
+   LIMIT %s)
 UPDATE jobs_delivery d SET state = 'leased', attempts = d.attempts + 1,
        lease_expires = now() + make_interval(secs => %s), tried_at = now()
   FROM ready WHERE d.id = ready.id RETURNING d.id
 """
-)
 
 
 def begin(queue: str) -> None:

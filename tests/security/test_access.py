@@ -61,6 +61,9 @@ RESEARCHERS = _names(
     "api-benches api-bench api-try-draft api-draft api-draft-act api-bench-disagreements api-bench-marks",
     "api-bench-versions api-bench-checks api-adjudication api-withdraw-adjudication",
     "bench-searches bench-search search-act api-bench-searches api-bench-search api-search-act",
+    "campaign-webhooks webhook webhook-act redeliver-webhook",
+    "api-campaign-webhooks api-webhook api-webhook-act api-rotate-webhook api-webhook-deliveries",
+    "api-redeliver-webhook",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
@@ -70,6 +73,7 @@ ADMINISTRATORS = _names(
     "people add-person invite-person withdraw-invitation audit-log",
     "person person-role person-state reset-link delete-person delete-corpus",
     "api-people api-person api-reset-link api-invitations api-invitation api-events",
+    "webhooks api-webhooks",
     "endpoints endpoint api-endpoints api-endpoint",
     "test-endpoint api-test-endpoint",
 )
