@@ -50,6 +50,7 @@ class OneShapeOfRefusals:
             body = json.loads(response.content or b"null")
         response.content = json.dumps(shaped(response.status_code, body), ensure_ascii=False).encode()
         response.headers["Content-Type"] = "application/json"
+        response.headers["Content-Length"] = str(len(response.content))
         return response
 
 

@@ -7,15 +7,15 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view, permission_classes
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Campaign
+from config.filters import Filters, one_of, since
 from config.idempotency import told_once
 from config.pagination import Pages, paged
 from config.permissions import IsAdministrator, IsResearcher
@@ -23,7 +23,7 @@ from jobs import access as jobs_access
 from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Webhook
 from jobs.webhooks import actions
-from jobs.webhooks.kinds import KINDS
+from jobs.webhooks.kinds import KINDS, PING
 from jobs.webhooks.signing import secret_of
 
 
@@ -84,7 +84,13 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
         return f"msg_{row.public.hex}"
 
 
-STATE = OpenApiParameter("state", enum=Delivery.State.values, description="only those in this state")
+DELIVERIES = Filters(
+    {
+        "state": one_of("state", Delivery.State.values),
+        "kind": one_of("event__kind", [*KINDS, PING]),
+        "since": since("event__at"),
+    }
+)
 
 
 def answered(view: Callable[..., Response]) -> Callable[..., Response]:
@@ -183,20 +189,15 @@ def rotate_webhook(request: Request, pk: int) -> Response:
     return Response(MadeWebhookSerializer(actions.rotate(by=_user(request), webhook=found)).data)
 
 
-@extend_schema(parameters=[STATE], responses=DeliverySerializer(many=True))
+@extend_schema(parameters=DELIVERIES.parameters, responses=DeliverySerializer(many=True))
 @paged
 @api_view(["GET"])
 @permission_classes([IsResearcher])
 def deliveries(request: Request, pk: int) -> Response:
     """Researchers: what a webhook was told, or is to be told, latest first."""
     rows = jobs_access.webhook(_user(request), pk).deliveries.select_related("event")
-    state = request.query_params.get("state")
-    if state is not None:
-        if state not in Delivery.State:
-            raise ValidationError({"state": f"One of {', '.join(Delivery.State.values)}."})
-        rows = rows.filter(state=state)
     pager = Pages()
-    page = pager.paginate_queryset(rows, request)
+    page = pager.paginate_queryset(DELIVERIES.of(request, rows), request)
     return pager.get_paginated_response(DeliverySerializer(page, many=True).data)
 
 

@@ -32,6 +32,7 @@ from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.transcripts.forms import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export
+from config.filters import Filters, named, numbered, since
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
 from config.openapi import files
@@ -45,13 +46,23 @@ FILE = files(media_type for _, media_type in FORMATS.values())
 DOWNLOAD = FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 
-@extend_schema(responses=ExportSerializer(many=True))
+EXPORTS = Filters(
+    {
+        "corpus": named("corpus__name", "corpus"),
+        "campaign": numbered("campaign_id", "campaign"),
+        "since": since("created_at"),
+    },
+    order=("id", "created_at"),
+)
+
+
+@extend_schema(parameters=EXPORTS.parameters, responses=ExportSerializer(many=True))
 @paged
 @api_view(["GET"])
 def exports(request: Request) -> Response:
     """List completed downloads with their hashes, newest first."""
     pager = Pages()
-    page = pager.paginate_queryset(Export.objects.all(), request) or []
+    page = pager.paginate_queryset(EXPORTS.of(request, Export.objects.all()), request) or []
     return pager.get_paginated_response(ExportSerializer(page, many=True).data)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from annotation.people import tokens
 from config import idempotency
 from config.models import KeptAnswer
 from config.refusals import shaped
+from config.settings import BASE_DIR
 from jobs.models import Webhook
 from tests import factories
 from tests.security.addresses import addresses
@@ -98,6 +100,15 @@ def test_what_breaks_is_told_in_the_same_shape(monkeypatch: pytest.MonkeyPatch) 
     assert not KeptAnswer.objects.exists()
 
 
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, as programs read it."""
+    from drf_spectacular.generators import SchemaGenerator
+
+    found = SchemaGenerator().get_schema(request=None, public=True)
+    return json.loads(json.dumps(found, default=str))
+
+
 UNPAGED = {
     "/api/v1/protocols/": "the table of protocols, fixed by the release",
     "/api/v1/metrics/": "the table of metrics, fixed by the release",
@@ -111,15 +122,73 @@ UNPAGED = {
 
 @pytest.mark.django_db
 def test_every_list_comes_in_pages() -> None:
-    from drf_spectacular.generators import SchemaGenerator
-
     found = {}
-    for path, operations in SchemaGenerator().get_schema(request=None, public=True)["paths"].items():
+    for path, operations in document()["paths"].items():
         answer = operations.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
         schema = answer.get("application/json", {}).get("schema", {})
         if schema.get("type") == "array":
             found[path] = schema
     assert found.keys() <= UNPAGED.keys()
+
+
+@pytest.mark.django_db
+def test_the_python_client_is_what_the_document_makes_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else: manage.py spectacular --format openapi-json | python clients/python/generate.py"""
+    folder = BASE_DIR / "clients" / "python"
+    monkeypatch.syspath_prepend(str(folder))
+    import generate
+
+    for name, text in generate.files(document()).items():
+        assert (folder / "concord_client" / name).read_text() == text, name
+
+
+@pytest.mark.django_db
+def test_a_post_takes_a_key_unless_its_answer_is_a_secret_or_a_file() -> None:
+    keyless = set()
+    for path, operations in document()["paths"].items():
+        post = operations.get("post", {})
+        if post and not any(one["name"] == "Idempotency-Key" for one in post.get("parameters", [])):
+            keyless.add(path.removeprefix("/api/v1/").partition("/")[0])
+    assert keyless == {"account", "campaigns", "exports", "gold", "invitations", "people", "webhooks"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        ("campaigns/", {"state": "odd"}),
+        ("runs/", {"campaign": "x"}),
+        ("jobs/", {"since": "yesterday"}),
+        ("studies/", {"order": "odd"}),
+    ],
+)
+def test_a_list_is_narrowed_and_says_what_it_cannot_be_narrowed_by(path: str, wrong: dict[str, str]) -> None:
+    answer = signed_in(researcher=True).get(f"/api/v1/{path}", wrong)
+    assert (answer.status_code, answer.json()["fields"].keys()) == (400, wrong.keys())
+
+
+@pytest.mark.django_db
+def test_lists_are_narrowed_and_put_in_order() -> None:
+    client = signed_in(researcher=True)
+    for name in ("beta", "alpha"):
+        corpus = factories.corpus(f"corpus of {name}")
+        factories.dialogue(corpus)
+        factories.campaign(corpus, name=name, opened=name == "alpha")
+
+    def names(**query: str) -> list[str]:
+        return [row["name"] for row in client.get("/api/v1/campaigns/", query).json()["results"]]
+
+    assert (names(), names(order="id"), names(order="name")) == (
+        ["alpha", "beta"],
+        ["beta", "alpha"],
+        ["alpha", "beta"],
+    )
+    assert (names(state="open"), names(text="BET"), names(corpus="corpus of beta")) == (
+        ["alpha"],
+        ["beta"],
+        ["beta"],
+    )
+    assert (names(since="2999-01-01"), len(names(since="2020-01-01T00:00:00Z"))) == ([], 2)
 
 
 @pytest.mark.django_db(transaction=True)
