@@ -63,7 +63,7 @@ RESEARCHERS = _names(
     "bench-searches bench-search search-act api-bench-searches api-bench-search api-search-act",
     "campaign-webhooks webhook webhook-act redeliver-webhook",
     "api-campaign-webhooks api-webhook api-webhook-act api-rotate-webhook api-webhook-deliveries",
-    "api-redeliver-webhook",
+    "api-redeliver-webhook api-campaign-preview api-scheme-preview",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",

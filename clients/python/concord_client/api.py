@@ -143,6 +143,16 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/members/"
         return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
 
+    def campaigns_preview_retrieve(self, campaign: int, *, task: int | None = None) -> models.Preview:
+        """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it
+        opens.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/preview/"
+        query = {
+            "task": task,
+        }
+        return cast("models.Preview", self.send("GET", path, query=query))
+
     def campaigns_state_create(self, campaign: int, body: models.StateRequest) -> models.Campaign:
         """Researchers: open, pause, close, archive or bring back a campaign.
 
@@ -1071,6 +1081,12 @@ class Api(Transport):
         """Researchers: make a scheme of the questions that a corpus's files brought."""
         path = "/schemes/from-corpus/"
         return cast("models.SchemeVersion", self.send("POST", path, body=body, keyed=True))
+
+    def schemes_preview_create(self, body: models.WrittenRequest | None = None) -> models.Preview:
+        """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored.
+        """
+        path = "/schemes/preview/"
+        return cast("models.Preview", self.send("POST", path, body=body, keyed=True))
 
     def studies_list(
         self,

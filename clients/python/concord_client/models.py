@@ -1185,6 +1185,12 @@ class PaginatedWebhookList(TypedDict, total=False):
     results: Required[list[Webhook]]
 
 
+class Part(TypedDict, total=False):
+    """A stretch of the transcript."""
+    heading: Required[str]
+    lines: Required[list[ShownLine]]
+
+
 class PatchedAccountChangeRequest(TypedDict, total=False):
     """What is to be another: the role, whether the account is active, or locked after wrong passwords.
     """
@@ -1266,7 +1272,19 @@ class PatchedWebhookRequest(TypedDict, total=False):
     allow_private: bool
 
 
+class Person(TypedDict, total=False):
+    """A speaker."""
+    name: Required[str]
+    role: Required[str]
+    profile: Required[list[str]]
+    aliases: Required[list[str]]
+    extra: Required[list[Any]]
+
+
 PickingRuleEnum: TypeAlias = Literal["by_hand", "most_disagreed", "balanced", "nearest"]
+
+
+PlaceEnum: TypeAlias = Literal["history", "given", "item", "rated"]
 
 
 class Plan(TypedDict, total=False):
@@ -1314,6 +1332,16 @@ class PlanRow(TypedDict, total=False):
     low: Required[float | None]
     high: Required[float | None]
     share_undefined: Required[float]
+
+
+class Preview(TypedDict, total=False):
+    """A task (`number`, from 1, of the first `of`) as its annotator gets it: what is asked, what is shown.
+    """
+    number: Required[int]
+    of: Required[int]
+    questions: Required[list[dict[str, Any]]]
+    guidelines: Required[str]
+    task: Required[Screen]
 
 
 class Problem(TypedDict, total=False):
@@ -1529,6 +1557,17 @@ class SchemeVersion(TypedDict, total=False):
     yaml: Required[str]
 
 
+class Screen(TypedDict, total=False):
+    """What an annotator may see of a task."""
+    items: Required[list[int]]
+    parts: Required[list[Part]]
+    people: Required[list[Person]]
+    metadata: Required[list[Any]]
+    summary: Required[str]
+    agenda: Required[list[str]]
+    language: Required[str]
+
+
 class SearchActRequest(TypedDict, total=False):
     """`text` names the proposal to adopt; cancelling and resuming take nothing."""
     text: int
@@ -1547,6 +1586,20 @@ class SearchParametersRequest(TypedDict, total=False):
     presence_penalty: float | None
     logprobs: bool | None
     top_logprobs: int | None
+
+
+class ShownLine(TypedDict, total=False):
+    """One turn as shown: `how` and `private` say what happened beside its text; `item` is set where the turn
+    itself is rated.
+    """
+    no: Required[int]
+    speaker: Required[str]
+    how: Required[str]
+    private: Required[str]
+    heading: Required[str]
+    text: Required[str]
+    place: Required[PlaceEnum]
+    item: Required[int | None]
 
 
 class SkipRequest(TypedDict, total=False):
