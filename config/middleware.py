@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
 from config.ids import LARGEST
+from config.refusals import shaped
 from config.request_json import storable
 
 POLICY = (
@@ -30,6 +32,25 @@ class ContentSecurityPolicy:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
+        return response
+
+
+class OneShapeOfRefusals:
+    """Every refusal of the API reads alike (`config.refusals`), whoever made it: a view, a parser, Django."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code < 400 or not request.path_info.startswith("/api/") or response.streaming:
+            return response
+        body: Any = None
+        if response.headers.get("Content-Type", "").startswith("application/json"):
+            body = json.loads(response.content or b"null")
+        response.content = json.dumps(shaped(response.status_code, body), ensure_ascii=False).encode()
+        response.headers["Content-Type"] = "application/json"
+        response.headers["Content-Length"] = str(len(response.content))
         return response
 
 
@@ -72,12 +93,12 @@ class StorableInput:
                 raise Http404
             if isinstance(value, str) and storable(value) != value:
                 raise Http404
-        request.GET = _storable(request.GET)
+        request.GET = storable_query(request.GET)
         if not getattr(view, "csrf_exempt", False):  # what is exempt reads its body itself, if at all
-            request.POST = _storable(request.POST)
+            request.POST = storable_query(request.POST)
 
 
-def _storable(sent: Any) -> Any:
+def storable_query(sent: Any) -> Any:
     """Return what was sent if all of it can be stored, else a copy of which that is true."""
     if all(storable(text) == text for name, values in sent.lists() for text in (name, *values)):
         return sent

@@ -21,3 +21,24 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} {self.subject}"
+
+
+class KeptAnswer(models.Model):
+    """What was answered to a request with an `Idempotency-Key`: `config.idempotency`.
+
+    `name` is a hash of route and key, `request` one of what was sent. `status` is null while the request is
+    being done, which nobody else sees: it is one transaction.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=64)
+    request = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    body = models.TextField(blank=True, default="", db_default="")
+    at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="answer_kept_once")]
+
+    def __str__(self) -> str:
+        return f"answer to {self.name[:8]}"

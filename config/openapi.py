@@ -8,14 +8,16 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import Direction
+from drf_spectacular.utils import Direction, OpenApiParameter
 from rest_framework.permissions import AllowAny
+
+from config.idempotency import FORM, HEADER, REPLAYED
 
 MULTIPART = "multipart/form-data"
 JSON = "application/json"
 NOT_BLANK = r"\S"
-REFUSED = {"type": "object", "additionalProperties": True}
-"""A sentence in `detail` (with a `code` where programs need one), or per field the sentences about it."""
+REFUSED = {"$ref": "#/components/schemas/Refusal"}
+"""`config.refusals.SCHEMA`: a sentence in `detail`, a `code`, and per field what is wrong with it."""
 REASONS = {
     "400": "What was sent is not as described; each field with what is wrong about it.",
     "401": "Not signed in: send a token.",
@@ -28,6 +30,15 @@ REASONS = {
     "415": "The body is of another media type.",
     "422": "Well formed, but refused; `detail` says why.",
 }
+KEY = OpenApiParameter(
+    HEADER,
+    {"type": "string", "pattern": FORM},
+    OpenApiParameter.HEADER,
+    description=(
+        "Sent again with the same key and body within 24 hours, the request is not done again: the first "
+        f"answer comes back with the header {REPLAYED}: true. With another body it is refused (422)."
+    ),
+)
 
 
 def files(media_types: Iterable[str]) -> dict[tuple[int, str], Any]:
@@ -55,6 +66,13 @@ class Words(OpenApiSerializerFieldExtension):
 
 class Described(AutoSchema):
     """Adds each route's refusals, and offers JSON alone where a body may be JSON."""
+
+    def get_override_parameters(self) -> list[Any]:
+        """Return what a route takes beside its own parameters: a POST the key that lets it be sent twice."""
+        declared: list[Any] = super().get_override_parameters()
+        if self.method != "POST" or getattr(self.view, "without_keys", ""):
+            return declared
+        return [*declared, KEY]
 
     def map_parsers(self) -> list[Any]:
         """Return the media types of a body: JSON where the route takes it, else files."""

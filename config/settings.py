@@ -31,6 +31,7 @@ from typing import Any
 import dj_database_url
 
 from config.embedded import postgres
+from config.refusals import SCHEMA as REFUSAL
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOME = Path(os.environ.get("CONCORD_HOME") or BASE_DIR / ".concord").resolve()
@@ -91,6 +92,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.Compression",
+    "config.middleware.OneShapeOfRefusals",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -103,6 +105,7 @@ MIDDLEWARE = [
     "config.middleware.StorableInput",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "config.idempotency.Idempotency",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -218,6 +221,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,  # what is sent and what comes back differ
     "SERVE_PERMISSIONS": ["config.permissions.IsSignedIn"],
+    "APPEND_COMPONENTS": {"schemas": {"Refusal": REFUSAL}},
     "ENUM_NAME_OVERRIDES": {
         "PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES",
         "RunModeEnum": "jobs.models.Run.Mode",

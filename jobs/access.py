@@ -5,9 +5,11 @@ Which role an address is for says its view, by decorator or permission class.
 
 from __future__ import annotations
 
+from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 
-from jobs.models import Batch, Endpoint, Job, Run
+from config.permissions import is_administrator
+from jobs.models import Batch, Delivery, Endpoint, Job, Run, Webhook
 
 
 def job(pk: int) -> Job:
@@ -29,3 +31,18 @@ def batch(pk: int) -> Batch:
 def endpoint(pk: int) -> Endpoint:
     """Return an endpoint. Administrators see every endpoint."""
     return get_object_or_404(Endpoint, pk=pk)
+
+
+def webhook(viewer: User, pk: int) -> Webhook:
+    """Return a webhook with its campaign. Researchers see those of campaigns, administrators every one."""
+    webhooks = Webhook.objects.select_related("campaign", "created_by")
+    if not is_administrator(viewer):
+        webhooks = webhooks.filter(campaign__isnull=False)
+    return get_object_or_404(webhooks, pk=pk)
+
+
+def delivery(viewer: User, pk: int) -> Delivery:
+    """Return a delivery of a webhook that the viewer may see."""
+    found = get_object_or_404(Delivery.objects.select_related("event"), pk=pk)
+    found.webhook = webhook(viewer, found.webhook_id)
+    return found

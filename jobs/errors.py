@@ -1,6 +1,7 @@
 """What can go wrong with background work.
 
 JobError                 a person asked for what cannot be done; one clear line
+|-- WebhookRefused       a webhook cannot be like this (`field` is what is at fault)
 |-- JobRefused           what a kind says of its own input: fails the job with that line (and `detail`)
 JobStopped               the work must end now; raised by `Progress`, never caught by a kind
 |-- JobCancelled         somebody cancelled the job
@@ -16,6 +17,14 @@ from typing import Any
 
 class JobError(ValueError):
     """What a person asked of a job cannot be done; the message is one clear line."""
+
+
+class WebhookRefused(JobError):
+    """Why a webhook cannot be like this; `field` names what is at fault, '' where it is none."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class JobRefused(JobError):

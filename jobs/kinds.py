@@ -55,6 +55,8 @@ SWEEPS: tuple[str, ...] = (
     "annotation.importing.uploads:clear",
     "annotation.labels.counts:compact",
     "jobs.call_counts:compact",
+    "jobs.webhooks.delivering:clear",
+    "config.idempotency:clear",
     "calibration.exports.kept:clear",
 )
 """What else workers put in order every few seconds: `module:function` without arguments."""

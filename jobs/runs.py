@@ -15,6 +15,7 @@ from jobs.errors import JobError
 from jobs.kinds import run_kind
 from jobs.models import Batch, Call, Run
 from jobs.queue.waking import wake
+from jobs.webhooks.telling import tell_of_run
 
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 OPEN = (*ACTIVE, Run.State.PAUSED)
@@ -185,6 +186,7 @@ def settle(run_id: int) -> str:
         run.finished_at = timezone.now()
         run_kind(run.kind).settled(run)
         run.save(update_fields=["state", "error", "finished_at", "values", "missing", "missing_reason"])
+        tell_of_run(run)
     return run.state
 
 
@@ -195,15 +197,17 @@ def stop_with_error(run_id: int, error: str) -> None:
     if run.state in ACTIVE:
         run.state, run.error, run.finished_at = Run.State.FAILED, error, timezone.now()
         run.save(update_fields=["state", "error", "finished_at"])
+        tell_of_run(run)
 
 
 def reopen(run: Run) -> None:
     """Queue a run that has calls waiting, close one that has none; saves what `start` changed, too."""
     run.pause_reason, run.paused_by, run.at_cap = "", None, False
     waiting = run.calls.filter(state__in=UNFINISHED).count()
+    ended = not waiting and run.state in OPEN
     if waiting:
         run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
-    elif run.state in OPEN:
+    elif ended:
         failed = run.calls.filter(state=Call.State.FAILED).exists()
         run.state, run.finished_at = (Run.State.FAILED if failed else Run.State.DONE), timezone.now()
     run.save(
@@ -214,6 +218,8 @@ def reopen(run: Run) -> None:
     )
     if waiting:
         wake(run.queue, workers=min(8, 1 + waiting // 32))
+    elif ended:
+        tell_of_run(run)
 
 
 def log(by: User | None, verb: str, run: Run) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth import update_session_auth_hash
-from django.views.decorators.cache import never_cache
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import api_view, permission_classes
@@ -14,6 +13,7 @@ from annotation import access
 from annotation.api import people_serializers as serializers
 from annotation.api.people import answered, user_of
 from annotation.people import accounts, comfort, tokens
+from config.idempotency import told_once
 from config.permissions import IsSignedIn
 
 
@@ -35,7 +35,7 @@ def password(request: Request) -> Response:
 @extend_schema(
     methods=["POST"], request=serializers.NewToken, responses={201: serializers.MadeTokenSerializer}
 )
-@never_cache
+@told_once
 @api_view(["GET", "POST"])
 @permission_classes([IsSignedIn])
 @answered

@@ -30,6 +30,7 @@ from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.models import Campaign
 from annotation.permissions import IsCampaignResearcher, IsResearcherSomewhere
+from config.filters import Filters, holds, named, one_of, since
 from config.pagination import Pages, paged
 from config.permissions import IsResearcher, is_researcher
 from jobs.models import Job
@@ -41,6 +42,15 @@ VERBS = {
     "archive": editing.archive,
     "bring-back": editing.bring_back,
 }
+CAMPAIGNS = Filters(
+    {
+        "state": one_of("state", Campaign.State.values),
+        "corpus": named("corpus__name", "corpus"),
+        "text": holds("name"),
+        "since": since("created_at"),
+    },
+    order=("id", "name", "created_at"),
+)
 ARCHIVED = OpenApiParameter("archived", bool, description="true lists the archived campaigns instead")
 
 
@@ -49,7 +59,9 @@ def _user(request: Request) -> User:
     return request.user
 
 
-@extend_schema(methods=["GET"], parameters=[ARCHIVED], responses=CampaignSerializer(many=True))
+@extend_schema(
+    methods=["GET"], parameters=[ARCHIVED, *CAMPAIGNS.parameters], responses=CampaignSerializer(many=True)
+)
 @extend_schema(methods=["POST"], request=CampaignSerializer, responses={201: CampaignSerializer})
 @paged
 @api_view(["GET", "POST"])
@@ -67,7 +79,7 @@ def campaign_list(request: Request) -> Response:
             raise ValidationError({"archived": "Say true or false."})
         rows = access.managed(_user(request)).filter(archived_at__isnull=archived == "false")
         found = rows.select_related("corpus", "scheme_version__scheme").order_by("-id")
-        page = paginator.paginate_queryset(found, request)
+        page = paginator.paginate_queryset(CAMPAIGNS.of(request, found), request)
         return paginator.get_paginated_response(CampaignSerializer(page, many=True).data)
     if not is_researcher(request.user):
         raise PermissionDenied

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Prefetch, QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import generics, status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -30,6 +30,7 @@ from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
 from annotation.importing import ImportProblem, ImportResult, import_path, uploads
 from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
+from config.filters import Filters, holds, since
 from config.pagination import DEFAULT, MOST, Pages
 from config.parsers import Multipart
 from config.permissions import IsResearcher, is_administrator
@@ -54,6 +55,10 @@ def _value(request: Request, name: str) -> str:
     return request.query_params.get(name, "").replace("\0", "")
 
 
+CORPORA = Filters({"text": holds("name"), "since": since("created_at")}, order=("id", "name", "created_at"))
+
+
+@extend_schema_view(get=extend_schema(parameters=CORPORA.parameters))
 class Corpora(generics.ListAPIView[Corpus]):
     """All corpora, and importing a new one or into an existing one."""
 
@@ -64,7 +69,7 @@ class Corpora(generics.ListAPIView[Corpus]):
 
     def list(self, request: Request, *args: Any, **options: Any) -> Response:
         """List corpora with their counts."""
-        page = self.paginate_queryset(self.get_queryset()) or []
+        page = self.paginate_queryset(CORPORA.of(request, self.get_queryset())) or []
         context = {"counts": browsing.counts(page)}
         return self.get_paginated_response(
             serializers.CorpusSerializer(page, many=True, context=context).data
@@ -99,7 +104,8 @@ class Corpora(generics.ListAPIView[Corpus]):
                 return Response(_job(request, **order), status=status.HTTP_202_ACCEPTED)
             result = _import(request, **order)
         except ImportProblem as problem:
-            return Response(problem.as_answer(), status=status.HTTP_400_BAD_REQUEST)
+            told = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+            return Response(told, status=status.HTTP_400_BAD_REQUEST)
         code = status.HTTP_201_CREATED if result.created else status.HTTP_200_OK
         return Response({**result.as_answer(), "format": order["format"]}, status=code)
 

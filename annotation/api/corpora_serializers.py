@@ -10,6 +10,8 @@ from rest_framework import serializers
 from annotation.formats import FORMATS
 from annotation.labels import counts as label_counts
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
+from annotation.text.item_keys import item_key
+from config.refusals import SCHEMA
 
 
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):
@@ -216,21 +218,14 @@ PROBLEM: dict[str, Any] = {
     },
     "required": ["file", "line", "field", "reason"],
 }
-REFUSED_FILE: dict[str, Any] = {
-    "anyOf": [
-        PROBLEM
-        | {
-            "description": "The first problem; `problems` lists all, up to 20, if there are several.",
-            "properties": PROBLEM["properties"] | {"problems": {"type": "array", "items": PROBLEM}},
-        },
-        {
-            "type": "object",
-            "description": "A sentence in `detail`, or per field of the form the sentences about it.",
-            "additionalProperties": {
-                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
-            },
-        },
-    ]
+REFUSED_FILE: dict[str, Any] = SCHEMA | {
+    "description": (
+        "A file that is refused (`import_refused`) is told by its first problem; `problems` lists all, up to "
+        "20, if there are several. What else was sent is refused as everywhere."
+    ),
+    "properties": SCHEMA["properties"]
+    | PROBLEM["properties"]
+    | {"problems": {"type": "array", "items": PROBLEM}},
 }
 """How an import is refused: for its file, or for what was sent with it."""
 

@@ -9,7 +9,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -21,6 +20,7 @@ from annotation import access
 from annotation.api import people_serializers as serializers
 from annotation.errors import AnnotationError
 from annotation.people import accounts, audit, deletion, links, listing, roles, sign_in
+from config.idempotency import told_once
 from config.pagination import Pages, paged
 from config.permissions import IsAdministrator
 
@@ -113,7 +113,7 @@ def _change(
 
 
 @extend_schema(request=None, responses={201: serializers.LinkSerializer})
-@never_cache
+@told_once
 @api_view(["POST"])
 @permission_classes([IsAdministrator])
 @answered
@@ -133,7 +133,7 @@ def _made(request: Request, made: links.Made) -> Response:
 @extend_schema(
     methods=["POST"], request=serializers.NewInvitation, responses={201: serializers.LinkSerializer}
 )
-@never_cache
+@told_once
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsAdministrator])

@@ -39,6 +39,11 @@ def _given(serializer: Any, request: Request) -> dict[str, Any]:
     return dict(told.validated_data)
 
 
+def written(serializer: Any, request: Request) -> SchemeDefinition:
+    """Return the scheme that a request sends; raise SchemeRefused with its problems."""
+    return _written(_given(serializer, request))
+
+
 def _written(data: dict[str, Any]) -> SchemeDefinition:
     """Return what was sent as a definition; raise SchemeRefused with its problems."""
     if ("text" in data) == ("definition" in data):

@@ -17,6 +17,7 @@ from annotation.models import Assignment, turn_numbers
 from annotation.permissions import IsCampaignResearcher
 from annotation.text.item_keys import item_key
 from annotation.work import withdrawing
+from config.filters import Filters, named, one_of, since
 from config.pagination import Pages, paged
 
 
@@ -66,16 +67,22 @@ class WithdrawnSerializer(serializers.Serializer[Any]):
     labels = serializers.IntegerField()
 
 
-@extend_schema(responses=SubmissionSerializer(many=True))
+SUBMISSIONS = Filters(
+    {
+        "annotator": named("user__username", "annotator"),
+        "state": one_of("state", ("submitted", "returned", "voided")),
+        "since": since("submitted_at"),
+    }
+)
+
+
+@extend_schema(parameters=SUBMISSIONS.parameters, responses=SubmissionSerializer(many=True))
 @paged
 @api_view(["GET"])
 @permission_classes([IsCampaignResearcher])
 def submissions(request: Request, campaign: int) -> Response:
-    """Researchers: what was submitted in a campaign, latest first; of one person with `annotator`."""
-    rows = withdrawing.submissions(access.campaign(campaign))
-    annotator = request.query_params.get("annotator", "").replace("\x00", "")
-    if annotator:
-        rows = rows.filter(user__username=annotator)
+    """Researchers: what was submitted in a campaign, latest first."""
+    rows = SUBMISSIONS.of(request, withdrawing.submissions(access.campaign(campaign)))
     pager = Pages()
     page: list[Assignment] = pager.paginate_queryset(rows, request) or []
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)

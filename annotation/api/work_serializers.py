@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from annotation.campaigns.settings import Settings
@@ -17,6 +17,7 @@ SETTINGS = tuple(Settings.__annotations__)
 """The settings of a campaign, by the names of its columns."""
 
 
+@extend_schema_serializer(component_name="ShownLine")
 class LineSerializer(serializers.Serializer[Any]):
     """One turn as shown: `how` and `private` say what happened beside its text; `item` is set where the turn
     itself is rated. `line` is its place on the screen, counted from 1: evidence names turns by it."""

@@ -2,13 +2,23 @@
 
 from django.urls import path
 
-from annotation.api import beside, campaign_roles, campaigns, groups, participants, submissions, work
+from annotation.api import (
+    beside,
+    campaign_roles,
+    campaigns,
+    groups,
+    participants,
+    previews,
+    submissions,
+    work,
+)
 
 urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
     path("campaigns/<int:campaign>/", campaigns.campaign, name="api-campaign"),
     path("campaigns/<int:campaign>/copy/", campaigns.copy, name="api-copy-campaign"),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
+    path("campaigns/<int:campaign>/preview/", previews.campaign_preview, name="api-campaign-preview"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),

@@ -34,6 +34,9 @@ from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.transcripts.forms import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export
+from config.filters import Filters, named, numbered, since
+from config.idempotency import FILE as AS_FILE
+from config.idempotency import without_keys
 from config.openapi import files
 from config.pagination import Pages, paged
 from jobs.models import Job
@@ -45,13 +48,23 @@ FILE = files(media_type for _, media_type in FORMATS.values())
 DOWNLOAD = FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 
-@extend_schema(responses=ExportSerializer(many=True))
+EXPORTS = Filters(
+    {
+        "corpus": named("corpus__name", "corpus"),
+        "campaign": numbered("campaign_id", "campaign"),
+        "since": since("created_at"),
+    },
+    order=("id", "created_at"),
+)
+
+
+@extend_schema(parameters=EXPORTS.parameters, responses=ExportSerializer(many=True))
 @paged
 @api_view(["GET"])
 def exports(request: Request) -> Response:
     """List completed downloads with their hashes, newest first."""
     pager = Pages()
-    page = pager.paginate_queryset(Export.objects.all(), request) or []
+    page = pager.paginate_queryset(EXPORTS.of(request, Export.objects.all()), request) or []
     return pager.get_paginated_response(ExportSerializer(page, many=True).data)
 
 
@@ -80,6 +93,7 @@ def names(request: Request) -> Response:
 
 @extend_schema(methods=["GET"], parameters=[*PLACE, FORM], responses=DOWNLOAD)
 @extend_schema(methods=["POST"], parameters=[FORM], request=LabelExportSerializer, responses=DOWNLOAD)
+@without_keys(AS_FILE)
 @api_view(["GET", "POST"])
 def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
@@ -115,6 +129,7 @@ ZIPPED = ZIPPED_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 @extend_schema(methods=["GET"], parameters=[*PLACE, QUESTION, KIND], responses=ZIPPED)
 @extend_schema(methods=["POST"], parameters=[KIND], request=PackageExportSerializer, responses=ZIPPED)
+@without_keys(AS_FILE)
 @api_view(["GET", "POST"])
 def package(request: Request, kind: str) -> Response | StreamingHttpResponse:
     """Send labels in the form of another tool, as a zip with a manifest of its files.
@@ -144,6 +159,7 @@ WRITTEN = WRITTEN_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 @extend_schema(
     methods=["POST"], parameters=[TRANSCRIPT], request=TranscriptExportSerializer, responses=WRITTEN
 )
+@without_keys(AS_FILE)
 @api_view(["GET", "POST"])
 def transcripts(request: Request, form: str) -> Response | StreamingHttpResponse:
     """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts turns.

@@ -20,6 +20,8 @@ from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold.difference import STATUSES, Difference, as_json, difference, shared_questions
 from calibration.models import Gold
+from config.idempotency import FILE as AS_FILE
+from config.idempotency import without_keys
 from config.pagination import Pages, paged
 
 STATUS = OpenApiParameter("status", str, enum=list(STATUSES), description="which items: different by default")
@@ -71,6 +73,7 @@ def _difference(first: Gold, second: Gold) -> Difference:
 
 @extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)
 @extend_schema(methods=["POST"], parameters=[FORM], request=ExportPartSerializer, responses=DOWNLOAD)
+@without_keys(AS_FILE)
 @api_view(["GET", "POST"])
 def compared_file(request: Request, pk: int, other: int, form: str) -> Response | StreamingHttpResponse:
     """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose."""

@@ -27,13 +27,27 @@ from calibration.gold.changes import changes_of
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES
 from calibration.models import Gold
+from config.filters import Filters, named, numbered, since
+from config.idempotency import FILE as AS_FILE
+from config.idempotency import without_keys
 from config.pagination import Pages, paged
 from jobs.models import Job
 
 MADE = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}
 
 
-@extend_schema(methods=["GET"], responses=GoldSerializer(many=True))
+GOLDS = Filters(
+    {
+        "corpus": named("corpus__name", "corpus"),
+        "campaign": numbered("campaign_id", "campaign"),
+        "rule": named("rule", "rule"),
+        "since": since("created_at"),
+    },
+    order=("id", "created_at"),
+)
+
+
+@extend_schema(methods=["GET"], parameters=GOLDS.parameters, responses=GoldSerializer(many=True))
 @extend_schema(methods=["POST"], request=NewGoldSerializer, responses=MADE)
 @paged
 @api_view(["GET", "POST"])
@@ -42,7 +56,7 @@ def golds(request: Request) -> Response:
     if request.method == "GET":
         pager = Pages()
         found = Gold.objects.select_related("scheme_version__scheme")
-        page = pager.paginate_queryset(found, request) or []
+        page = pager.paginate_queryset(GOLDS.of(request, found), request) or []
         return pager.get_paginated_response(GoldSerializer(page, many=True).data)
     given = NewGoldSerializer(data=request.data)
     given.is_valid(raise_exception=True)
@@ -93,6 +107,7 @@ def gold(request: Request, pk: int) -> Response:
 
 @extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)
 @extend_schema(methods=["POST"], parameters=[FORM], request=ExportPartSerializer, responses=DOWNLOAD)
+@without_keys(AS_FILE)
 @api_view(["GET", "POST"])
 def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""

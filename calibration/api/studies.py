@@ -29,6 +29,7 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable
 from calibration.studies import actions as verbs
 from calibration.studies import job as jobs
+from config.filters import Filters, holds, named, numbered, since
 from config.openapi import files
 from config.pagination import Pages, paged
 from jobs.models import Job
@@ -37,7 +38,18 @@ PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS))
 
 
-@extend_schema(methods=["GET"], responses=StudySerializer(many=True))
+STUDIES = Filters(
+    {
+        "corpus": named("corpus__name", "corpus"),
+        "campaign": numbered("campaign_id", "campaign"),
+        "text": holds("name"),
+        "since": since("created_at"),
+    },
+    order=("id", "name", "created_at"),
+)
+
+
+@extend_schema(methods=["GET"], parameters=STUDIES.parameters, responses=StudySerializer(many=True))
 @extend_schema(methods=["POST"], request=StudySerializer, responses={201: StudySerializer})
 @paged
 @api_view(["GET", "POST"])
@@ -45,7 +57,8 @@ def studies(request: Request) -> Response:
     """List studies, newest first, or make one."""
     if request.method == "GET":
         pager = Pages()
-        page = pager.paginate_queryset(Study.objects.select_related("corpus", "campaign"), request) or []
+        rows = STUDIES.of(request, Study.objects.select_related("corpus", "campaign"))
+        page = pager.paginate_queryset(rows, request) or []
         return pager.get_paginated_response([study_out(study) for study in page])
     given = StudySerializer(data=request.data)
     given.is_valid(raise_exception=True)

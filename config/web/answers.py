@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from config.middleware import POLICY
+from config.refusals import shaped
 
 RETRY_SECONDS = 5
 PAGE = (
@@ -31,7 +32,7 @@ class Answer:
 def short(status: int, sentence: str, *, for_scripts: bool, retry: int | None = None) -> Answer:
     """An answer that says in one sentence what happened. `retry`: seconds after which to try again."""
     if for_scripts:
-        kind, body = "application/json", json.dumps({"detail": sentence})
+        kind, body = "application/json", json.dumps(shaped(status, {"detail": sentence}))
     else:
         kind, title = "text/html; charset=utf-8", HTTPStatus(status).phrase
         body = PAGE.format(title=title, sentence=html.escape(sentence))

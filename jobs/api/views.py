@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.filters import Filters, holds, one_of, since
 from jobs import access, actions
 from jobs.errors import JobError
+from jobs.kinds import KINDS
 from jobs.models import Job
 
 
@@ -39,11 +42,27 @@ class JobSerializer(serializers.ModelSerializer[Job]):
         ]
 
 
+JOBS = Filters(
+    {
+        "state": one_of("state", Job.State.values),
+        "kind": one_of("kind", KINDS),
+        "text": holds("subject"),
+        "since": since("created_at"),
+    },
+    order=("id", "created_at", "finished_at"),
+)
+
+
+@extend_schema_view(get=extend_schema(parameters=JOBS.parameters))
 class Jobs(generics.ListAPIView[Job]):
     """All jobs, latest first."""
 
     serializer_class = JobSerializer
     queryset = Job.objects.all()
+
+    def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job]:
+        """Return those that are asked for."""
+        return JOBS.of(self.request, queryset)
 
 
 class OneJob(generics.RetrieveAPIView[Job]):

@@ -28,13 +28,15 @@ def ready(queue: str) -> bool:
     if queue == CALLS:
         from jobs.asking import desk  # noqa: F401  (a second to import, while nothing waits for it yet)
         from jobs.batches import steps
+        from jobs.webhooks import delivering
 
-        return bool(claiming.lanes(queue)) or steps.is_due()
+        return bool(claiming.lanes(queue)) or steps.is_due() or delivering.is_due()
     return bool(claiming.lanes(queue))
 
 
 def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], bool] = never) -> int:
-    """Claim calls and do them for a slice of time; return how many were touched."""
+    """Claim calls and do them for a slice of time; return how many were touched. Webhooks go beside them."""
+    _tell_webhooks(queue)
     counts = slices.work(queue, seconds=seconds, heart=heart, stopping=stopping)
     return counts.done + counts.failed + counts.again
 
@@ -45,9 +47,18 @@ def renew(*, worker: str, held: Sequence[int]) -> None:
 
 
 def beat(queue: str) -> None:
-    """With every heartbeat of a worker of calls: test the endpoints whose test was asked for."""
+    """With every heartbeat of a worker of calls: endpoints whose test was asked for, and webhooks."""
     probing.begin(queue)
+    _tell_webhooks(queue)
     leases.renew()
+
+
+def _tell_webhooks(queue: str) -> None:
+    """Send in a thread of its own what webhooks are to be told."""
+    if queue == CALLS:
+        from jobs.webhooks import delivering
+
+        delivering.begin(queue)
 
 
 def release(*, worker: str) -> int:

@@ -31,7 +31,7 @@ from jobs.queue.waking import wake
 
 PREFIX = "CONCORD_ENDPOINT_"
 _KEY_NAME = re.compile(r"^[A-Z][A-Z0-9_]{0,80}_(API_)?(KEY|TOKEN)$")
-_METADATA_NAMES = ("metadata.google.internal", "metadata")
+METADATA_NAMES = ("metadata.google.internal", "metadata")
 _LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _USUAL = ("concurrency", "batch_most")
 """Where nothing is said, what the table has."""
@@ -94,7 +94,7 @@ def check(*, base_url: str, key_env: str) -> None:
         raise JobError("The address must hold no user, password, query or fragment.")
     name = parts.hostname.casefold().rstrip(".")
     address = literal(name)
-    if name in _METADATA_NAMES or (address and refusal(address, allow_private=True)):
+    if name in METADATA_NAMES or (address and refusal(address, allow_private=True)):
         raise JobError(
             "Addresses of the machine's own network segment (169.254.x, fe80::) and of clouds' metadata "
             "are refused."

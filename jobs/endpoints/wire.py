@@ -43,8 +43,9 @@ def http_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> httpx2.Asyn
     A proxy that the environment names (HTTPS_PROXY, NO_PROXY) is used; then the proxy resolves the name, and
     what it may reach is for the proxy to say. No more than `most_bytes` of a response are read.
     """
-    proxy = _proxy(endpoint.base_url)
-    guard = Guard(allow_private=endpoint.allow_private or proxy is not None)
+    named = proxy_for(endpoint.base_url)
+    guard = Guard(allow_private=endpoint.allow_private or named is not None)
+    proxy = None if named is None else httpx2.Proxy(named)
     return DefaultAioHttpClient(follow_redirects=False, transport=GuardedTransport(guard, proxy, most_bytes))
 
 
@@ -104,10 +105,11 @@ class _Limited(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _proxy(url: str) -> httpx2.Proxy | None:
+def proxy_for(url: str) -> str | None:
+    """Return the address of the proxy that the environment names for an address, None where there is none."""
     parts = urlsplit(url)
     proxies = getproxies()
     found = proxies.get(parts.scheme) or proxies.get("all")
     if not found or not parts.hostname or proxy_bypass(parts.hostname):
         return None
-    return httpx2.Proxy(found if "://" in found else f"http://{found}")
+    return found if "://" in found else f"http://{found}"

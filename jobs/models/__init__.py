@@ -5,6 +5,20 @@ from jobs.models.call_count import CallCount
 from jobs.models.endpoint import Endpoint, Pace, Share
 from jobs.models.job import Job
 from jobs.models.run import Call, Run
+from jobs.models.webhook import Delivery, Webhook, WebhookEvent
 from jobs.models.worker import Worker
 
-__all__ = ["Batch", "Call", "CallCount", "Endpoint", "Job", "Pace", "Run", "Share", "Worker"]
+__all__ = [
+    "Batch",
+    "Call",
+    "CallCount",
+    "Delivery",
+    "Endpoint",
+    "Job",
+    "Pace",
+    "Run",
+    "Share",
+    "Webhook",
+    "WebhookEvent",
+    "Worker",
+]

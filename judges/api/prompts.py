@@ -223,7 +223,7 @@ def exported(request: Request, name: str, form: str) -> HttpResponse:
 @extend_schema(request=of.FileSerializer, responses={201: of.ImportedSerializer})
 @api_view(["POST"])
 def imported(request: Request) -> Response:
-    """Make a prompt of a file, or add the versions that it lacks; `detail` has a line for each problem."""
+    """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
     data = _given(of.FileSerializer, request)
     try:
         made = actions.import_file(

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import BasePermission
@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from annotation.api.corpora_serializers import JobAnswer
 from annotation.models import turn_numbers
+from config.filters import Filters, named, numbered, one_of, since
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, many_calls
 from jobs.endpoints import actions as endpoints
@@ -51,6 +52,20 @@ def _user(request: Request) -> User:
     return request.user
 
 
+RUNS = Filters(
+    {
+        "state": one_of("state", Run.State.values),
+        "kind": one_of("kind", ("judge", "metric")),
+        "corpus": named("corpus__name", "corpus"),
+        "campaign": numbered("campaign_id", "campaign"),
+        "rater": named("rater__name", "rater"),
+        "since": since("created_at"),
+    },
+    order=("id", "created_at", "finished_at"),
+)
+
+
+@extend_schema_view(get=extend_schema(parameters=RUNS.parameters))
 class Runs(generics.ListAPIView[Run]):
     """Researchers: all runs but those of drafts, latest first; POST starts or resumes one."""
 
@@ -62,6 +77,10 @@ class Runs(generics.ListAPIView[Run]):
         .select_related("rater", "corpus", "campaign", "endpoint")
         .order_by("-id")
     )
+
+    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        """Return those that are asked for."""
+        return RUNS.of(self.request, queryset)
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 202: JobAnswer})
     def post(self, request: Request) -> Response:

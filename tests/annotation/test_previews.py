@@ -148,3 +148,21 @@ def test_a_definition_asks_what_its_stored_version_asks():
 
 def _fields(question):
     return {name: getattr(question, name) for name in type(question).__dataclass_fields__}
+
+
+@pytest.mark.django_db
+def test_programs_get_the_same_previews_and_leave_nothing(client) -> None:
+    client.force_login(factories.user(researcher=True))
+    corpus = factories.corpus()
+    factories.dialogue(corpus, turns=3)
+    campaign = factories.campaign(corpus, opened=False)
+    address = f"/api/v1/campaigns/{campaign.pk}/preview/"
+    told = client.get(address, {"task": 2}).json()
+    assert (told["number"], told["of"], told["questions"][0]["key"]) == (2, 3, "overall")
+    assert [line["text"] for part in told["task"]["parts"] for line in part["lines"]][:1] == ["turn 0"]
+    assert [client.get(address, {"task": task}).status_code for task in (4, 21)] == [404, 400]
+    question = {"key": "kind", "wording": "Was it kind?", "level": "binary"}
+    scheme = {"key": "mine", "title": "Mine", "item_kind": "turn", "questions": [question]}
+    sent = client.post("/api/v1/schemes/preview/", {"definition": scheme}, content_type="application/json")
+    assert sent.json()["questions"][0]["wording"] == "Was it kind?"
+    assert not Assignment.objects.exists()

@@ -75,6 +75,8 @@ BY_NAME = {
     "POST /api/v1/runs/{id}/pause/": "only a run that waits or runs is paused",
     "POST /api/v1/runs/{id}/resume/": "only a paused run is resumed",
     "POST /api/v1/runs/{id}/caps/": "a run that asks nobody has no caps",
+    "POST /api/v1/webhooks/": "an address is refused, or told already",
+    "POST /api/v1/campaigns/{campaign}/webhooks/": "an address is refused, or told already",
     "POST /api/v1/workbench/": "protocol, corpus and campaign are named",
     "POST /api/v1/workbench/{id}/searches/": "a text and endpoints are named",
     "POST /api/v1/workbench/{id}/searches/{search}/{verb}/": "a proposal that there is is named",

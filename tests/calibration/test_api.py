@@ -65,7 +65,7 @@ def test_a_definition_that_cannot_be_used_is_refused(api: APIClient, rated: Worl
     body = {"name": "x", "corpus": rated.corpus.pk, "definition": {"raters": ["zoe"]}}
     answer = api.post("/api/v1/studies/", body, format="json")
     assert answer.status_code == 400
-    assert "no rater 'zoe'" in answer.json()["definition"][0]
+    assert "no rater 'zoe'" in answer.json()["fields"]["definition"][0]
 
 
 def test_a_corpus_has_a_report_without_a_study_being_made(api: APIClient, rated: World) -> None:

@@ -126,7 +126,7 @@ def test_golds_of_two_corpora_are_not_compared(
     assert "Not compared: gold" in page
     told = researcher.get(reverse("api-gold-difference", args=[pair[0].pk, stranger.pk]))
     assert told.status_code == 400
-    assert "choose two of the same corpus" in told.json()["other"][0]
+    assert "choose two of the same corpus" in told.json()["fields"]["other"][0]
 
 
 def test_golds_without_a_question_in_common_are_not_compared(rated: World) -> None:

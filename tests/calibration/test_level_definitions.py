@@ -199,7 +199,7 @@ def test_the_api_takes_the_definition_and_refuses_it_in_one_line(rated: Static) 
     wrong = body | {"name": "other", "definition": WRITTEN | {"level": "turn"}}
     refused = client.post(address, wrong, format="json")
     assert refused.status_code == 400
-    assert "no turn level" in refused.json()["definition"][0]
+    assert "no turn level" in refused.json()["fields"]["definition"][0]
 
 
 @pytest.mark.django_db

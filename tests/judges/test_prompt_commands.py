@@ -129,7 +129,7 @@ def test_files_examples_and_requests_over_http(api: APIClient) -> None:
     assert imported.json() == {"versions": ["theirs@1"]}
     bad = api.post("/api/v1/prompts/import/", {"text": text.replace("$notice", "$nothing")}, format="json")
     assert bad.status_code == 400
-    assert [line.partition(":")[0][:5] for line in bad.json()["detail"]] == ["line ", "line "]
+    assert [line.partition(":")[0][:5] for line in bad.json()["problems"]] == ["line ", "line "]
     how = {"corpus": corpus.name, "rule": "most_disagreed", "n": 1}
     refused = api.post("/api/v1/prompts/theirs/examples/", how, format="json")
     assert "has no split" in refused.json()["detail"]

@@ -122,6 +122,18 @@ def make_run(by: User) -> Any:
     return actions.start(by=by, **make_metric_run())
 
 
+def make_webhook(by: User) -> Any:
+    from jobs.webhooks import actions
+
+    return actions.add(by=by, url="https://example.org/hook", events=["run.failed"])
+
+
+def make_delivery(by: User) -> Any:
+    from jobs.webhooks import actions
+
+    return actions.ping(by=by, webhook=make_webhook(by))
+
+
 def make_batch(by: User, state: str = "unclear") -> Any:
     from django.utils import timezone
 

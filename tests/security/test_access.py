@@ -81,6 +81,9 @@ RESEARCHERS = _names(
     "api-adjudication-cases api-adjudication-case api-import-decisions api-adjudication-file",
     "api-withdraw-decision",
     "bench-searches bench-search search-act api-bench-searches api-bench-search api-search-act",
+    "campaign-webhooks webhook webhook-act redeliver-webhook",
+    "api-campaign-webhooks api-webhook api-webhook-act api-rotate-webhook api-webhook-deliveries",
+    "api-redeliver-webhook api-campaign-preview api-scheme-preview",
     "profile profile-file profile-chart profile-continuation api-profile",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
@@ -90,6 +93,7 @@ ADMINISTRATORS = _names(
     "people add-person invite-person withdraw-invitation audit-log",
     "person person-role person-state reset-link delete-person delete-corpus",
     "api-people api-person api-reset-link api-invitations api-invitation api-events",
+    "webhooks api-webhooks",
     "endpoints endpoint api-endpoints api-endpoint",
     "test-endpoint api-test-endpoint",
 )

@@ -1,0 +1,167 @@
+"""Pages of webhooks: those of a campaign for researchers, those of all of Concord for administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import access
+from annotation.models import Campaign
+from config.permissions import administrator_only, is_administrator, researcher_only
+from jobs import access as jobs_access
+from jobs.errors import WebhookRefused
+from jobs.models import Delivery, Webhook
+from jobs.webhooks import actions
+from jobs.webhooks.kinds import KINDS
+from jobs.webhooks.signing import secret_of
+
+ROWS = 50
+DONE = {
+    "on": "It is on.",
+    "off": "It is off: what happens from now on it is not told.",
+    "ping": "A test is on its way. What comes of it is in the list below.",
+}
+OPEN = (Delivery.State.PENDING, Delivery.State.LEASED)
+
+
+class WebhookForm(forms.Form):
+    """An address and what it is told."""
+
+    url = forms.URLField(label="Address", max_length=500, assume_scheme="https")
+    events = forms.MultipleChoiceField(
+        label="Is told",
+        choices=[(kind, f"{title} ({kind})") for kind, title in KINDS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        initial=list(KINDS),
+    )
+    allow_private = forms.BooleanField(
+        required=False,
+        label="It may be in the machine's private network",
+        help_text="For receivers beside this server. Administrators only.",
+    )
+
+    def __init__(self, *args: Any, viewer: User, **named: Any) -> None:
+        super().__init__(*args, **named)
+        if not is_administrator(viewer):
+            del self.fields["allow_private"]
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@researcher_only
+def campaign_webhooks(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: the webhooks of a campaign, and a form for a new one."""
+    return _list(request, access.campaign(campaign))
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@administrator_only
+def webhooks(request: HttpRequest) -> HttpResponse:
+    """Administrators: the webhooks of all of Concord, and a form for a new one."""
+    return _list(request, None)
+
+
+def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
+    form = WebhookForm(request.POST or None, viewer=_user(request))
+    if request.method == "POST" and form.is_valid():
+        number = None if campaign is None else campaign.pk
+        try:
+            made = actions.add(by=_user(request), campaign=number, **form.cleaned_data)
+        except WebhookRefused as error:
+            form.add_error(error.field or None, str(error))
+        else:
+            return _one(request, made, secret=secret_of(made))
+    context = {
+        "campaign": campaign,
+        "rows": Webhook.objects.filter(campaign=campaign),
+        "form": form,
+        "active_room": "campaigns" if campaign else "people",
+    }
+    return render(request, "webhooks/list.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@researcher_only
+def webhook(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: a campaign's webhook with its deliveries; change it. Administrators: any."""
+    found = jobs_access.webhook(_user(request), pk)
+    if request.method == "GET":
+        return _one(request, found)
+    form = WebhookForm(request.POST, viewer=_user(request))
+    if form.is_valid():
+        try:
+            actions.change(by=_user(request), webhook=found, fields=form.cleaned_data)
+        except WebhookRefused as error:
+            form.add_error(error.field or None, str(error))
+        else:
+            messages.success(request, "The webhook is saved.")
+            return redirect("webhook", found.pk)
+    return _one(request, found, form=form)
+
+
+@require_POST
+@never_cache
+@researcher_only
+def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: switch a webhook on or off, test it, give it another secret, delete it."""
+    found, verb = jobs_access.webhook(_user(request), pk), request.POST.get("verb", "")
+    if verb == "delete":
+        actions.delete(by=_user(request), webhook=found)
+        messages.success(request, "The webhook is deleted.")
+        return redirect("campaign-webhooks", found.campaign_id) if found.campaign_id else redirect("webhooks")
+    if verb == "rotate":
+        rotated = actions.rotate(by=_user(request), webhook=found)
+        return _one(request, jobs_access.webhook(_user(request), pk), secret=secret_of(rotated))
+    if verb in DONE:
+        actions.VERBS[verb](by=_user(request), webhook=found)
+        messages.success(request, DONE[verb])
+    else:
+        messages.error(request, f"A webhook can be told to {', '.join(actions.VERBS)} or delete.")
+    return redirect("webhook", found.pk)
+
+
+@require_POST
+@researcher_only
+def redeliver_webhook(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: send a delivery once more, under the same id."""
+    found = jobs_access.delivery(_user(request), pk)
+    try:
+        actions.send_again(by=_user(request), delivery=found)
+    except WebhookRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "It is sent again.")
+    return redirect("webhook", found.webhook_id)
+
+
+def _one(
+    request: HttpRequest, found: Webhook, *, form: WebhookForm | None = None, secret: str = ""
+) -> HttpResponse:
+    known = {"url": found.url, "events": found.events, "allow_private": found.allow_private}
+    page = Paginator(found.deliveries.select_related("event"), ROWS).get_page(request.GET.get("page"))
+    context = {
+        "webhook": found,
+        "secret": secret,
+        "form": form or WebhookForm(initial=known, viewer=_user(request)),
+        "page": page,
+        "is_under_way": any(row.state in OPEN and (found.active or row.asked) for row in page),
+        "active_room": "campaigns" if found.campaign_id else "people",
+    }
+    return render(
+        request, "webhooks/webhook.html", context, status=422 if form is not None and form.errors else 200
+    )

@@ -1,0 +1,1478 @@
+"""Every route of the API, as a method. Made from the OpenAPI document by `generate.py`; not edited by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, cast
+
+from concord_client import models
+from concord_client.transport import Transport
+
+
+class Api(Transport):
+    """All routes; each method is called like its operation."""
+
+    def account_password_create(self, body: models.NewPasswordRequest) -> None:
+        """Change one's own password; all other sessions end."""
+        path = "/account/password/"
+        self.send("POST", path, body=body, keyed=True)
+
+    def account_tokens_list(self) -> list[models.Token]:
+        """List one's own tokens without their keys, or make one; its key is in this answer alone."""
+        path = "/account/tokens/"
+        return cast("list[models.Token]", self.send("GET", path))
+
+    def account_tokens_create(self, body: models.NewTokenRequest) -> models.MadeToken:
+        """List one's own tokens without their keys, or make one; its key is in this answer alone."""
+        path = "/account/tokens/"
+        return cast("models.MadeToken", self.send("POST", path, body=body))
+
+    def account_tokens_destroy(self, id: int) -> None:
+        """Revoke one of one's own tokens."""
+        path = f"/account/tokens/{self.quoted(id)}/"
+        self.send("DELETE", path)
+
+    def adjudication_retrieve(self) -> dict[str, Any]:
+        """List what waits for adjudication, latest first."""
+        path = "/adjudication/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def adjudication_withdraw_create(self, id: int) -> dict[str, Any]:
+        """Take an item off the list."""
+        path = f"/adjudication/{self.quoted(id)}/withdraw/"
+        return cast("dict[str, Any]", self.send("POST", path, keyed=True))
+
+    def batches_adopt_create(self, id: int, body: models.AdoptRequest) -> models.Batch:
+        """It is looked at and collected; a run that paused for it goes on."""
+        path = f"/batches/{self.quoted(id)}/adopt/"
+        return cast("models.Batch", self.send("POST", path, body=body, keyed=True))
+
+    def batches_give_up_create(self, id: int) -> models.Batch:
+        """Its calls are asked again, and may be paid for twice."""
+        path = f"/batches/{self.quoted(id)}/give-up/"
+        return cast("models.Batch", self.send("POST", path, keyed=True))
+
+    def batches_look_create(self, id: int) -> models.Batch:
+        """Let a worker ask the provider at once how far it is."""
+        path = f"/batches/{self.quoted(id)}/look/"
+        return cast("models.Batch", self.send("POST", path, keyed=True))
+
+    def campaigns_list(
+        self,
+        *,
+        archived: bool | None = None,
+        corpus: str | None = None,
+        order: Literal["-created_at", "-id", "-name", "created_at", "id", "name"] | None = None,
+        since: str | None = None,
+        state: Literal["closed", "draft", "open", "paused"] | None = None,
+        text: str | None = None,
+    ) -> Iterator[models.Campaign]:
+        """Researchers: all campaigns that are not archived, or set up a new one as a draft."""
+        path = "/campaigns/"
+        query = {
+            "archived": archived,
+            "corpus": corpus,
+            "order": order,
+            "since": since,
+            "state": state,
+            "text": text,
+        }
+        return cast(Iterator[models.Campaign], self.pages(path, query=query))
+
+    def campaigns_create(self, body: models.CampaignRequest) -> models.Campaign:
+        """Researchers: all campaigns that are not archived, or set up a new one as a draft."""
+        path = "/campaigns/"
+        return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_retrieve(self, campaign: int) -> dict[str, Any]:
+        """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+
+        `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
+        nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
+        opened now (`kept` false); null where all dialogues are asked about. With PATCH, change it: a
+        draft in everything, one that was opened in its name, lease, deadline, limits, annotators,
+        guidelines and, upwards, its raters, for which its tasks get new places at once.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def campaigns_partial_update(
+        self,
+        campaign: int,
+        body: models.PatchedCampaignRequest | None = None,
+    ) -> dict[str, Any]:
+        """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
+
+        `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
+        nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
+        opened now (`kept` false); null where all dialogues are asked about. With PATCH, change it: a
+        draft in everything, one that was opened in its name, lease, deadline, limits, annotators,
+        guidelines and, upwards, its raters, for which its tasks get new places at once.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/"
+        return cast("dict[str, Any]", self.send("PATCH", path, body=body))
+
+    def campaigns_consent_update(self, campaign: int, body: models.ConsentRequest) -> models.Consent:
+        """Researchers: change what annotators agree to before they work; empty, they are asked for nothing.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/consent/"
+        return cast("models.Consent", self.send("PUT", path, body=body))
+
+    def campaigns_copy_create(self, campaign: int, body: models.CopyRequest) -> models.Campaign:
+        """Researchers: set up a draft like this campaign, with its people and guidelines, none of their
+        work.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/copy/"
+        return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_guidelines_update(
+        self,
+        campaign: int,
+        body: models.GuidelinesRequest,
+    ) -> models.Guidelines:
+        """Researchers: change the guidelines; a version in use is kept and gets a successor."""
+        path = f"/campaigns/{self.quoted(campaign)}/guidelines/"
+        return cast("models.Guidelines", self.send("PUT", path, body=body))
+
+    def campaigns_members_create(
+        self,
+        campaign: int,
+        body: models.MembersRequest | None = None,
+    ) -> models.Campaign:
+        """Researchers: let people take part, or take them out."""
+        path = f"/campaigns/{self.quoted(campaign)}/members/"
+        return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_preview_retrieve(self, campaign: int, *, task: int | None = None) -> models.Preview:
+        """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it
+        opens.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/preview/"
+        query = {
+            "task": task,
+        }
+        return cast("models.Preview", self.send("GET", path, query=query))
+
+    def campaigns_state_create(self, campaign: int, body: models.StateRequest) -> models.Campaign:
+        """Researchers: open, pause, close, archive or bring back a campaign.
+
+        202 with the id of a job where opening takes a while.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/state/"
+        return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_submissions_list(
+        self,
+        campaign: int,
+        *,
+        annotator: str | None = None,
+        since: str | None = None,
+        state: Literal["returned", "submitted", "voided"] | None = None,
+    ) -> Iterator[models.Submission]:
+        """Researchers: what was submitted in a campaign, latest first."""
+        path = f"/campaigns/{self.quoted(campaign)}/submissions/"
+        query = {
+            "annotator": annotator,
+            "since": since,
+            "state": state,
+        }
+        return cast(Iterator[models.Submission], self.pages(path, query=query))
+
+    def campaigns_submissions_create(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.WithdrawalRequest,
+    ) -> models.Withdrawn:
+        """Researchers: hand a submission back to its annotator, or void it."""
+        path = f"/campaigns/{self.quoted(campaign)}/submissions/{self.quoted(assignment)}/"
+        return cast("models.Withdrawn", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_webhooks_list(self, campaign: int) -> Iterator[models.Webhook]:
+        """Researchers: the webhooks of a campaign, or add one; its secret is in this answer alone."""
+        path = f"/campaigns/{self.quoted(campaign)}/webhooks/"
+        return cast(Iterator[models.Webhook], self.pages(path))
+
+    def campaigns_webhooks_create(self, campaign: int, body: models.WebhookRequest) -> models.MadeWebhook:
+        """Researchers: the webhooks of a campaign, or add one; its secret is in this answer alone."""
+        path = f"/campaigns/{self.quoted(campaign)}/webhooks/"
+        return cast("models.MadeWebhook", self.send("POST", path, body=body))
+
+    def campaigns_report_retrieve(
+        self,
+        id: int,
+        *,
+        part: Literal["all", "dev", "test"] | None = None,
+    ) -> models.Report | models.ReportJob:
+        """Return the automatic report of a campaign."""
+        path = f"/campaigns/{self.quoted(id)}/report/"
+        query = {
+            "part": part,
+        }
+        return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
+
+    def corpora_list(
+        self,
+        *,
+        order: Literal["-created_at", "-id", "-name", "created_at", "id", "name"] | None = None,
+        since: str | None = None,
+        text: str | None = None,
+    ) -> Iterator[models.Corpus]:
+        """All corpora, and importing a new one or into an existing one."""
+        path = "/corpora/"
+        query = {
+            "order": order,
+            "since": since,
+            "text": text,
+        }
+        return cast(Iterator[models.Corpus], self.pages(path, query=query))
+
+    def corpora_create(self, body: models.ImportRequestRequest) -> models.ImportAnswer | models.JobAnswer:
+        """Import a file: 201 where something is new, 200 where all of it was there already.
+
+        A file over 4 MiB, or an Excel workbook, is left to a worker: 202 with the id of a job, whose
+        `result` will be the same answer. A file that is refused is told by `file`, `line`, `field` and
+        `reason`; where it has several problems, `problems` lists them, up to 20.
+        """
+        path = "/corpora/"
+        return cast("models.ImportAnswer | models.JobAnswer", self.send("POST", path, form=body, keyed=True))
+
+    def corpora_retrieve(self, name: str) -> models.CorpusDetail:
+        """Return a corpus with its imports and systems."""
+        path = f"/corpora/{self.quoted(name)}/"
+        return cast("models.CorpusDetail", self.send("GET", path))
+
+    def corpora_destroy(self, name: str, *, confirmation: str) -> dict[str, Any]:
+        """Delete a corpus with everything about it. Administrators.
+
+        `confirmation` is the corpus's name, in the query or in a JSON body. 202 with the id of a job
+        where it takes a while.
+        """
+        path = f"/corpora/{self.quoted(name)}/"
+        query = {
+            "confirmation": confirmation,
+        }
+        return cast("dict[str, Any]", self.send("DELETE", path, query=query))
+
+    def corpora_dialogues_list(
+        self,
+        name: str,
+        *,
+        system: str | None = None,
+    ) -> Iterator[models.Dialogue]:
+        """List dialogues, those that a `system` took part in where one is named."""
+        path = f"/corpora/{self.quoted(name)}/dialogues/"
+        query = {
+            "system": system,
+        }
+        return cast(Iterator[models.Dialogue], self.pages(path, query=query))
+
+    def corpora_items_list(
+        self,
+        name: str,
+        *,
+        dialogue: str | None = None,
+        kind: str | None = None,
+        system: str | None = None,
+    ) -> Iterator[models.Item]:
+        """List items by `kind` (such as turn or dialogue), `dialogue` and `system`."""
+        path = f"/corpora/{self.quoted(name)}/items/"
+        query = {
+            "dialogue": dialogue,
+            "kind": kind,
+            "system": system,
+        }
+        return cast(Iterator[models.Item], self.pages(path, query=query))
+
+    def corpora_splits_list(self, name: str) -> list[models.Split]:
+        """The splits of a corpus into dev and test."""
+        path = f"/corpora/{self.quoted(name)}/splits/"
+        return cast("list[models.Split]", self.send("GET", path))
+
+    def corpora_splits_create(
+        self,
+        name: str,
+        body: models.DrawRequestRequest | None = None,
+    ) -> models.Split:
+        """Draw a split, or draw it anew while it is not used. One that opens test needs its `purpose`.
+        """
+        path = f"/corpora/{self.quoted(name)}/splits/"
+        return cast("models.Split", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_systems_list(self, name: str) -> list[models.System]:
+        """List all systems with their families of models (such as gpt or llama)."""
+        path = f"/corpora/{self.quoted(name)}/systems/"
+        return cast("list[models.System]", self.send("GET", path))
+
+    def corpora_systems_partial_update(
+        self,
+        name: str,
+        body: models.PatchedFamiliesRequestRequest | None = None,
+    ) -> list[models.System]:
+        """Say of which family systems are; return all systems."""
+        path = f"/corpora/{self.quoted(name)}/systems/"
+        return cast("list[models.System]", self.send("PATCH", path, body=body))
+
+    def corpora_turns_retrieve(
+        self,
+        name: str,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        speaker: str | None = None,
+        system: str | None = None,
+        text: str | None = None,
+    ) -> models.TurnSearch:
+        """List turns by `text` (anywhere, in any case), `speaker` and `system`.
+
+        A search of a large corpus ends after a moment with what was found so far, which may be nothing:
+        `next` is the address that goes on with it, null once the whole corpus was searched.
+        """
+        path = f"/corpora/{self.quoted(name)}/turns/"
+        query = {
+            "after": after,
+            "limit": limit,
+            "speaker": speaker,
+            "system": system,
+            "text": text,
+        }
+        return cast("models.TurnSearch", self.send("GET", path, query=query))
+
+    def corpora_counts_retrieve(
+        self,
+        id: int,
+        *,
+        by: str | None = None,
+        campaign: int | None = None,
+        correction: Literal["auto", "rogan_gladen", "none"] | None = None,
+        part: Literal["dev", "test", "all"] | None = None,
+        per_turns: int | None = None,
+        questions: str | None = None,
+        rater: str | None = None,
+        resamples: int | None = None,
+        samples: Literal["first", "mean"] | None = None,
+        seed: int | None = None,
+        strata: str | None = None,
+    ) -> models.Counts:
+        """Return counts and scores by system and condition; POST logs a look at test and counts there.
+        """
+        path = f"/corpora/{self.quoted(id)}/counts/"
+        query = {
+            "by": by,
+            "campaign": campaign,
+            "correction": correction,
+            "part": part,
+            "per_turns": per_turns,
+            "questions": questions,
+            "rater": rater,
+            "resamples": resamples,
+            "samples": samples,
+            "seed": seed,
+            "strata": strata,
+        }
+        return cast("models.Counts", self.send("GET", path, query=query))
+
+    def corpora_counts_create(self, id: int, body: models.CountsTestRequest) -> models.Counts:
+        """Return counts and scores by system and condition; POST logs a look at test and counts there.
+        """
+        path = f"/corpora/{self.quoted(id)}/counts/"
+        return cast("models.Counts", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_profile_retrieve(self, id: int) -> dict[str, Any]:
+        """Return what metrics say of each system: one record per system and metric."""
+        path = f"/corpora/{self.quoted(id)}/profile/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def corpora_report_retrieve(
+        self,
+        id: int,
+        *,
+        part: Literal["all", "dev", "test"] | None = None,
+    ) -> models.Report | models.ReportJob:
+        """Return the automatic report of a corpus."""
+        path = f"/corpora/{self.quoted(id)}/report/"
+        query = {
+            "part": part,
+        }
+        return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
+
+    def corpora_turns_and_whole_retrieve(
+        self,
+        id: int,
+        *,
+        campaign: int | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        turns: str | None = None,
+        whole: str | None = None,
+    ) -> models.TurnsAndWhole:
+        """List continuations by people's mean of their turns and by their label of the whole."""
+        path = f"/corpora/{self.quoted(id)}/turns-and-whole/"
+        query = {
+            "campaign": campaign,
+            "limit": limit,
+            "offset": offset,
+            "turns": turns,
+            "whole": whole,
+        }
+        return cast("models.TurnsAndWhole", self.send("GET", path, query=query))
+
+    def dialogues_retrieve(self, id: int) -> models.DialogueDetail:
+        """One dialogue with its continuations and turns."""
+        path = f"/dialogues/{self.quoted(id)}/"
+        return cast("models.DialogueDetail", self.send("GET", path))
+
+    def endpoints_list(self) -> Iterator[models.Endpoint]:
+        """Administrators: where judges ask."""
+        path = "/endpoints/"
+        return cast(Iterator[models.Endpoint], self.pages(path))
+
+    def endpoints_create(self, body: models.EndpointRequest) -> models.Endpoint:
+        """Administrators: where judges ask."""
+        path = "/endpoints/"
+        return cast("models.Endpoint", self.send("POST", path, body=body, keyed=True))
+
+    def endpoints_retrieve(self, id: int) -> models.Endpoint:
+        """Administrators: one endpoint."""
+        path = f"/endpoints/{self.quoted(id)}/"
+        return cast("models.Endpoint", self.send("GET", path))
+
+    def endpoints_update(self, id: int, body: models.EndpointRequest) -> models.Endpoint:
+        """Administrators: one endpoint."""
+        path = f"/endpoints/{self.quoted(id)}/"
+        return cast("models.Endpoint", self.send("PUT", path, body=body))
+
+    def endpoints_partial_update(
+        self,
+        id: int,
+        body: models.PatchedEndpointRequest | None = None,
+    ) -> models.Endpoint:
+        """Administrators: one endpoint."""
+        path = f"/endpoints/{self.quoted(id)}/"
+        return cast("models.Endpoint", self.send("PATCH", path, body=body))
+
+    def endpoints_test_create(self, id: int) -> models.Endpoint:
+        """Ask for a test; a worker answers within seconds."""
+        path = f"/endpoints/{self.quoted(id)}/test/"
+        return cast("models.Endpoint", self.send("POST", path, keyed=True))
+
+    def events_list(
+        self,
+        *,
+        person: str | None = None,
+        text: str | None = None,
+        verb: str | None = None,
+    ) -> Iterator[models.Event]:
+        """List logged acts, newest first: of one `verb`, by or about a `person`, with a `text` in the
+        subject.
+        """
+        path = "/events/"
+        query = {
+            "person": person,
+            "text": text,
+            "verb": verb,
+        }
+        return cast(Iterator[models.Event], self.pages(path, query=query))
+
+    def exports_list(
+        self,
+        *,
+        campaign: int | None = None,
+        corpus: str | None = None,
+        order: Literal["-created_at", "-id", "created_at", "id"] | None = None,
+        since: str | None = None,
+    ) -> Iterator[models.Export]:
+        """List completed downloads with their hashes, newest first."""
+        path = "/exports/"
+        query = {
+            "campaign": campaign,
+            "corpus": corpus,
+            "order": order,
+            "since": since,
+        }
+        return cast(Iterator[models.Export], self.pages(path, query=query))
+
+    def exports_files_retrieve(self, id: int) -> bytes:
+        """Return the file that an export job wrote, to the account that asked for it; it is kept for a week.
+        """
+        path = f"/exports/files/{self.quoted(id)}/"
+        return cast("bytes", self.send("GET", path))
+
+    def exports_labels_file_retrieve(
+        self,
+        form: Literal["csv", "jsonl", "parquet"],
+        *,
+        campaign: int | None = None,
+        corpus: int | None = None,
+        part: Literal["", "all", "dev", "test"] | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
+
+        Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that
+        is logged as a look at test. Many labels are written by a job: 202 with its id; once it is done,
+        the file is at `exports/files/<id>/` for a week.
+        """
+        path = f"/exports/labels.{self.quoted(form)}"
+        query = {
+            "campaign": campaign,
+            "corpus": corpus,
+            "part": part,
+        }
+        return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
+
+    def exports_labels_file_create(
+        self,
+        form: Literal["csv", "jsonl", "parquet"],
+        body: models.LabelExportRequest | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
+
+        Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that
+        is logged as a look at test. Many labels are written by a job: 202 with its id; once it is done,
+        the file is at `exports/files/<id>/` for a week.
+        """
+        path = f"/exports/labels.{self.quoted(form)}"
+        return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
+    def exports_packages_zip_retrieve(
+        self,
+        kind: Literal["alt-test", "hugging-face", "label-studio"],
+        *,
+        campaign: int | None = None,
+        corpus: int | None = None,
+        part: Literal["", "all", "dev", "test"] | None = None,
+        question: Sequence[str] | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Send labels in the form of another tool, as a zip with a manifest of its files.
+
+        `label-studio` (tasks and labelling configuration), `hugging-face` (Parquet and a dataset card),
+        `alt-test` (dictionaries of the alternative annotator test; `question` narrows it). Parts and jobs
+        are as for labels.
+        """
+        path = f"/exports/packages/{self.quoted(kind)}.zip"
+        query = {
+            "campaign": campaign,
+            "corpus": corpus,
+            "part": part,
+            "question": question,
+        }
+        return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
+
+    def exports_packages_zip_create(
+        self,
+        kind: Literal["alt-test", "hugging-face", "label-studio"],
+        body: models.PackageExportRequest | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Send labels in the form of another tool, as a zip with a manifest of its files.
+
+        `label-studio` (tasks and labelling configuration), `hugging-face` (Parquet and a dataset card),
+        `alt-test` (dictionaries of the alternative annotator test; `question` narrows it). Parts and jobs
+        are as for labels.
+        """
+        path = f"/exports/packages/{self.quoted(kind)}.zip"
+        return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
+    def exports_transcripts_file_retrieve(
+        self,
+        form: Literal["csv", "html", "md", "tex"],
+        *,
+        campaign: int | None = None,
+        continuation: Sequence[int] | None = None,
+        corpus: int | None = None,
+        part: Literal["", "all", "dev", "test"] | None = None,
+        rater: Sequence[str] | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts
+        turns.
+
+        Continuations of the test part are sent by POST with part and purpose, as labels are.
+        """
+        path = f"/exports/transcripts.{self.quoted(form)}"
+        query = {
+            "campaign": campaign,
+            "continuation": continuation,
+            "corpus": corpus,
+            "part": part,
+            "rater": rater,
+        }
+        return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
+
+    def exports_transcripts_file_create(
+        self,
+        form: Literal["csv", "html", "md", "tex"],
+        body: models.TranscriptExportRequest | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts
+        turns.
+
+        Continuations of the test part are sent by POST with part and purpose, as labels are.
+        """
+        path = f"/exports/transcripts.{self.quoted(form)}"
+        return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
+    def gold_list(
+        self,
+        *,
+        campaign: int | None = None,
+        corpus: str | None = None,
+        order: Literal["-created_at", "-id", "created_at", "id"] | None = None,
+        rule: str | None = None,
+        since: str | None = None,
+    ) -> Iterator[models.Gold]:
+        """List gold derivations, newest first, or make one: 202 with the id of a job where that takes a
+        while.
+        """
+        path = "/gold/"
+        query = {
+            "campaign": campaign,
+            "corpus": corpus,
+            "order": order,
+            "rule": rule,
+            "since": since,
+        }
+        return cast(Iterator[models.Gold], self.pages(path, query=query))
+
+    def gold_create(self, body: models.NewGoldRequest) -> models.Gold | dict[str, Any]:
+        """List gold derivations, newest first, or make one: 202 with the id of a job where that takes a
+        while.
+        """
+        path = "/gold/"
+        return cast("models.Gold | dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def gold_retrieve(self, id: int) -> dict[str, Any]:
+        """Return how a derivation came about, and how many labels came or changed since (`changes`)."""
+        path = f"/gold/{self.quoted(id)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def gold_difference_retrieve(
+        self,
+        id: int,
+        other: int,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        question: str | None = None,
+        status: Literal["different", "equal", "neither", "only_first", "only_second"] | None = None,
+    ) -> dict[str, Any]:
+        """Compare a gold with another one of the same corpus and questions; `results` are the items of a
+        status.
+
+        `questions` counts the items by status, and says which share changed, how far values are apart,
+        and which value became which. Items of a test part that nobody has opened are left out; `locked`
+        counts them.
+        """
+        path = f"/gold/{self.quoted(id)}/difference/{self.quoted(other)}/"
+        query = {
+            "limit": limit,
+            "offset": offset,
+            "question": question,
+            "status": status,
+        }
+        return cast("dict[str, Any]", self.send("GET", path, query=query))
+
+    def gold_difference_rows_file_retrieve(
+        self,
+        id: int,
+        other: int,
+        form: Literal["csv", "jsonl", "parquet"],
+        *,
+        part: Literal["", "all", "dev", "test"] | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose.
+        """
+        path = f"/gold/{self.quoted(id)}/difference/{self.quoted(other)}/rows.{self.quoted(form)}"
+        query = {
+            "part": part,
+        }
+        return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
+
+    def gold_difference_rows_file_create(
+        self,
+        id: int,
+        other: int,
+        form: Literal["csv", "jsonl", "parquet"],
+        body: models.ExportPartRequest | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose.
+        """
+        path = f"/gold/{self.quoted(id)}/difference/{self.quoted(other)}/rows.{self.quoted(form)}"
+        return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
+    def gold_labels_file_retrieve(
+        self,
+        id: int,
+        form: Literal["csv", "jsonl", "parquet"],
+        *,
+        part: Literal["", "all", "dev", "test"] | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose.
+        """
+        path = f"/gold/{self.quoted(id)}/labels.{self.quoted(form)}"
+        query = {
+            "part": part,
+        }
+        return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
+
+    def gold_labels_file_create(
+        self,
+        id: int,
+        form: Literal["csv", "jsonl", "parquet"],
+        body: models.ExportPartRequest | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose.
+        """
+        path = f"/gold/{self.quoted(id)}/labels.{self.quoted(form)}"
+        return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
+    def gold_rules_list(self) -> list[models.GoldRule]:
+        """List the rules by which gold can be chosen, with their options."""
+        path = "/gold/rules/"
+        return cast("list[models.GoldRule]", self.send("GET", path))
+
+    def invitations_list(self) -> Iterator[models.Invitation]:
+        """List open invitations, or make one; its address is in this answer alone."""
+        path = "/invitations/"
+        return cast(Iterator[models.Invitation], self.pages(path))
+
+    def invitations_create(self, body: models.NewInvitationRequest | None = None) -> models.Link:
+        """List open invitations, or make one; its address is in this answer alone."""
+        path = "/invitations/"
+        return cast("models.Link", self.send("POST", path, body=body))
+
+    def invitations_destroy(self, id: int) -> None:
+        """Withdraw an invitation."""
+        path = f"/invitations/{self.quoted(id)}/"
+        self.send("DELETE", path)
+
+    def jobs_list(
+        self,
+        *,
+        kind: Literal["calls", "deletion", "export", "gold", "import", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
+        order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
+        since: str | None = None,
+        state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,
+        text: str | None = None,
+    ) -> Iterator[models.Job]:
+        """All jobs, latest first."""
+        path = "/jobs/"
+        query = {
+            "kind": kind,
+            "order": order,
+            "since": since,
+            "state": state,
+            "text": text,
+        }
+        return cast(Iterator[models.Job], self.pages(path, query=query))
+
+    def jobs_retrieve(self, id: int) -> models.Job:
+        """One job."""
+        path = f"/jobs/{self.quoted(id)}/"
+        return cast("models.Job", self.send("GET", path))
+
+    def jobs_cancel_create(self, id: int) -> models.Job:
+        """Cancel a job: a waiting one at once, a running one at its next step."""
+        path = f"/jobs/{self.quoted(id)}/cancel/"
+        return cast("models.Job", self.send("POST", path, keyed=True))
+
+    def jobs_retry_create(self, id: int) -> models.Job:
+        """Do a job again that failed or was cancelled."""
+        path = f"/jobs/{self.quoted(id)}/retry/"
+        return cast("models.Job", self.send("POST", path, keyed=True))
+
+    def metrics_list(self, *, corpus: str | None = None) -> list[models.Metric]:
+        """List them all; with `corpus`, say which have no value there, and why."""
+        path = "/metrics/"
+        query = {
+            "corpus": corpus,
+        }
+        return cast("list[models.Metric]", self.send("GET", path, query=query))
+
+    def people_list(self, *, text: str | None = None) -> Iterator[models.Account]:
+        """List accounts, those whose name holds `text`, or make one."""
+        path = "/people/"
+        query = {
+            "text": text,
+        }
+        return cast(Iterator[models.Account], self.pages(path, query=query))
+
+    def people_create(self, body: models.NewAccountRequest) -> models.Account:
+        """List accounts, those whose name holds `text`, or make one."""
+        path = "/people/"
+        return cast("models.Account", self.send("POST", path, body=body, keyed=True))
+
+    def people_retrieve(self, id: int) -> models.Account:
+        """Read an account, change its role or state, or delete it with all its answers."""
+        path = f"/people/{self.quoted(id)}/"
+        return cast("models.Account", self.send("GET", path))
+
+    def people_partial_update(
+        self,
+        id: int,
+        body: models.PatchedAccountChangeRequest | None = None,
+    ) -> models.Account:
+        """Read an account, change its role or state, or delete it with all its answers."""
+        path = f"/people/{self.quoted(id)}/"
+        return cast("models.Account", self.send("PATCH", path, body=body))
+
+    def people_destroy(self, id: int) -> dict[str, Any]:
+        """Read an account, change its role or state, or delete it with all its answers."""
+        path = f"/people/{self.quoted(id)}/"
+        return cast("dict[str, Any]", self.send("DELETE", path))
+
+    def people_reset_link_create(self, id: int) -> models.Link:
+        """Make a one-time link for a new password; its address is in this answer alone."""
+        path = f"/people/{self.quoted(id)}/reset-link/"
+        return cast("models.Link", self.send("POST", path))
+
+    def prompts_list(self) -> Iterator[models.Prompt]:
+        """List people's prompts and those that come with Concord; POST makes one from another one's text.
+        """
+        path = "/prompts/"
+        return cast(Iterator[models.Prompt], self.pages(path))
+
+    def prompts_create(self, body: models.NewPromptRequest) -> models.Version:
+        """List people's prompts and those that come with Concord; POST makes one from another one's text.
+        """
+        path = "/prompts/"
+        return cast("models.Version", self.send("POST", path, body=body, keyed=True))
+
+    def prompts_retrieve(self, name: str) -> models.Prompt:
+        """Return a prompt; PATCH archives or restores one of people's."""
+        path = f"/prompts/{self.quoted(name)}/"
+        return cast("models.Prompt", self.send("GET", path))
+
+    def prompts_partial_update(
+        self,
+        name: str,
+        body: models.PatchedArchivedRequest | None = None,
+    ) -> models.Prompt:
+        """Return a prompt; PATCH archives or restores one of people's."""
+        path = f"/prompts/{self.quoted(name)}/"
+        return cast("models.Prompt", self.send("PATCH", path, body=body))
+
+    def prompts_examples_create(self, name: str, body: models.ExamplesRequest) -> models.Version:
+        """Pick worked examples for a version's text; what is picked is saved as the next version."""
+        path = f"/prompts/{self.quoted(name)}/examples/"
+        return cast("models.Version", self.send("POST", path, body=body, keyed=True))
+
+    def prompts_export_file_retrieve(self, name: str, form: str, *, number: int | None = None) -> bytes:
+        """Send a prompt with its versions as YAML (`yaml`), or one version as Markdown (`md`)."""
+        path = f"/prompts/{self.quoted(name)}/export.{self.quoted(form)}"
+        query = {
+            "number": number,
+        }
+        return cast("bytes", self.send("GET", path, query=query))
+
+    def prompts_versions_list(self, name: str) -> Iterator[models.Version]:
+        """List a prompt's versions, the newest first; POST saves the next one.
+
+        A text that the newest version has already makes none: that version is returned.
+        """
+        path = f"/prompts/{self.quoted(name)}/versions/"
+        return cast(Iterator[models.Version], self.pages(path))
+
+    def prompts_versions_create(self, name: str, body: models.NewVersionRequest) -> models.Version:
+        """List a prompt's versions, the newest first; POST saves the next one.
+
+        A text that the newest version has already makes none: that version is returned.
+        """
+        path = f"/prompts/{self.quoted(name)}/versions/"
+        return cast("models.Version", self.send("POST", path, body=body, keyed=True))
+
+    def prompts_versions_retrieve(self, name: str, number: int) -> models.Version:
+        """Return a version; DELETE deletes one that no judge has used."""
+        path = f"/prompts/{self.quoted(name)}/versions/{self.quoted(number)}/"
+        return cast("models.Version", self.send("GET", path))
+
+    def prompts_versions_destroy(self, name: str, number: int) -> None:
+        """Return a version; DELETE deletes one that no judge has used."""
+        path = f"/prompts/{self.quoted(name)}/versions/{self.quoted(number)}/"
+        self.send("DELETE", path)
+
+    def prompts_diff_retrieve(self, *, a: str, b: str) -> models.PromptDifference:
+        """Return what two versions differ by, line by line."""
+        path = "/prompts/diff/"
+        query = {
+            "a": a,
+            "b": b,
+        }
+        return cast("models.PromptDifference", self.send("GET", path, query=query))
+
+    def prompts_import_create(self, body: models.FileRequest) -> models.Imported:
+        """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
+        path = "/prompts/import/"
+        return cast("models.Imported", self.send("POST", path, body=body, keyed=True))
+
+    def prompts_request_create(self, body: models.AskRequest) -> list[models.Request]:
+        """Return the exact request about an item, one for each part of the protocol; nothing is sent."""
+        path = "/prompts/request/"
+        return cast("list[models.Request]", self.send("POST", path, body=body, keyed=True))
+
+    def protocols_list(self) -> list[models.Protocol]:
+        """List them all."""
+        path = "/protocols/"
+        return cast("list[models.Protocol]", self.send("GET", path))
+
+    def runs_list(
+        self,
+        *,
+        campaign: int | None = None,
+        corpus: str | None = None,
+        kind: Literal["judge", "metric"] | None = None,
+        order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
+        rater: str | None = None,
+        since: str | None = None,
+        state: Literal["cancelled", "done", "failed", "paused", "queued", "running"] | None = None,
+    ) -> Iterator[models.Run]:
+        """Researchers: all runs but those of drafts, latest first; POST starts or resumes one."""
+        path = "/runs/"
+        query = {
+            "campaign": campaign,
+            "corpus": corpus,
+            "kind": kind,
+            "order": order,
+            "rater": rater,
+            "since": since,
+            "state": state,
+        }
+        return cast(Iterator[models.Run], self.pages(path, query=query))
+
+    def runs_create(self, body: models.NewRunRequest | None = None) -> models.Run | models.JobAnswer:
+        """Start a run, or resume the one of the same judge or metric and the same selection.
+
+        202 with the id of a job where starting takes a while; the job's result names the run.
+        """
+        path = "/runs/"
+        return cast("models.Run | models.JobAnswer", self.send("POST", path, body=body, keyed=True))
+
+    def runs_retrieve(self, id: int) -> models.Run:
+        """Researchers: one run with its progress."""
+        path = f"/runs/{self.quoted(id)}/"
+        return cast("models.Run", self.send("GET", path))
+
+    def runs_batches_list(self, id: int) -> Iterator[models.Batch]:
+        """Researchers: the batches of a run, oldest first."""
+        path = f"/runs/{self.quoted(id)}/batches/"
+        return cast(Iterator[models.Batch], self.pages(path))
+
+    def runs_calls_list(
+        self,
+        id: int,
+        *,
+        error_kind: Literal["access", "changed", "content_filter", "context_too_long", "defect", "lost_worker", "out_of_scale", "over_budget", "parameter", "rate_limit", "refusal", "request", "server", "transport", "truncated", "unparseable"] | None = None,
+        state: Literal["batched", "cancelled", "done", "failed", "leased", "pending"] | None = None,
+    ) -> Iterator[models.Call]:
+        """Researchers: the calls of a run, with raw replies and errors."""
+        path = f"/runs/{self.quoted(id)}/calls/"
+        query = {
+            "error_kind": error_kind,
+            "state": state,
+        }
+        return cast(Iterator[models.Call], self.pages(path, query=query))
+
+    def runs_cancel_create(self, id: int) -> models.Run:
+        """Cancel the calls that wait."""
+        path = f"/runs/{self.quoted(id)}/cancel/"
+        return cast("models.Run", self.send("POST", path, keyed=True))
+
+    def runs_caps_create(self, id: int, body: models.CapsRequest | None = None) -> models.Run:
+        """Set or lift caps; a run that was paused at one goes on."""
+        path = f"/runs/{self.quoted(id)}/caps/"
+        return cast("models.Run", self.send("POST", path, body=body, keyed=True))
+
+    def runs_pause_create(self, id: int) -> models.Run:
+        """Ask nothing more until the run is resumed."""
+        path = f"/runs/{self.quoted(id)}/pause/"
+        return cast("models.Run", self.send("POST", path, keyed=True))
+
+    def runs_resume_create(self, id: int) -> models.Run:
+        """Go on; a run whose cap is reached pauses again at once."""
+        path = f"/runs/{self.quoted(id)}/resume/"
+        return cast("models.Run", self.send("POST", path, keyed=True))
+
+    def runs_retry_create(self, id: int) -> models.Run | models.JobAnswer:
+        """Ask again for what failed or was cancelled; 202 with the id of a job where that is a lot."""
+        path = f"/runs/{self.quoted(id)}/retry/"
+        return cast("models.Run | models.JobAnswer", self.send("POST", path, keyed=True))
+
+    def runs_costs_list(
+        self,
+        *,
+        by: Literal["campaign", "judge", "run"] | None = None,
+    ) -> Iterator[models.Spent]:
+        """Researchers: what judges have cost, by judge, campaign or run, dearest first."""
+        path = "/runs/costs/"
+        query = {
+            "by": by,
+        }
+        return cast(Iterator[models.Spent], self.pages(path, query=query))
+
+    def runs_estimate_create(self, body: models.NewRunRequest | None = None) -> models.Estimate:
+        """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
+        path = "/runs/estimate/"
+        return cast("models.Estimate", self.send("POST", path, body=body, keyed=True))
+
+    def schemes_list(self) -> Iterator[models.Scheme]:
+        """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its
+        problems.
+        """
+        path = "/schemes/"
+        return cast(Iterator[models.Scheme], self.pages(path))
+
+    def schemes_create(self, body: models.WrittenRequest | None = None) -> models.SchemeVersion:
+        """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its
+        problems.
+        """
+        path = "/schemes/"
+        return cast("models.SchemeVersion", self.send("POST", path, body=body, keyed=True))
+
+    def schemes_retrieve(self, key: str) -> models.SchemeVersion:
+        """Researchers: the newest version of a scheme; PATCH archives or restores one of one's own."""
+        path = f"/schemes/{self.quoted(key)}/"
+        return cast("models.SchemeVersion", self.send("GET", path))
+
+    def schemes_partial_update(
+        self,
+        key: str,
+        body: models.PatchedSchemeArchivedRequest | None = None,
+    ) -> models.SchemeVersion:
+        """Researchers: the newest version of a scheme; PATCH archives or restores one of one's own."""
+        path = f"/schemes/{self.quoted(key)}/"
+        return cast("models.SchemeVersion", self.send("PATCH", path, body=body))
+
+    def schemes_versions_list(self, key: str) -> Iterator[models.SchemeVersion]:
+        """Researchers: a scheme's stored versions, the newest first; POST saves the newest.
+
+        A version that nothing uses is replaced, a used one is kept and gets a successor. 422 lists the
+        problems, or says that somebody saved after `seen`.
+        """
+        path = f"/schemes/{self.quoted(key)}/versions/"
+        return cast(Iterator[models.SchemeVersion], self.pages(path))
+
+    def schemes_versions_create(self, key: str, body: models.SavedRequest) -> models.SchemeVersion:
+        """Researchers: a scheme's stored versions, the newest first; POST saves the newest.
+
+        A version that nothing uses is replaced, a used one is kept and gets a successor. 422 lists the
+        problems, or says that somebody saved after `seen`.
+        """
+        path = f"/schemes/{self.quoted(key)}/versions/"
+        return cast("models.SchemeVersion", self.send("POST", path, body=body, keyed=True))
+
+    def schemes_versions_retrieve(self, key: str, number: int) -> models.SchemeVersion:
+        """Researchers: one version of a scheme."""
+        path = f"/schemes/{self.quoted(key)}/versions/{self.quoted(number)}/"
+        return cast("models.SchemeVersion", self.send("GET", path))
+
+    def schemes_check_create(self, body: models.WrittenRequest | None = None) -> models.Checked:
+        """Researchers: whether a scheme can be asked; nothing is stored."""
+        path = "/schemes/check/"
+        return cast("models.Checked", self.send("POST", path, body=body, keyed=True))
+
+    def schemes_diff_retrieve(self, *, a: str, b: str) -> models.SchemeDifference:
+        """Researchers: what two versions differ by, of one scheme or of two."""
+        path = "/schemes/diff/"
+        query = {
+            "a": a,
+            "b": b,
+        }
+        return cast("models.SchemeDifference", self.send("GET", path, query=query))
+
+    def schemes_from_corpus_create(self, body: models.FromCorpusRequest) -> models.SchemeVersion:
+        """Researchers: make a scheme of the questions that a corpus's files brought."""
+        path = "/schemes/from-corpus/"
+        return cast("models.SchemeVersion", self.send("POST", path, body=body, keyed=True))
+
+    def schemes_preview_create(self, body: models.WrittenRequest | None = None) -> models.Preview:
+        """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored.
+        """
+        path = "/schemes/preview/"
+        return cast("models.Preview", self.send("POST", path, body=body, keyed=True))
+
+    def studies_list(
+        self,
+        *,
+        campaign: int | None = None,
+        corpus: str | None = None,
+        order: Literal["-created_at", "-id", "-name", "created_at", "id", "name"] | None = None,
+        since: str | None = None,
+        text: str | None = None,
+    ) -> Iterator[models.Study]:
+        """List studies, newest first, or make one."""
+        path = "/studies/"
+        query = {
+            "campaign": campaign,
+            "corpus": corpus,
+            "order": order,
+            "since": since,
+            "text": text,
+        }
+        return cast(Iterator[models.Study], self.pages(path, query=query))
+
+    def studies_create(self, body: models.StudyRequest) -> models.Study:
+        """List studies, newest first, or make one."""
+        path = "/studies/"
+        return cast("models.Study", self.send("POST", path, body=body, keyed=True))
+
+    def studies_retrieve(self, id: int) -> models.Study:
+        """Return a study."""
+        path = f"/studies/{self.quoted(id)}/"
+        return cast("models.Study", self.send("GET", path))
+
+    def studies_items_retrieve(
+        self,
+        id: int,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        cell: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        part: Literal["all", "dev", "test"] | None = None,
+        question: str,
+    ) -> dict[str, Any]:
+        """List the items of a question on which two raters differ, farthest apart first, with all answers.
+        """
+        path = f"/studies/{self.quoted(id)}/items/"
+        query = {
+            "a": a,
+            "b": b,
+            "cell": cell,
+            "limit": limit,
+            "offset": offset,
+            "part": part,
+            "question": question,
+        }
+        return cast("dict[str, Any]", self.send("GET", path, query=query))
+
+    def studies_open_test_create(
+        self,
+        id: int,
+        body: models.PurposeRequest,
+    ) -> models.Report | models.ReportJob:
+        """Log a look at test with its purpose, and return the report on test."""
+        path = f"/studies/{self.quoted(id)}/open-test/"
+        return cast("models.Report | models.ReportJob", self.send("POST", path, body=body, keyed=True))
+
+    def studies_plan_retrieve(
+        self,
+        id: int,
+        *,
+        goal: Literal["width", "power"] | None = None,
+        half_width: float | None = None,
+        part: Literal["dev", "test", "all"] | None = None,
+        power: float | None = None,
+        question: str | None = None,
+        rater: str | None = None,
+        statistic: Literal["percent_agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi", "mcc", "fleiss_kappa", "gwet_ac1", "gwet_ac2_linear", "gwet_ac2_quadratic", "brennan_prediger", "krippendorff_alpha", "precision", "recall", "f1", "specificity", "prevalence_index", "bias_index", "pabak", "positive_agreement", "negative_agreement", "icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k", "pearson", "spearman", "kendall_tau_b", "ranking_accuracy", "gap_percent_agreement", "gap_cohen_kappa", "gap_cohen_kappa_linear", "gap_cohen_kappa_quadratic", "gap_scott_pi", "gap_mcc", "gap_f1"] | None = None,
+        width: float | None = None,
+    ) -> models.Plan | models.ReportJob:
+        """Return how many more double-rated dialogues a study needs; while a large plan is computed, 202.
+        """
+        path = f"/studies/{self.quoted(id)}/plan/"
+        query = {
+            "goal": goal,
+            "half_width": half_width,
+            "part": part,
+            "power": power,
+            "question": question,
+            "rater": rater,
+            "statistic": statistic,
+            "width": width,
+        }
+        return cast("models.Plan | models.ReportJob", self.send("GET", path, query=query))
+
+    def studies_recompute_create(
+        self,
+        id: int,
+        body: models.RecomputeRequest | None = None,
+    ) -> models.Report | models.ReportJob:
+        """Compute a study again on the labels of now. A look at test goes through open-test instead."""
+        path = f"/studies/{self.quoted(id)}/recompute/"
+        return cast("models.Report | models.ReportJob", self.send("POST", path, body=body, keyed=True))
+
+    def studies_report_retrieve(
+        self,
+        id: int,
+        *,
+        part: Literal["all", "dev", "test"] | None = None,
+    ) -> models.Report | models.ReportJob:
+        """Return a study's report on the labels of now; while a large one is computed, 202 with its
+        progress.
+        """
+        path = f"/studies/{self.quoted(id)}/report/"
+        query = {
+            "part": part,
+        }
+        return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
+
+    def studies_report_file_retrieve(
+        self,
+        id: int,
+        form: Literal["csv", "html", "json", "latex", "md"],
+        *,
+        part: Literal["all", "dev", "test"] | None = None,
+    ) -> dict[str, Any] | bytes:
+        """Return the newest report as json, csv, md, latex or html."""
+        path = f"/studies/{self.quoted(id)}/report.{self.quoted(form)}"
+        query = {
+            "part": part,
+        }
+        return cast("dict[str, Any] | bytes", self.send("GET", path, query=query))
+
+    def webhooks_list(self) -> Iterator[models.Webhook]:
+        """Administrators: the webhooks of all of Concord, or add one; its secret is in this answer alone.
+        """
+        path = "/webhooks/"
+        return cast(Iterator[models.Webhook], self.pages(path))
+
+    def webhooks_create(self, body: models.WebhookRequest) -> models.MadeWebhook:
+        """Administrators: the webhooks of all of Concord, or add one; its secret is in this answer alone.
+        """
+        path = "/webhooks/"
+        return cast("models.MadeWebhook", self.send("POST", path, body=body))
+
+    def webhooks_retrieve(self, id: int) -> models.Webhook:
+        """Researchers: a campaign's webhook; change or delete it. Administrators: any."""
+        path = f"/webhooks/{self.quoted(id)}/"
+        return cast("models.Webhook", self.send("GET", path))
+
+    def webhooks_partial_update(
+        self,
+        id: int,
+        body: models.PatchedWebhookRequest | None = None,
+    ) -> models.Webhook:
+        """Researchers: a campaign's webhook; change or delete it. Administrators: any."""
+        path = f"/webhooks/{self.quoted(id)}/"
+        return cast("models.Webhook", self.send("PATCH", path, body=body))
+
+    def webhooks_destroy(self, id: int) -> None:
+        """Researchers: a campaign's webhook; change or delete it. Administrators: any."""
+        path = f"/webhooks/{self.quoted(id)}/"
+        self.send("DELETE", path)
+
+    def webhooks_act_create(self, id: int, body: models.WebhookVerbRequest) -> models.Webhook:
+        """Researchers: switch a webhook on or off, or send it a test (a delivery of kind `ping`)."""
+        path = f"/webhooks/{self.quoted(id)}/act/"
+        return cast("models.Webhook", self.send("POST", path, body=body, keyed=True))
+
+    def webhooks_deliveries_list(
+        self,
+        id: int,
+        *,
+        kind: Literal["campaign.completed", "ping", "run.failed", "run.finished", "task.submitted"] | None = None,
+        since: str | None = None,
+        state: Literal["delivered", "failed", "leased", "pending"] | None = None,
+    ) -> Iterator[models.Delivery]:
+        """Researchers: what a webhook was told, or is to be told, latest first."""
+        path = f"/webhooks/{self.quoted(id)}/deliveries/"
+        query = {
+            "kind": kind,
+            "since": since,
+            "state": state,
+        }
+        return cast(Iterator[models.Delivery], self.pages(path, query=query))
+
+    def webhooks_rotate_create(self, id: int) -> models.MadeWebhook:
+        """Researchers: give a webhook another secret, told this once; for a day the former one signs, too.
+        """
+        path = f"/webhooks/{self.quoted(id)}/rotate/"
+        return cast("models.MadeWebhook", self.send("POST", path))
+
+    def webhooks_deliveries_again_create(self, id: int) -> models.Delivery:
+        """Researchers: send a delivery once more, now and under the same id."""
+        path = f"/webhooks/deliveries/{self.quoted(id)}/again/"
+        return cast("models.Delivery", self.send("POST", path, keyed=True))
+
+    def work_list(self) -> list[models.MyCampaign]:
+        """Everyone signed in: the campaigns they take part in."""
+        path = "/work/"
+        return cast("list[models.MyCampaign]", self.send("GET", path))
+
+    def work_draft_create(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.DraftRequest,
+    ) -> dict[str, Any]:
+        """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen.
+        """
+        path = f"/work/{self.quoted(campaign)}/{self.quoted(assignment)}/draft/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def work_skip_create(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.SkipRequest,
+    ) -> dict[str, Any]:
+        """Members: give a task up for a reason; the answer carries the next one."""
+        path = f"/work/{self.quoted(campaign)}/{self.quoted(assignment)}/skip/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def work_submit_create(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.SubmitRequest,
+    ) -> dict[str, Any]:
+        """Members: submit a task; the answer carries the next one. The same sent again changes nothing.
+        """
+        path = f"/work/{self.quoted(campaign)}/{self.quoted(assignment)}/submit/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def work_accept_create(self, campaign: int, body: models.AcceptRequest) -> dict[str, Any]:
+        """Members: agree to a version of the consent text, or say that changed guidelines are read."""
+        path = f"/work/{self.quoted(campaign)}/accept/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def work_guidelines_retrieve(self, campaign: int) -> models.Guidelines:
+        """Members: the guidelines in force."""
+        path = f"/work/{self.quoted(campaign)}/guidelines/"
+        return cast("models.Guidelines", self.send("GET", path))
+
+    def work_next_create(self, campaign: int) -> dict[str, Any]:
+        """Members: the task before them; claims one where they hold none.
+
+        Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, or
+        guidelines that changed since they were last read.
+        """
+        path = f"/work/{self.quoted(campaign)}/next/"
+        return cast("dict[str, Any]", self.send("POST", path, keyed=True))
+
+    def work_reopen_create(
+        self,
+        campaign: int,
+        body: models.ReopenRequest | None = None,
+    ) -> dict[str, Any]:
+        """Members: an earlier task of theirs, to be revised."""
+        path = f"/work/{self.quoted(campaign)}/reopen/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def benches_list(self) -> dict[str, Any]:
+        """List the benches, latest first; POST opens one on the dev part of a corpus or campaign."""
+        path = "/workbench/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def benches_open(self, body: models.NewBenchRequest) -> dict[str, Any]:
+        """List the benches, latest first; POST opens one on the dev part of a corpus or campaign."""
+        path = "/workbench/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def benches_read(self, id: int) -> dict[str, Any]:
+        """Return a bench with its drafts in short."""
+        path = f"/workbench/{self.quoted(id)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def workbench_checks_retrieve(
+        self,
+        id: int,
+        *,
+        draft: int,
+        own: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        """Return what checks of a draft found; POST asks what one needs, or says (`estimate`) what it takes.
+        """
+        path = f"/workbench/{self.quoted(id)}/checks/"
+        query = {
+            "draft": draft,
+            "own": own,
+        }
+        return cast("dict[str, Any]", self.send("GET", path, query=query))
+
+    def workbench_checks_create(self, id: int, body: models.CheckRequest) -> dict[str, Any]:
+        """Return what checks of a draft found; POST asks what one needs, or says (`estimate`) what it takes.
+        """
+        path = f"/workbench/{self.quoted(id)}/checks/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def workbench_disagreements_retrieve(
+        self,
+        id: int,
+        *,
+        direction: Literal["higher", "lower"] | None = None,
+        judged: str | None = None,
+        question: str | None = None,
+        system: str | None = None,
+    ) -> dict[str, Any]:
+        """List where a draft or judge and people disagree, largest share of the scale first."""
+        path = f"/workbench/{self.quoted(id)}/disagreements/"
+        query = {
+            "direction": direction,
+            "judged": judged,
+            "question": question,
+            "system": system,
+        }
+        return cast("dict[str, Any]", self.send("GET", path, query=query))
+
+    def drafts_try(self, id: int, body: models.TryRequest) -> dict[str, Any]:
+        """Write a draft and try it on the bench's first targets; with `estimate` say only what that takes.
+        """
+        path = f"/workbench/{self.quoted(id)}/drafts/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def drafts_read(self, id: int, number: int) -> dict[str, Any]:
+        """Return a draft with its text, how far it is, the agreement so far, and all answers beside
+        people's.
+        """
+        path = f"/workbench/{self.quoted(id)}/drafts/{self.quoted(number)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def drafts_act(
+        self,
+        id: int,
+        number: int,
+        verb: str,
+        body: models.KeepRequest | None = None,
+    ) -> dict[str, Any]:
+        """Cancel a draft, ask again for what failed (`retry`), keep it as a version, or throw it away.
+        """
+        path = f"/workbench/{self.quoted(id)}/drafts/{self.quoted(number)}/{self.quoted(verb)}/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def workbench_marks_retrieve(self, id: int) -> dict[str, Any]:
+        """Return the marks that stand, and their numbers; POST says who is wrong (`withdrawn` takes it
+        back).
+        """
+        path = f"/workbench/{self.quoted(id)}/marks/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def workbench_marks_create(self, id: int, body: models.MarkRequest) -> dict[str, Any]:
+        """Return the marks that stand, and their numbers; POST says who is wrong (`withdrawn` takes it
+        back).
+        """
+        path = f"/workbench/{self.quoted(id)}/marks/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def searches_list(self, id: int) -> dict[str, Any]:
+        """List a bench's searches, latest first; POST starts one."""
+        path = f"/workbench/{self.quoted(id)}/searches/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def searches_start(self, id: int, body: models.NewSearchRequest) -> dict[str, Any]:
+        """List a bench's searches, latest first; POST starts one."""
+        path = f"/workbench/{self.quoted(id)}/searches/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def searches_read(self, id: int, search: int) -> dict[str, Any]:
+        """Return a search: how far it is, what it took, its texts and what they are worth."""
+        path = f"/workbench/{self.quoted(id)}/searches/{self.quoted(search)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def searches_act(
+        self,
+        id: int,
+        search: int,
+        verb: str,
+        body: models.SearchActRequest | None = None,
+    ) -> dict[str, Any]:
+        """Cancel or resume a search, or adopt one of its proposals."""
+        path = f"/workbench/{self.quoted(id)}/searches/{self.quoted(search)}/{self.quoted(verb)}/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def workbench_versions_retrieve(self, id: int, *, with_: str | None = None) -> dict[str, Any]:
+        """Put all versions and drafts of a bench side by side, each compared with a chosen one."""
+        path = f"/workbench/{self.quoted(id)}/versions/"
+        query = {
+            "with": with_,
+        }
+        return cast("dict[str, Any]", self.send("GET", path, query=query))

@@ -1,0 +1,190 @@
+"""Requests that may be sent twice and count once: a POST with an `Idempotency-Key`.
+
+What the view does and the answer that is kept are one transaction. Whoever sends the same key meanwhile waits
+for its end; a process that is killed in between leaves neither. Kept for KEPT are answers that say something
+was done (2xx): a refusal has changed nothing, so the request is simply tried again. A key belongs to an
+account and a route. Answers with a secret in them are kept nowhere: their routes take no key (`told_once`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection, transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from rest_framework.exceptions import APIException
+
+from config.middleware import storable_query
+from config.models import KeptAnswer
+from config.request_json import LIMIT
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
+KEPT = timedelta(hours=24)
+WAIT = "10s"
+"""For so long a second request waits for the first."""
+MOST_BYTES = 1_000_000
+"""A longer answer is not kept."""
+LONGEST = 255
+FORM = r"^[!-~]{1,255}$"
+SECRET = "its answer holds a secret, which Concord keeps nowhere"
+FILE = "it answers with a file"
+_LOCK_TIMEOUT = "55P03"
+_INSERT = """
+INSERT INTO config_keptanswer (user_id, name, request, at) VALUES (%s, %s, %s, now())
+ON CONFLICT DO NOTHING RETURNING id
+"""
+Viewed = TypeVar("Viewed", bound=Callable[..., Any])
+
+
+def without_keys(reason: str) -> Callable[[Viewed], Viewed]:
+    """Decorator above `api_view`: a route that takes no key, because of `reason`; the schema says so."""
+
+    def decorate(view: Viewed) -> Viewed:
+        view.cls.without_keys = reason  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
+def told_once(view: Viewed) -> Viewed:
+    """Decorator above `api_view`: its answer holds a secret, kept neither here nor by a browser."""
+    marked = without_keys(SECRET)(view)
+    return never_cache(marked)
+
+
+class Idempotency:
+    """Answers a POST with a key that was answered before, and keeps the answer of one that was not."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponseBase | None:
+        """Take over a POST to the API with a key; leave everything else to its view."""
+        key = request.headers.get(HEADER)
+        if key is None or request.method != "POST" or not hasattr(view, "cls"):
+            return None
+        person = _person(request, view)
+        if person is None:
+            return None  # the view says why it is not for them
+        if reason := getattr(view.cls, "without_keys", ""):
+            return _refused(422, "idempotency_key_refused", f"This route takes no {HEADER}: {reason}.")
+        if not re.fullmatch(FORM, key):
+            say = f"{HEADER}: 1 to {LONGEST} printable characters of ASCII, without spaces."
+            return _refused(400, "idempotency_key_invalid", say)
+        digest = _digest(request)
+        if digest is None:
+            return None  # too large, as the view says
+        name = _hash(request.get_full_path(), key)
+        try:
+            return _once(person, name, digest, lambda: view(request, *args, **kwargs))
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", None) != _LOCK_TIMEOUT:
+                raise
+            return _refused(
+                409, "idempotency_key_busy", "The first request with this key is still being done."
+            )
+
+
+def clear() -> int:
+    """Forget the answers that are no longer kept; return how many."""
+    return KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()[0]
+
+
+@transaction.atomic
+def _once(person: User, name: str, digest: str, do: Callable[[], Any]) -> HttpResponseBase:
+    KeptAnswer.objects.filter(user=person, name=name, at__lt=timezone.now() - KEPT).delete()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [WAIT])
+        cursor.execute(_INSERT, [person.pk, name, digest])
+        mine = cursor.fetchone()
+        cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+    if mine is None:
+        return _again(KeptAnswer.objects.get(user=person, name=name), digest)
+    response: HttpResponseBase = do()
+    if callable(render := getattr(response, "render", None)):
+        response = render()
+    kept = KeptAnswer.objects.filter(pk=mine[0])
+    if response.status_code >= 500:
+        transaction.set_rollback(True)
+    elif _can_be_kept(response):
+        assert isinstance(response, HttpResponse)
+        kept.update(status=response.status_code, body=response.content.decode())
+    else:
+        kept.delete()
+    return response
+
+
+def _again(kept: KeptAnswer, digest: str) -> HttpResponse:
+    if kept.request != digest:
+        return _refused(
+            422, "idempotency_key_reused", "This key came with another request before: make a new one."
+        )
+    answer = HttpResponse(kept.body, status=kept.status, content_type="application/json")
+    answer.headers[REPLAYED] = "true"
+    return answer
+
+
+def _can_be_kept(response: HttpResponseBase) -> bool:
+    if response.streaming or not 200 <= response.status_code < 300:
+        return False
+    headers = response.headers
+    is_json = headers.get("Content-Type", "application/json").startswith("application/json")
+    is_secret = "no-store" in headers.get("Cache-Control", "")
+    return is_json and not is_secret and len(getattr(response, "content", b"")) <= MOST_BYTES
+
+
+def _person(request: HttpRequest, view: Any) -> User | None:
+    """Return who asks, as the view would see it; None where it will refuse them."""
+    try:
+        user = view.cls().initialize_request(request).user
+    except APIException:
+        return None
+    return user if isinstance(user, User) else None
+
+
+def _digest(request: HttpRequest) -> str | None:
+    """Return a hash of what is sent; None where it is more than is read."""
+    if request.content_type != "multipart/form-data":
+        length = request.headers.get("Content-Length") or "0"
+        if not length.isdigit() or int(length) > LIMIT:
+            return None
+        return _hash(request.content_type or "", request.body)
+    request.POST = storable_query(request.POST)  # type: ignore[assignment]
+    parts: list[str | bytes] = []
+    for name, values in sorted(request.POST.lists()):
+        parts += [name, *values]
+    for name, files in sorted(request.FILES.lists()):
+        for file in files:
+            whole = hashlib.sha256()
+            for chunk in file.chunks():
+                whole.update(chunk)
+            file.seek(0)
+            parts += [name, file.name, whole.hexdigest()]
+    return _hash(*parts)
+
+
+def _hash(*parts: str | bytes) -> str:
+    whole = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        whole.update(b"%d:" % len(data))
+        whole.update(data)
+    return whole.hexdigest()
+
+
+def _refused(status: int, code: str, detail: str) -> HttpResponse:
+    return JsonResponse({"detail": detail, "code": code}, status=status)

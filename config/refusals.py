@@ -1,0 +1,87 @@
+"""How every refusal of the HTTP API reads: pure.
+
+    {"detail": "One sentence for people.", "code": "invalid", "fields": {"name": ["What is wrong with it."]}}
+
+`detail` and `code` are always there. `fields` is where parts of what was sent are at fault, each by its path
+(`definition.raters`). Some refusals say more, such as `kept` or `problems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+CODES = {
+    400: "invalid",
+    401: "not_authenticated",
+    403: "permission_denied",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    422: "refused",
+    429: "too_many_requests",
+    500: "error",
+    503: "unavailable",
+}
+"""What a refusal's code is where nothing finer is said."""
+WHOLE = ("non_field_errors", "__all__")
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "Every refusal: a sentence for people, a code for programs, fields that are at fault.",
+    "required": ["detail", "code"],
+    "properties": {
+        "detail": {"type": "string"},
+        "code": {"type": "string"},
+        "fields": {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+        },
+    },
+    "additionalProperties": True,
+}
+
+
+def shaped(status: int, body: Any) -> dict[str, Any]:
+    """Return a refusal in the one shape, whatever it had: a mapping of fields, a list, a text, nothing."""
+    code = CODES.get(status, f"http_{status}")
+    if isinstance(body, Mapping) and "detail" in body:
+        rest = {name: value for name, value in body.items() if name != "detail"}
+        lines = _lines(body["detail"])
+        more = {"problems": lines} if len(lines) > 1 else {}
+        return {"detail": " ".join(lines) or _phrase(status), "code": code, **more, **rest}
+    if isinstance(body, Mapping) and body:
+        fields: dict[str, list[str]] = {}
+        for path, line in _flat(body, ""):
+            fields.setdefault(path, []).append(line)
+        whole = [line for name in WHOLE for line in fields.pop(name, [])]
+        told = [f"{path}: {lines[0]}" for path, lines in fields.items()]
+        first = " ".join(whole) or (told[0] if told else _phrase(status))
+        return {"detail": first, "code": code} | ({"fields": fields} if fields else {})
+    lines = _lines(body)
+    return {"detail": " ".join(lines) or _phrase(status), "code": code}
+
+
+def _lines(value: Any) -> list[str]:
+    return [line for _, line in _flat(value, "")]
+
+
+def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield each sentence with the path of what it is about."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _flat(part, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            nested = isinstance(part, Mapping | list | tuple)
+            yield from _flat(part, f"{path}.{number}" if nested and path else path)
+    elif value is not None:
+        yield path, str(value)
+
+
+def _phrase(status: int) -> str:
+    phrases = {int(one): one.phrase for one in HTTPStatus}
+    return f"{phrases.get(status, 'Refused')}."
