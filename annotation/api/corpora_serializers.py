@@ -10,7 +10,6 @@ from rest_framework import serializers
 from annotation.formats import FORMATS
 from annotation.labels import counts as label_counts
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
-from annotation.text.item_keys import item_key
 from config.refusals import SCHEMA
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import Label, Question, Rater
+from annotation.labels.evidence import pointed
+from annotation.models import Label, Question, Rater, TurnNote, turn_numbers
+from annotation.notes.reading import of_assignments
 from annotation.text.item_keys import item_key
 from calibration.adjudication.material import locked_clusters, raters_scope
 from calibration.adjudication.pseudonyms import names_of
@@ -19,8 +21,9 @@ WORDS = {"0": "no", "1": "yes"}
 class Said:
     """An answer to a case: by whom (as the round names them), what, and what was said with it.
 
-    `missing` says why there is no value. `explanation` is the rater's, `comment` and `flagged` are of the
-    task that it was submitted with.
+    `missing` says why there is no value. `explanation` is the rater's and `evidence` what the answer points at
+    (the turn's number, and the words where it is not all of the turn); `comment` and `flagged` are of the task
+    that it was submitted with, `notes` of its turns.
     """
 
     name: str
@@ -31,6 +34,8 @@ class Said:
     explanation: str
     comment: str
     flagged: bool
+    evidence: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as programs read it."""
@@ -42,6 +47,8 @@ class Said:
             "explanation": self.explanation,
             "comment": self.comment,
             "flagged": self.flagged,
+            "evidence": list(self.evidence),
+            "notes": list(self.notes),
         }
 
 
@@ -68,12 +75,41 @@ def said_about(found: AdjudicationRound, case: AdjudicationCase) -> list[Said]:
         or (not is_locked and (not judge or label.rater.name == judge))
     ]
     names = names_of(found, {label.rater_id: label.rater for label in shown}.values())
-    rows = [said_of(label, names[label.rater_id], case.question) for label in shown]
+    dialogue = case.item.continuation.dialogue_id
+    points = pointed({label.pk: (dialogue, label.evidence or ()) for label in shown})
+    notes = of_assignments([label.assignment_id for label in shown if label.assignment_id])
+    rows = [
+        said_of(
+            label,
+            names[label.rater_id],
+            case.question,
+            evidence=tuple(map(str, points.get(label.pk, ()))),
+            notes=_noted(notes.get(label.assignment_id or 0, ()), case),
+        )
+        for label in shown
+    ]
     order = {Rater.Kind.HUMAN: 0, Rater.Kind.KEY: 1}
     return sorted(rows, key=lambda row: (order.get(Rater.Kind(row.kind), 2), len(row.name), row.name))
 
 
-def said_of(label: Label, name: str, question: Question) -> Said:
+def _noted(notes: Sequence[TurnNote], case: AdjudicationCase) -> tuple[str, ...]:
+    """Return what an annotator noted on the turn of a case, or, of a whole, on any turn of the task."""
+    about = [note for note in notes if case.item.turn_id in (None, note.turn_id)]
+    numbers = turn_numbers.numbers_of([note.turn_id for note in about]) if about else {}
+    return tuple(
+        f"Turn {numbers[note.turn_id]}: " + ", ".join(filter(None, ("flagged" * note.flagged, note.comment)))
+        for note in about
+    )
+
+
+def said_of(
+    label: Label,
+    name: str,
+    question: Question,
+    *,
+    evidence: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Said:
     """Return all that one label says: the answer, and what was said about it."""
     task = label.assignment
     return Said(
@@ -85,6 +121,8 @@ def said_of(label: Label, name: str, question: Question) -> Said:
         explanation=label.explanation,
         comment=task.comment if task else "",
         flagged=bool(task and task.flagged),
+        evidence=evidence,
+        notes=notes,
     )
 
 

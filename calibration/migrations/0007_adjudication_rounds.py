@@ -85,7 +85,7 @@ DROP FUNCTION concord_keep_case;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0013_assigning_work'),
+        ('annotation', '0018_notes_and_comfort'),
         ('calibration', '0006_searches'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
