@@ -56,6 +56,8 @@ MEANINGS = {
     "explanation": "what the rater said about it",
     "level": "the question's measurement level",
     "values": "the question's scale, as JSON",
+    "members": "of a comparison: what is compared, in the order in which `value` speaks of it, as JSON",
+    "order": "of a comparison: the members' numbers in the order in which the rater saw them, as JSON",
     "part": "dev or test; empty where the corpus is not split",
 }
 TURN = {
