@@ -23,11 +23,11 @@ from annotation.errors import (
 from annotation.labels import raters, recording
 from annotation.models import Assignment, GuidelinesRead, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
-from annotation.schemes.comparisons import as_shown
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check, in_own_order
 from annotation.work.leases import Hold, Seat
 from annotation.work.request_json import cleaned
+from annotation.work.standing import standing_answers
 from annotation.work.statements import DRAFT, FINISH, WORK
 from config import prepared
 
@@ -269,21 +269,6 @@ def held(assignment: Assignment) -> Hold:
     note = assignment.withdrawn_reason if assignment.state == Assignment.State.RETURNED else ""
     draft = {**draft, "version": assignment.revision}
     return Hold(assignment.pk, assignment.task_id, assignment.state, draft, note)
-
-
-def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
-    """Return the live answers that an assignment gave: item (its public number) to question key to value."""
-    live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
-        "item__public", "question__key", "number", "text"
-    )
-    plan = questionnaire_of(assignment.campaign.scheme_version_id).by_key if assignment.shown else {}
-    answers: dict[str, dict[str, float | str]] = {}
-    for item, key, number, text in live:
-        value = (text or "") if number is None else number
-        if key in plan:
-            value = as_shown(value, assignment.shown, plan[key].level, plan[key].values)
-        answers.setdefault(str(item), {})[key] = value
-    return answers
 
 
 def _next(seat: Seat) -> Hold | None:
