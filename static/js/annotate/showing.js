@@ -98,7 +98,7 @@ export class Showing {
 
   // Brings the turn in hand into view.
   showTurn(answers, block = "nearest") {
-    const row = this.transcript.querySelector("[aria-current], .rated");
+    const row = this.transcript.querySelector(".sides, [aria-current], .rated");
     if (!row) return;
     if (parent === window || document.hasFocus())
       row.scrollIntoView({ block: answers.isMultiple ? block : "nearest" });
