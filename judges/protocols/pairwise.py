@@ -21,7 +21,7 @@ from annotation.schemes.comparisons import FIRST, LETTERS, RANKING, SECOND, WORD
 from annotation.text.cleaning import clean
 from jobs.prompt import OutOfScale, Prompt, Unparseable
 from judges.protocols import questionnaire
-from judges.protocols.base import Asking, Case, Reading, Unfit, Verdict
+from judges.protocols.base import Asking, Case, Covers, Reading, Unfit, Verdict
 from judges.protocols.material import AROUND, around, exchanges, history_of, numbered
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.rubric_replies import ItemReply
@@ -38,7 +38,7 @@ class Pairwise(Asking):
 
     key = "pairwise"
     title = "Pairwise: responses side by side, in both orders"
-    covers = "pair"
+    covers: Covers = "pair"
     takes_scheme = True
     samples = 2
     forms = ("json",)
