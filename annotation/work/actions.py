@@ -6,7 +6,7 @@ Every verb is one transaction. A submit is idempotent: sent twice, it records it
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -26,6 +26,7 @@ from annotation.models import Assignment, GuidelinesRead, Label, Rater
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, Given, check
+from annotation.work.kept import says_the_same, standing_answers
 from annotation.work.leases import Hold, Seat
 from annotation.work.request_json import cleaned
 from annotation.work.statements import DRAFT, FINISH, WORK
@@ -129,24 +130,9 @@ def _draft_not_kept(
     if kept.state == Assignment.State.SUBMITTED and not revising:
         raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
     there = held(kept).draft
-    if kept.written_by != client and not _says_the_same(draft, there):
+    if kept.written_by != client and not says_the_same(draft, there):
         raise DraftConflict(CONFLICT, there)
     return kept.revision
-
-
-def _says_the_same(mine: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
-    """Whether two drafts hold the same answers, comment and flag."""
-
-    def content(draft: Mapping[str, Any]) -> tuple[Any, ...]:
-        answers = draft.get("answers") or {}
-        given = (
-            {item: values for item, values in answers.items() if values}
-            if isinstance(answers, Mapping)
-            else answers
-        )
-        return given, draft.get("comment") or "", bool(draft.get("flagged"))
-
-    return content(mine) == content(kept)
 
 
 def _client(client: Any) -> str:
@@ -283,17 +269,6 @@ def held(assignment: Assignment) -> Hold:
     return Hold(assignment.pk, assignment.task_id, assignment.state, draft, note)
 
 
-def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
-    """Return the live answers that an assignment gave: item (its public number) to question key to value."""
-    live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
-        "item__public", "question__key", "number", "text"
-    )
-    answers: dict[str, dict[str, float | str]] = {}
-    for item, key, number, text in live:
-        answers.setdefault(str(item), {})[key] = (text or "") if number is None else number
-    return answers
-
-
 def _next(seat: Seat) -> Hold | None:
     if seat.waits:
         return None
@@ -339,7 +314,7 @@ def _must_have_seen(
         return
     kept = held(Assignment.objects.get(pk=work.assignment)).draft
     mine = {"answers": cleaned(answers), "comment": comment, "flagged": flagged}
-    if not _says_the_same(mine, kept):
+    if not says_the_same(mine, kept):
         raise DraftConflict(CONFLICT, kept)
 
 
