@@ -118,12 +118,12 @@ def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance
     found = Item.objects.filter(pk__in=told, corpus=campaign.corpus_id, kind=plan.item_kind)
     modes = refused(campaign.scheme_version)
     drafts: dict[Spot, Draft] = {}
-    for item in found.exclude(continuation__mode__in=list(modes)).order_by("pk"):
-        spot = (item.continuation_id, None if plan.is_multiple else item.pk)
+    for row in found.exclude(continuation__mode__in=list(modes)).order_by("pk"):
+        spot = (row.continuation_id, None if plan.is_multiple else row.pk)
         draft = drafts.setdefault(spot, Draft(spot))
-        for name, values in told[item.pk].items():
+        for name, values in told[row.pk].items():
             asked = plan.by_key[name]
-            draft.answers[item.pk, asked.id] = Key(tuple(values), _near(asked, tolerance))
+            draft.answers[row.pk, asked.id] = Key(tuple(values), _near(asked, tolerance))
     taken = set(Task.every.filter(campaign=campaign).values_list("continuation", "item"))
     free = [draft for spot, draft in drafts.items() if spot not in taken]
     return sorted(free, key=lambda draft: _drawn(campaign.seed, draft.spot))

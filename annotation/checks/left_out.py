@@ -46,5 +46,5 @@ def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut,
     return tuple(
         LeftOut(campaign, raters[user], names[raters[user]], name, since, why)
         for campaign, user, name, since, why in rows
-        if user in raters
+        if user in raters and since is not None
     )
