@@ -238,8 +238,8 @@ def _state(seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
         return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
-        context = {"seat": seat, "busy": busy, "completion": _completion(seat)}
-        state["html"] = get_template("annotate/_nothing.html").render(context)
+        nothing = {"seat": seat, "busy": busy, "completion": _completion(seat)}
+        state["html"] = get_template("annotate/_nothing.html").render(nothing)
         return state
     screen = load(hold.task, questionnaire_of(seat.version).is_tagged)
     state["html"] = transcript(screen)
