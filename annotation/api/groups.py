@@ -43,7 +43,7 @@ class AnnotatorSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField(read_only=True, source="pk")
     username = serializers.CharField(read_only=True)
-    groups = serializers.SlugRelatedField(
+    groups: Any = serializers.SlugRelatedField(
         slug_field="name", source="people_groups", many=True, read_only=True
     )
     languages = serializers.ListField(child=Text(max_length=40), required=False, max_length=50)
@@ -88,7 +88,7 @@ class RulesSerializer(serializers.Serializer[Any]):
     not_own = serializers.CharField(max_length=120, allow_blank=True, default="")
     groups_by = serializers.CharField(max_length=120, allow_blank=True, default="")
     strata = StratumSerializer(many=True, required=False)
-    required = RequiredSerializer(many=True, required=False)
+    required = RequiredSerializer(many=True, required=False)  # type: ignore[assignment]
     unclaimable = serializers.ListField(child=serializers.DictField(), read_only=True)
 
     def rules(self) -> Rules:

@@ -201,13 +201,13 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
-        context = {
+        nothing = {
             "seat": seat,
             "busy": busy,
             "completion": _completion(seat),
             "elsewhere": _elsewhere(by, seat),
         }
-        state["html"] = get_template("annotate/_nothing.html").render(context)
+        state["html"] = get_template("annotate/_nothing.html").render(nothing)
         return state
     screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
     state["html"] = transcript(screen)

@@ -21,9 +21,9 @@ WORDS = {"0": "no", "1": "yes"}
 class Said:
     """An answer to a case: by whom (as the round names them), what, and what was said with it.
 
-    `missing` says why there is no value. `explanation` is the rater's and `evidence` what the answer points at
-    (the turn's number, and the words where it is not all of the turn); `comment` and `flagged` are of the task
-    that it was submitted with, `notes` of its turns.
+    `missing` says why there is no value. `explanation` is the rater's and `evidence` what the answer points
+    at (the turn's number, and the words where it is not all of the turn); `comment` and `flagged` are of the
+    task that it was submitted with, `notes` of its turns.
     """
 
     name: str
