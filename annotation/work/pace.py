@@ -82,10 +82,11 @@ def paces(*, user: int) -> dict[int, Pace]:
         counts: dict[int, dict[date, int]] = {}
         for campaign, day, tasks in cursor.fetchall():
             counts.setdefault(campaign, {})[day] = tasks
-    return {
-        campaign: Pace(*medians.get(campaign, (None, 0)), _days(counts.get(campaign, {}), first))
-        for campaign in medians.keys() | counts.keys()
-    }
+    told = {}
+    for campaign in medians.keys() | counts.keys():
+        seconds, n = medians.get(campaign, (None, 0))
+        told[campaign] = Pace(seconds, n, _days(counts.get(campaign, {}), first))
+    return told
 
 
 def _days(counts: dict[date, int], first: date) -> tuple[Day, ...]:

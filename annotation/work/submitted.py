@@ -178,9 +178,9 @@ def _may_hold(text: str) -> Q:
     words = max(text.split(), key=len, default="")
     return (
         Q(comment__icontains=text)
-        | Exists(notes)
-        | Exists(labels)
-        | Exists(said.filter(text__icontains=words))
+        | Q(Exists(notes))
+        | Q(Exists(labels))
+        | Q(Exists(said.filter(text__icontains=words)))
     )
 
 
