@@ -6,10 +6,10 @@ none wants it. Triggers of higher rooms call it, too (`annotation_assignment`: t
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.db import connection, transaction
-from psycopg.types.json import Jsonb
 
 from jobs.models import Run
 from jobs.webhooks.kinds import RUN_FAILED, RUN_FINISHED
@@ -18,7 +18,9 @@ from jobs.webhooks.kinds import RUN_FAILED, RUN_FINISHED
 def tell(kind: str, campaign: int | None, data: dict[str, Any]) -> None:
     """Write down an event of a campaign (None: of no campaign). Ids and counts only: it leaves the house."""
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT concord_tell(%s::text, %s::bigint, %s::jsonb)", [kind, campaign, Jsonb(data)])
+        cursor.execute(
+            "SELECT concord_tell(%s::text, %s::bigint, %s::jsonb)", [kind, campaign, json.dumps(data)]
+        )
 
 
 def tell_of_run(run: Run) -> None:
