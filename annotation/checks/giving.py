@@ -7,8 +7,8 @@ Tasks that train, test or check somebody hold no slot: they take no place of the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.db.models import F
 from django.utils import timezone
@@ -147,7 +147,7 @@ def _hidden(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
     due = places.kind_at(standing.steps, rates)
     if not due:
         return None
-    values = {
+    values: dict[str, Any] = {
         "campaign": seat.campaign,
         "user": seat.user,
         "occasion": seat.occasion,
@@ -162,14 +162,14 @@ def _hidden(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
     return _give(seat, task, due, 0)
 
 
-def _goes_on(seat: Seat, values: dict[str, object]) -> bool:
+def _goes_on(seat: Seat, values: dict[str, Any]) -> bool:
     """Whether there is main work left for the member."""
     if seat.ruled:
         return _one(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
     return _one(IS_FREE, values) is not None
 
 
-def _one(query: str, values: dict[str, object]) -> int | None:
+def _one(query: str, values: dict[str, Any]) -> int | None:
     with prepared.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
@@ -203,7 +203,7 @@ def _lapsed(seat: Seat, occasions: Iterable[str], number: int) -> Hold | None:
     return Hold(lapsed.pk, lapsed.task_id, lapsed.state, {**lapsed.draft, "version": lapsed.revision})
 
 
-def _until(seat: Seat) -> object:
+def _until(seat: Seat) -> datetime:
     return timezone.now() + timedelta(minutes=seat.lease_minutes)
 
 

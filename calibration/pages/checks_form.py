@@ -54,7 +54,7 @@ class ChecksForm(forms.Form):
         initial = {name: getattr(plan, name) for name in self.base_fields}
         for name in PERCENT:
             initial[name] = None if initial[name] is None else f"{100 * initial[name]:g}"
-        super().__init__(*args, initial=initial, **more)
+        super().__init__(*args, **more | {"initial": initial})
 
     def arguments(self) -> dict[str, Any]:
         """Return what was filled in as `actions.set_up` takes it."""

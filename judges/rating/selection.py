@@ -80,8 +80,8 @@ def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
     """Return the comparisons of a campaign, or of a corpus, none of whose members is of another system."""
     rows = Item.objects.filter(kind=kind, corpus=selection.corpus)
     if campaign := selection.campaign:
-        chosen = campaign.tasks if campaign.tasks.exists() else campaign.compared_items
-        rows = rows.filter(pk__in=chosen.values("item"))
+        tasks, chosen = campaign.tasks.values("item"), campaign.compared_items.values("item")
+        rows = rows.filter(pk__in=tasks) if tasks.exists() else rows.filter(pk__in=chosen)
     if selection.systems:
         members = ItemMember.objects.filter(item=OuterRef("pk"))
         others = members.exclude(continuation__system__name__in=selection.systems)

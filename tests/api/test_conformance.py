@@ -30,6 +30,7 @@ AT_THE_EDGES = 16
 """Requests at the edges of what is described, for each operation at most."""
 
 BY_NAME = {
+    "PATCH /api/v1/account/comfort/": "one key never has two commands, and a digit is none",
     "POST /api/v1/account/password/": "the old password is named",
     "GET /api/v1/corpora/{id}/counts/": "raters, questions and keys are named",
     "POST /api/v1/corpora/{id}/counts/": "there may be no split",
