@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.utils.dateparse import parse_date, parse_datetime
-from django.utils.timezone import is_naive, make_aware
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
@@ -121,10 +121,11 @@ def since(column: str) -> Filter:
             at = parse_datetime(f"{day.isoformat()}T00:00:00Z")
         if at is None:
             raise ValueError(wrong)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
         try:
-            return make_aware(at) if is_naive(at) else at
-        except (OverflowError, ValueError):
-            raise ValueError(wrong) from None
+            return at.astimezone(UTC)  # PostgreSQL knows no offsets beyond 16 hours
+        except OverflowError:  # at either end of what there is
+            return at.replace(tzinfo=UTC)
 
     return Filter(
         f"{column}__gte", read, {"type": OpenApiTypes.DATETIME, "description": "only from this time on"}

@@ -188,6 +188,7 @@ def test_lists_are_narrowed_and_put_in_order() -> None:
         ["beta"],
         ["beta"],
     )
+    assert len(names(since="0531-01-05T06:23:36+17:29")) == 2
     assert (names(since="2999-01-01"), len(names(since="2020-01-01T00:00:00Z"))) == ([], 2)
 
 
