@@ -163,7 +163,7 @@ def _digest(request: HttpRequest) -> str | None:
         if not length.isdigit() or int(length) > LIMIT:
             return None
         return _hash(request.content_type or "", request.body)
-    request.POST = storable_query(request.POST)  # type: ignore[assignment]
+    request.POST = storable_query(request.POST)
     parts: list[str | bytes] = []
     for name, values in sorted(request.POST.lists()):
         parts += [name, *values]
@@ -173,7 +173,7 @@ def _digest(request: HttpRequest) -> str | None:
             for chunk in file.chunks():
                 whole.update(chunk)
             file.seek(0)
-            parts += [name, file.name, whole.hexdigest()]
+            parts += [name, file.name or "", whole.hexdigest()]
     return _hash(*parts)
 
 

@@ -36,7 +36,10 @@ def add(
     """
     if campaign is None and not is_administrator(by):
         raise WebhookRefused("Only an administrator adds a webhook for all of Concord.")
-    if Webhook.objects.filter(campaign_id=campaign).count() >= MOST:
+    there = Webhook.objects.filter(campaign_id__isnull=True)
+    if campaign is not None:
+        there = Webhook.objects.filter(campaign_id=campaign)
+    if there.count() >= MOST:
         raise WebhookRefused(f"There are at most {MOST} webhooks in one place. Delete one first.")
     webhook = Webhook(campaign_id=campaign, created_by=by)
     return _put(by, webhook, {"url": url, "events": list(events), "allow_private": allow_private}, "add")
