@@ -173,7 +173,7 @@ def _digest(request: HttpRequest) -> str | None:
             for chunk in file.chunks():
                 whole.update(chunk)
             file.seek(0)
-            parts += [name, file.name or "", whole.hexdigest()]
+            parts += [str(name), file.name or "", whole.hexdigest()]
     return _hash(*parts)
 
 

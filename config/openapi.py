@@ -70,7 +70,7 @@ class Described(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         """Return what a route takes beside its own parameters: a POST the key that lets it be sent twice."""
         declared: list[Any] = super().get_override_parameters()
-        if self.method != "POST" or getattr(self.view, "without_keys", ""):
+        if self.method != "POST" or getattr(self.view, "without_keys", None):
             return declared
         return [*declared, KEY]
 

@@ -223,6 +223,9 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["config.permissions.IsSignedIn"],
     "APPEND_COMPONENTS": {"schemas": {"Refusal": REFUSAL}},
     "ENUM_NAME_OVERRIDES": {
+        "PersonRoleEnum": [(name, name) for name in ("annotator", "researcher", "administrator")],
+        "PreferenceTiesEnum": [(name, name) for name in ("half", "drop", "davidson")],
+        "TestPartEnum": [("test", "test")],
         "PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES",
         "RunModeEnum": "jobs.models.Run.Mode",
         "SplitPartEnum": [("dev", "dev"), ("test", "test"), ("all", "all")],

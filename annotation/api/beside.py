@@ -79,12 +79,18 @@ def own_submissions(request: Request) -> Response:
     """Everyone signed in: what they submitted, latest first; searched as the page does it."""
     asked = {name: request.query_params.get(name, "").replace("\0", "").strip() for name in submitted.ASKED}
     pager = Pages()
-    page: Any = pager.paginate_queryset(submitted.own(_user(request), submitted.wanted(asked)), request) or []  # type: ignore[arg-type]
+    found: Any = submitted.own(_user(request), submitted.wanted(asked))
+    page: Any = pager.paginate_queryset(found, request) or []
     return pager.get_paginated_response([row.as_json() for row in submitted.told(page)])
 
 
 @extend_schema(methods=["GET"], responses=serializers.ThreadSerializer(many=True))
-@extend_schema(methods=["POST"], request=serializers.Question, responses={201: serializers.ThreadSerializer})
+@extend_schema(
+    methods=["POST"],
+    request=serializers.Question,
+    responses={201: serializers.ThreadSerializer},
+    operation_id="work_messages_ask",
+)
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsSignedIn])

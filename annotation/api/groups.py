@@ -43,9 +43,7 @@ class AnnotatorSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField(read_only=True, source="pk")
     username = serializers.CharField(read_only=True)
-    groups: Any = serializers.SlugRelatedField(
-        slug_field="name", source="people_groups", many=True, read_only=True
-    )
+    groups = serializers.ListField(child=serializers.CharField(), read_only=True)
     languages = serializers.ListField(child=Text(max_length=40), required=False, max_length=50)
     writes_as = serializers.ListField(child=Text(max_length=200), required=False, max_length=50)
 

@@ -67,7 +67,7 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
     kind = serializers.CharField(source="event.kind")
     event = serializers.SerializerMethodField()
     message = serializers.SerializerMethodField()
-    data = serializers.JSONField(source="event.data")  # type: ignore[assignment]
+    data: Any = serializers.JSONField(source="event.data")
     at = serializers.DateTimeField(source="event.at")
 
     class Meta:

@@ -78,8 +78,8 @@ def copy(*, source: Campaign, to: Campaign) -> None:
     """Give a new draft the rules of another campaign over the same corpus."""
     for row in source.strata.all():
         StratumGroup.objects.create(campaign=to, stratum=row.stratum, group_id=row.group_id)
-    for row in source.required.all():
-        RequiredGroup.objects.create(campaign=to, group_id=row.group_id, raters=row.raters)
+    for needed in source.required.all():
+        RequiredGroup.objects.create(campaign=to, group_id=needed.group_id, raters=needed.raters)
 
 
 def sentences(rules: Rules) -> list[str]:

@@ -220,7 +220,7 @@ def _score_again(key: KeyTask, result: CheckResult) -> bool:
     """Count a result anew, from the answers as they were first submitted; return whether it changed."""
     first = result.assignment.labels.filter(supersedes=None, missing="")
     given = {
-        (item, question): text if number is None else number
+        (item, question): (text or "") if number is None else number
         for item, question, number, text in first.values_list("item_id", "question_id", "number", "text")
     }
     plan = questionnaire_of(key.campaign.scheme_version_id)

@@ -196,8 +196,8 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         return state
     if hold is None and (notice := notices.waiting(seat)) is not None:
         about = load(notice.task) if notice.task else None
-        context = {"notice": notice, "seat": seat, "screen": about}
-        state["html"] = get_template("annotate/_notice.html").render(context)
+        told = {"notice": notice, "seat": seat, "screen": about}
+        state["html"] = get_template("annotate/_notice.html").render(told)
         return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)

@@ -128,7 +128,7 @@ def withdraw(*, by: User | None, decision: AdjudicationDecision, reason: str) ->
     if found.state != State.DECIDED or found.label is None:
         raise AdjudicationRefused("There is no decision here that could be withdrawn.")
     Label.objects.filter(pk=found.label.pk, superseded_at=None).update(superseded_at=timezone.now())
-    same = AdjudicationDecision.objects.filter(label=found.label_id, state=State.DECIDED)
+    same = AdjudicationDecision.objects.filter(label=found.label, state=State.DECIDED)
     same.update(state=State.WITHDRAWN, note=reason)
     Event.objects.create(
         by=by,

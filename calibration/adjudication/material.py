@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Occasion, Question, SchemeVersion
-from calibration.adjudication.rules import Answered
+from calibration.adjudication.rules import Answered, Bools
 from calibration.adjudication.settings import Settings
 from calibration.errors import AdjudicationRefused
 from calibration.models import ForAdjudication
@@ -114,9 +114,6 @@ def _asked(
         ).values_list("item", flat=True)
     )
     judge = ratings.raters.index(settings.judge) if settings.judge in ratings.raters else None
-    notes = [
-        np.array([pk in noted for pk in items], dtype=np.bool_) for noted in (flagged, commented, marked)
-    ]
     told = repr([data.digest, *(sorted(noted & set(items)) for noted in (flagged, commented, marked))])
     return Asked(
         question,
@@ -124,12 +121,17 @@ def _asked(
         Answered(
             ratings,
             judge,
-            *notes,
+            *(_among(items, noted) for noted in (flagged, commented, marked)),
             np.array([where[pk].cluster in locked for pk in items], dtype=np.bool_),
         ),
         items,
         hashlib.sha256(told.encode()).hexdigest(),
     )
+
+
+def _among(items: Sequence[int], noted: Collection[int]) -> Bools:
+    """Return which of the items are among those noted."""
+    return np.array([pk in noted for pk in items], dtype=np.bool_)
 
 
 def questions_with_answers(

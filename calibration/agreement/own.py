@@ -16,7 +16,7 @@ from django.db import connection
 
 from annotation.models import Campaign
 from calibration.statistics.core.resampling import Plan
-from calibration.statistics.core.result import Result
+from calibration.statistics.core.result import Counts, Result
 from calibration.statistics.core.sums import cluster_codes, finished, resampled
 
 LEAST = 20
@@ -96,7 +96,8 @@ def share(pairs: list[tuple[str, int, int, bool]]) -> Result:
     """
     items = len({item for _, item, _, _ in pairs})
     units = cluster_codes([cluster for cluster, *_ in pairs], len(pairs))
-    counts = {"n_items": items, "n_clusters": len(set(units)), "n_raters": len({r for _, _, r, _ in pairs})}
+    raters = len({rater for _, _, rater, _ in pairs})
+    counts: Counts = {"n_items": items, "n_clusters": len(set(units)), "n_raters": raters}
     if items < LEAST:
         few = f"{items} answers of yours meet others', too few to tell: {LEAST} are needed"
         return Result("percent_agreement", status="insufficient", reason=few, **counts)

@@ -87,7 +87,12 @@ def preview(request: Request) -> Response:
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
-@extend_schema(methods=["POST"], request=ChangeRoundSerializer, responses=OpenApiTypes.OBJECT)
+@extend_schema(
+    methods=["POST"],
+    request=ChangeRoundSerializer,
+    responses=OpenApiTypes.OBJECT,
+    operation_id="adjudication_rounds_change",
+)
 @api_view(["GET", "POST"])
 @answered
 def one_round(request: Request, pk: int) -> Response:
@@ -113,7 +118,9 @@ def report(request: Request, pk: int) -> Response:
     return Response(agreement.report(access.adjudication_round(pk)).as_dict())
 
 
-@extend_schema(parameters=[CasesSerializer], responses=OpenApiTypes.OBJECT)
+@extend_schema(
+    parameters=[CasesSerializer], responses=OpenApiTypes.OBJECT, operation_id="adjudication_cases_list"
+)
 @paged
 @api_view(["GET"])
 def cases(request: Request, pk: int) -> Response:

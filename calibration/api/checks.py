@@ -67,7 +67,7 @@ class NewKeySerializer(ChangedKeySerializer):
 class KeysFromSerializer(serializers.Serializer[Any]):
     """Where keys come from: `rater:NAME`, `gold:NUMBER` or `adjudicated`; which tasks the seed draws."""
 
-    source = serializers.CharField()
+    source: Any = serializers.CharField()
     occasion = serializers.ChoiceField(choices=list(KeyTask.OCCASIONS))
     most = serializers.IntegerField(min_value=1, max_value=actions.MOST_AT_ONCE, default=10)
     tolerance = serializers.FloatField(default=0.0, min_value=0)
@@ -126,7 +126,7 @@ def decide(request: Request, campaign: int) -> Response:
     return Response(status=204)
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
+@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="campaigns_checks_keys_list")
 @extend_schema(methods=["POST"], request=NewKeySerializer, responses={201: OpenApiTypes.OBJECT})
 @api_view(["GET", "POST"])
 @answered

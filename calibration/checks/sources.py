@@ -51,7 +51,7 @@ def _rows(campaign: Campaign, source: str) -> tuple[list[tuple[int, str, Value]]
 def _of_gold(gold: Gold) -> list[tuple[int, str, Value]]:
     labels = GoldLabel.objects.filter(gold=gold, reason="")
     return [
-        (item, key, text if number is None else number)
+        (item, key, (text or "") if number is None else number)
         for item, key, number, text in labels.values_list("item_id", "question__key", "number", "text")
     ]
 

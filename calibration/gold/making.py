@@ -77,7 +77,7 @@ def make(
         return found
     if "split" in kept and source.split is not None:
         splits.fix(split=source.split, by=by)
-    told = {"why_left_out": left_out}
+    told: dict[str, Any] = {"why_left_out": left_out}
     if source.without:
         told["people_left_out"] = [person.as_json() for person in source.without]
     gold = Gold.objects.create(**same, rule=rule, options=kept | told, created_by=by)

@@ -68,7 +68,8 @@ def _drawn(made: Preferences, figure: Figure, above: float) -> Iterator[Point]:
     for voters in made.voters[:MOST_SERIES]:
         for one in voters.standings.systems:
             result = figure(one)
-            ends = [None if end is None else end - above for end in (result.value, result.low, result.high)]
-            yield Point(
-                one.system, voters.name, *ends, result.n_items, result.n_clusters, "" if result.ok else "none"
+            value, low, high = (
+                None if end is None else end - above for end in (result.value, result.low, result.high)
             )
+            why = "" if result.ok else "none"
+            yield Point(one.system, voters.name, value, low, high, result.n_items, result.n_clusters, why)

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotation.corpora.dialogue_view import Line
 from annotation.labels.evidence import Pointed, pointed
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Item, Label, turn_numbers
 from annotation.models.labels import live_labels
 from calibration.disagreements.showing import lines_of, named_value
@@ -131,10 +132,16 @@ def _answers(
 def _points(items: Sequence[int]) -> dict[tuple[int, str, str], tuple[Pointed, ...]]:
     """Return what people's answers point at, by item, question and name."""
     labels = live_labels().filter(item__in=items, evidence__isnull=False, rater__kind="human")
-    rows = labels.values_list(
-        "item_id", "question__key", "rater__name", "item__continuation__dialogue", "evidence"
+    related = ("question", "rater", "item__continuation")
+    return pointed(
+        {
+            (label.item_id, label.question.key, name_of(label.rater, label.item.corpus_id)): (
+                label.item.continuation.dialogue_id,
+                label.evidence or (),
+            )
+            for label in labels.select_related(*related)
+        }
     )
-    return pointed({(item, key, name): (dialogue, kept) for item, key, name, dialogue, kept in rows})
 
 
 def _explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str], str]:

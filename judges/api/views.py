@@ -78,7 +78,7 @@ class Runs(generics.ListAPIView[Run]):
         .order_by("-id")
     )
 
-    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Return those that are asked for."""
         return RUNS.of(self.request, queryset)
 

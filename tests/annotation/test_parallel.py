@@ -54,7 +54,7 @@ class Web:
 
     def _started(self) -> subprocess.Popen[bytes]:
         number = self.listening.fileno()
-        here = {"DATABASE_URL": database_url(), "CONCORD_HOME": str(settings.HOME)}
+        here = {"DATABASE_URL": database_url()}  # the home, and with it the secret of sessions, is the run's
         command = programs.web(number, 1)[0].command
         return subprocess.Popen(command, cwd=settings.BASE_DIR, pass_fds=[number], env=os.environ | here)
 
@@ -96,8 +96,9 @@ def web(transactional_db) -> Iterator[Web]:
 class Researcher(threading.Thread):
     """Looks at what comes in, returns some submissions and voids others."""
 
-    def __init__(self, seed: int, campaign: Campaign) -> None:
+    def __init__(self, seed: int, campaign: Campaign, over: threading.Event) -> None:
         super().__init__()
+        self.over = over
         self.random = random.Random(seed)
         self.campaign = campaign
         self.withdrawn: Counter[str] = Counter()
@@ -105,7 +106,7 @@ class Researcher(threading.Thread):
 
     def run(self) -> None:
         try:
-            while sum(self.withdrawn.values()) < 12:
+            while sum(self.withdrawn.values()) < 12 and not self.over.is_set():
                 self._withdraw_one()
         finally:
             connections.close_all()
@@ -144,7 +145,7 @@ def worked(
         Annotator(seed * 1000 + number, web.port, campaign.pk, session, over.is_set)
         for number, session in enumerate(sessions)
     ]
-    researcher = Researcher(seed, campaign)
+    researcher = Researcher(seed, campaign, over)
     for thread in (*crowd, researcher):
         thread.start()
     end, killed = time.monotonic() + PATIENCE, False
@@ -156,8 +157,8 @@ def worked(
     over.set()
     for thread in (*crowd, researcher):
         thread.join()
-    assert killed, "a web process was killed while they worked"
     assert [worker.broken for worker in crowd if worker.broken] == []
+    assert killed, "a web process was killed while they worked"
     return crowd, researcher
 
 

@@ -135,7 +135,7 @@ def test_what_is_not_there_yet_says_so(rea, client):
     assert "Nothing came in within the last 14 days" in page
     refused = client.get(f"/api/v1/campaigns/{made.pk}/watch/?by=stratum")
     assert refused.status_code == 400
-    assert refused.json()["errors"] if "errors" in refused.json() else refused.json()
+    assert "no sample drawn by strata" in refused.json()["fields"]["by"][0]
 
 
 def test_the_page_keeps_itself_up_to_date_until_told_to_stop(campaign, client, rea):

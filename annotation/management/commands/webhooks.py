@@ -72,7 +72,7 @@ class Command(DatabaseCommand):
                 by=_researcher(options["by"]),
                 url=options["url"],
                 events=[kind.strip() for kind in options["events"].split(",") if kind.strip()],
-                campaign=campaign and campaign.pk,
+                campaign=campaign.pk if campaign else None,
                 allow_private=options["private"],
             )
         except WebhookRefused as error:

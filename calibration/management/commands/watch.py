@@ -96,8 +96,8 @@ def _lines(seen: Watch) -> Iterable[str]:
         yield f"  {one.name}: {one.submitted:,} in, {one.held} held, {one.skipped} skipped{pace}"
     if agreed.too_many:
         yield f"{agreed.labels:,} answers are too many to compute while you wait: make a study's report."
-    for row in agreed.agreed:
-        yield f"  {row.question.ref}: {row.reason or '; '.join(map(_figure, row.results))}"
+    for found in agreed.agreed:
+        yield f"  {found.question.ref}: {found.reason or '; '.join(map(_figure, found.results))}"
 
 
 def _figure(result: Result) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from calibration.preferences.made import Asked, Report
@@ -84,7 +83,7 @@ def _position(one: PositionBias) -> dict[str, Any]:
     return {"rater": one.rater, "shown_first": figure(one.shown_first), "both_orders": swaps}
 
 
-def _figures(results: tuple[Result, ...]) -> Mapping[str, Any]:
+def _figures(results: tuple[Result, ...]) -> dict[str, Any]:
     return {result.name: figure(result) for result in results}
 
 

@@ -54,8 +54,8 @@ def fitted(tables: Tables, model: Model) -> Fitted:
     """Fit every row of tables."""
     if model != "davidson":
         points = scored(tables, model)
-        strengths, have = np.full(points.shape[:2], np.nan), connected(points)
-        strengths[have] = bradley_terry(points[have])
+        strengths, joined = np.full(points.shape[:2], np.nan), connected(points)
+        strengths[joined] = bradley_terry(points[joined])
         return Fitted(strengths, np.zeros(len(strengths)))
     strengths, tie = np.full(tables.wins.shape[:2], np.nan), np.full(len(tables.wins), np.nan)
     without = ~(tables.ties > 0).any(axis=(1, 2))
@@ -89,7 +89,7 @@ def davidson(wins: Floats, ties: Floats) -> tuple[Floats, Floats]:
     def shares(s: Floats) -> tuple[Floats, Floats, Floats]:
         half = (s[:, :size, None] - s[:, None, :size]) / 2
         utility = np.stack([half, -half, np.broadcast_to(s[:, size, None, None], half.shape)])
-        return (*(utility - np.logaddexp.reduce(utility, axis=0)),)  # type: ignore[return-value]
+        return (*(utility - np.logaddexp.reduce(utility, axis=0)),)
 
     def likelihood(s: Floats) -> Floats:
         up, _, tie = shares(s)

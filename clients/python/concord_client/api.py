@@ -12,6 +12,19 @@ from concord_client.transport import Transport
 class Api(Transport):
     """All routes; each method is called like its operation."""
 
+    def account_comfort_retrieve(self) -> models.Comfort:
+        """One's own settings of the annotation page, and the key of each command."""
+        path = "/account/comfort/"
+        return cast("models.Comfort", self.send("GET", path))
+
+    def account_comfort_partial_update(
+        self,
+        body: models.PatchedComfortRequest | None = None,
+    ) -> models.Comfort:
+        """One's own settings of the annotation page, and the key of each command."""
+        path = "/account/comfort/"
+        return cast("models.Comfort", self.send("PATCH", path, body=body))
+
     def account_password_create(self, body: models.NewPasswordRequest) -> None:
         """Change one's own password; all other sessions end."""
         path = "/account/password/"
@@ -32,6 +45,43 @@ class Api(Transport):
         path = f"/account/tokens/{self.quoted(id)}/"
         self.send("DELETE", path)
 
+    def adjudicate_retrieve(self) -> dict[str, Any]:
+        """Everyone signed in: the open rounds in which they may decide."""
+        path = "/adjudicate/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def adjudicate_decide_create(
+        self,
+        id: int,
+        decision: int,
+        body: models.DecideRequest,
+    ) -> dict[str, Any]:
+        """Adjudicators: decide on a case of their own, or decide anew."""
+        path = f"/adjudicate/{self.quoted(id)}/{self.quoted(decision)}/decide/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def adjudicate_draft_create(
+        self,
+        id: int,
+        decision: int,
+        body: models.CaseDraftRequest,
+    ) -> dict[str, Any]:
+        """Adjudicators: keep the draft of a case of their own; the answer tells the version that is kept.
+        """
+        path = f"/adjudicate/{self.quoted(id)}/{self.quoted(decision)}/draft/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def adjudicate_pass_create(self, id: int, decision: int, body: models.WhyRequest) -> None:
+        """Adjudicators: pass a case on to somebody else, with a reason."""
+        path = f"/adjudicate/{self.quoted(id)}/{self.quoted(decision)}/pass/"
+        self.send("POST", path, body=body, keyed=True)
+
+    def adjudicate_claim_create(self, id: int) -> dict[str, Any]:
+        """Adjudicators: the case before them, claimed where they hold none; `decision` is null at the end.
+        """
+        path = f"/adjudicate/{self.quoted(id)}/claim/"
+        return cast("dict[str, Any]", self.send("POST", path, keyed=True))
+
     def adjudication_retrieve(self) -> dict[str, Any]:
         """List what waits for adjudication, latest first."""
         path = "/adjudication/"
@@ -41,6 +91,105 @@ class Api(Transport):
         """Take an item off the list."""
         path = f"/adjudication/{self.quoted(id)}/withdraw/"
         return cast("dict[str, Any]", self.send("POST", path, keyed=True))
+
+    def adjudication_decisions_withdraw_create(self, id: int, body: models.WhyRequest) -> dict[str, Any]:
+        """Take a decision back, with a reason; its case waits again."""
+        path = f"/adjudication/decisions/{self.quoted(id)}/withdraw/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def adjudication_rounds_list(self) -> dict[str, Any]:
+        """List rounds of adjudication, newest first, or draw the cases of a new one."""
+        path = "/adjudication/rounds/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def adjudication_rounds_create(self, body: models.RoundRequest) -> dict[str, Any]:
+        """List rounds of adjudication, newest first, or draw the cases of a new one."""
+        path = "/adjudication/rounds/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def adjudication_rounds_retrieve(self, id: int) -> dict[str, Any]:
+        """Return a round and how far it is. POST tops it up (by `added` cases), closes or reopens it."""
+        path = f"/adjudication/rounds/{self.quoted(id)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def adjudication_rounds_change(self, id: int, body: models.ChangeRoundRequest) -> dict[str, Any]:
+        """Return a round and how far it is. POST tops it up (by `added` cases), closes or reopens it."""
+        path = f"/adjudication/rounds/{self.quoted(id)}/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def adjudication_rounds_file_retrieve(
+        self,
+        id: int,
+        what: Literal["decisions", "queue"],
+        form: Literal["csv", "jsonl"],
+    ) -> bytes:
+        """Stream a round's queue or decisions as csv or jsonl; of a locked test part no answers and
+        decisions.
+        """
+        path = f"/adjudication/rounds/{self.quoted(id)}/{self.quoted(what)}.{self.quoted(form)}"
+        return cast("bytes", self.send("GET", path))
+
+    def adjudication_cases_list(
+        self,
+        id: int,
+        *,
+        rule: Literal["no_majority", "spread", "flagged", "commented", "judge", "confidence", "marked", "everything", "control"] | None = None,
+        state: Literal["waiting", "differ", "settled"] | None = None,
+    ) -> dict[str, Any]:
+        """List the cases of a round in their order, in one state or picked by one rule where named."""
+        path = f"/adjudication/rounds/{self.quoted(id)}/cases/"
+        query = {
+            "rule": rule,
+            "state": state,
+        }
+        return cast("dict[str, Any]", self.send("GET", path, query=query))
+
+    def adjudication_rounds_cases_retrieve(self, id: int, case: int) -> dict[str, Any]:
+        """Return a case with the answers and the decisions; neither where it is in a test part that is
+        locked.
+        """
+        path = f"/adjudication/rounds/{self.quoted(id)}/cases/{self.quoted(case)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def adjudication_rounds_import_create(
+        self,
+        id: int,
+        body: models.DecisionsFileRequest,
+    ) -> dict[str, Any]:
+        """Record decisions made elsewhere as one's own: all, or none and the first line that is wrong.
+        """
+        path = f"/adjudication/rounds/{self.quoted(id)}/import/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def adjudication_rounds_report_retrieve(self, id: int) -> dict[str, Any]:
+        """Return the decisions' agreement with raters and majority, control apart, and what was overturned.
+        """
+        path = f"/adjudication/rounds/{self.quoted(id)}/report/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def adjudication_rounds_preview_create(self, body: models.PlanRequest) -> dict[str, Any]:
+        """Tell how many cases each rule would pick now, by question; nothing is kept."""
+        path = "/adjudication/rounds/preview/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def annotators_list(self) -> Iterator[models.Annotator]:
+        """Researchers: the active accounts with their groups, languages and the names they write as."""
+        path = "/annotators/"
+        return cast(Iterator[models.Annotator], self.pages(path))
+
+    def annotators_retrieve(self, id: int) -> models.Annotator:
+        """Researchers: one person; say which languages they read and under which names they write."""
+        path = f"/annotators/{self.quoted(id)}/"
+        return cast("models.Annotator", self.send("GET", path))
+
+    def annotators_partial_update(
+        self,
+        id: int,
+        body: models.PatchedAnnotatorRequest | None = None,
+    ) -> models.Annotator:
+        """Researchers: one person; say which languages they read and under which names they write."""
+        path = f"/annotators/{self.quoted(id)}/"
+        return cast("models.Annotator", self.send("PATCH", path, body=body))
 
     def batches_adopt_create(self, id: int, body: models.AdoptRequest) -> models.Batch:
         """It is looked at and collected; a run that paused for it goes on."""
@@ -67,7 +216,10 @@ class Api(Transport):
         state: Literal["closed", "draft", "open", "paused"] | None = None,
         text: str | None = None,
     ) -> Iterator[models.Campaign]:
-        """Researchers: all campaigns that are not archived, or set up a new one as a draft."""
+        """Researchers: all campaigns that are not archived, or set up a new one as a draft.
+
+        Those who look after campaigns without being researchers list these.
+        """
         path = "/campaigns/"
         query = {
             "archived": archived,
@@ -80,7 +232,10 @@ class Api(Transport):
         return cast(Iterator[models.Campaign], self.pages(path, query=query))
 
     def campaigns_create(self, body: models.CampaignRequest) -> models.Campaign:
-        """Researchers: all campaigns that are not archived, or set up a new one as a draft."""
+        """Researchers: all campaigns that are not archived, or set up a new one as a draft.
+
+        Those who look after campaigns without being researchers list these.
+        """
         path = "/campaigns/"
         return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
 
@@ -89,9 +244,11 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. With PATCH, change it: a
-        draft in everything, one that was opened in its name, lease, deadline, limits, annotators,
-        guidelines and, upwards, its raters, for which its tasks get new places at once.
+        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
+        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
+        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
+        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
+        once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -105,12 +262,79 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. With PATCH, change it: a
-        draft in everything, one that was opened in its name, lease, deadline, limits, annotators,
-        guidelines and, upwards, its raters, for which its tasks get new places at once.
+        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
+        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
+        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
+        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
+        once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))
+
+    def campaigns_checks_retrieve(self, campaign: int) -> models.CheckPlan:
+        """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/"
+        return cast("models.CheckPlan", self.send("GET", path))
+
+    def campaigns_checks_partial_update(
+        self,
+        campaign: int,
+        body: models.PatchedCheckPlanRequest | None = None,
+    ) -> models.CheckPlan:
+        """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/"
+        return cast("models.CheckPlan", self.send("PATCH", path, body=body))
+
+    def campaigns_checks_keys_list(self, campaign: int) -> dict[str, Any]:
+        """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/keys/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def campaigns_checks_keys_create(self, campaign: int, body: models.NewKeyRequest) -> dict[str, Any]:
+        """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/keys/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_checks_keys_retrieve(self, campaign: int, key: int) -> dict[str, Any]:
+        """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/keys/{self.quoted(key)}/"
+        return cast("dict[str, Any]", self.send("GET", path))
+
+    def campaigns_checks_keys_update(
+        self,
+        campaign: int,
+        key: int,
+        body: models.ChangedKeyRequest,
+    ) -> dict[str, Any]:
+        """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/keys/{self.quoted(key)}/"
+        return cast("dict[str, Any]", self.send("PUT", path, body=body))
+
+    def campaigns_checks_keys_destroy(self, campaign: int, key: int) -> None:
+        """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/keys/{self.quoted(key)}/"
+        self.send("DELETE", path)
+
+    def campaigns_checks_keys_from_create(
+        self,
+        campaign: int,
+        body: models.KeysFromRequest,
+    ) -> dict[str, Any]:
+        """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
+        path = f"/campaigns/{self.quoted(campaign)}/checks/keys/from/"
+        return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_checks_people_create(self, campaign: int, body: models.DecisionRequest) -> None:
+        """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/checks/people/"
+        self.send("POST", path, body=body, keyed=True)
+
+    def campaigns_checks_results_retrieve(self, campaign: int) -> dict[str, Any]:
+        """Researchers: each annotator's state and scores with intervals, and agreement with themselves.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/checks/results/"
+        return cast("dict[str, Any]", self.send("GET", path))
 
     def campaigns_consent_update(self, campaign: int, body: models.ConsentRequest) -> models.Consent:
         """Researchers: change what annotators agree to before they work; empty, they are asked for nothing.
@@ -134,6 +358,21 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/guidelines/"
         return cast("models.Guidelines", self.send("PUT", path, body=body))
 
+    def campaigns_join_links_list(self, campaign: int) -> Iterator[models.JoinLink]:
+        """The links by which people join a campaign, or make one."""
+        path = f"/campaigns/{self.quoted(campaign)}/join-links/"
+        return cast(Iterator[models.JoinLink], self.pages(path))
+
+    def campaigns_join_links_create(self, campaign: int, body: models.JoinLinkRequest) -> models.JoinLink:
+        """The links by which people join a campaign, or make one."""
+        path = f"/campaigns/{self.quoted(campaign)}/join-links/"
+        return cast("models.JoinLink", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_join_links_destroy(self, campaign: int, id: int) -> None:
+        """Revoke a link: nobody joins by it any more; who joined stays."""
+        path = f"/campaigns/{self.quoted(campaign)}/join-links/{self.quoted(id)}/"
+        self.send("DELETE", path)
+
     def campaigns_members_create(
         self,
         campaign: int,
@@ -142,6 +381,43 @@ class Api(Transport):
         """Researchers: let people take part, or take them out."""
         path = f"/campaigns/{self.quoted(campaign)}/members/"
         return cast("models.Campaign", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_messages_list(self, campaign: int) -> Iterator[models.Thread]:
+        """Researchers: the threads of a campaign, latest first; or write to annotators, each by themselves.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/messages/"
+        return cast(Iterator[models.Thread], self.pages(path))
+
+    def campaigns_messages_create(
+        self,
+        campaign: int,
+        body: models.NewMessageRequest,
+    ) -> Iterator[models.Thread]:
+        """Researchers: the threads of a campaign, latest first; or write to annotators, each by themselves.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/messages/"
+        return cast(Iterator[models.Thread], self.pages(path))
+
+    def campaigns_messages_create_2(
+        self,
+        campaign: int,
+        thread: int,
+        body: models.ThreadVerbRequest | None = None,
+    ) -> models.Thread:
+        """Researchers: answer in a thread, close it, or open it again."""
+        path = f"/campaigns/{self.quoted(campaign)}/messages/{self.quoted(thread)}/"
+        return cast("models.Thread", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_notes_list(self, campaign: int) -> Iterator[models.TurnNote]:
+        """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
+        path = f"/campaigns/{self.quoted(campaign)}/notes/"
+        return cast(Iterator[models.TurnNote], self.pages(path))
+
+    def campaigns_participants_list(self, campaign: int) -> Iterator[models.Participant]:
+        """Who came by links, with their ids, how many tasks they submitted, and their completion codes.
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/participants/"
+        return cast(Iterator[models.Participant], self.pages(path))
 
     def campaigns_preview_retrieve(self, campaign: int, *, task: int | None = None) -> models.Preview:
         """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it
@@ -152,6 +428,41 @@ class Api(Transport):
             "task": task,
         }
         return cast("models.Preview", self.send("GET", path, query=query))
+
+    def campaigns_roles_list(self, campaign: int) -> Iterator[models.CampaignRole]:
+        """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers).
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/roles/"
+        return cast(Iterator[models.CampaignRole], self.pages(path))
+
+    def campaigns_roles_create(
+        self,
+        campaign: int,
+        body: models.CampaignRoleRequest,
+    ) -> models.CampaignRole:
+        """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers).
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/roles/"
+        return cast("models.CampaignRole", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_roles_destroy(self, campaign: int, id: int) -> None:
+        """Researchers: take a role in a campaign away."""
+        path = f"/campaigns/{self.quoted(campaign)}/roles/{self.quoted(id)}/"
+        self.send("DELETE", path)
+
+    def campaigns_rules_retrieve(self, campaign: int) -> models.Rules:
+        """Who may and must rate what in a campaign; written, it holds from the next task handed out."""
+        path = f"/campaigns/{self.quoted(campaign)}/rules/"
+        return cast("models.Rules", self.send("GET", path))
+
+    def campaigns_rules_update(
+        self,
+        campaign: int,
+        body: models.RulesRequest | None = None,
+    ) -> models.Rules:
+        """Who may and must rate what in a campaign; written, it holds from the next task handed out."""
+        path = f"/campaigns/{self.quoted(campaign)}/rules/"
+        return cast("models.Rules", self.send("PUT", path, body=body))
 
     def campaigns_state_create(self, campaign: int, body: models.StateRequest) -> models.Campaign:
         """Researchers: open, pause, close, archive or bring back a campaign.
@@ -210,6 +521,21 @@ class Api(Transport):
             "part": part,
         }
         return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
+
+    def campaigns_watch_retrieve(
+        self,
+        id: int,
+        *,
+        by: Literal["system", "language", "stratum"] | None = None,
+        question: str | None = None,
+    ) -> models.Watch:
+        """Tell how far a campaign is, how far its people agree so far, and what happened last."""
+        path = f"/campaigns/{self.quoted(id)}/watch/"
+        query = {
+            "by": by,
+            "question": question,
+        }
+        return cast("models.Watch", self.send("GET", path, query=query))
 
     def corpora_list(
         self,
@@ -378,6 +704,46 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(id)}/counts/"
         return cast("models.Counts", self.send("POST", path, body=body, keyed=True))
 
+    def corpora_preferences_retrieve(
+        self,
+        id: int,
+        *,
+        anchor: str | None = None,
+        both_bad: Literal["tie", "drop"] | None = None,
+        campaign: int | None = None,
+        part: Literal["dev", "test", "all"] | None = None,
+        question: str | None = None,
+        resamples: int | None = None,
+        seed: int | None = None,
+        systems: str | None = None,
+        ties: Literal["half", "drop", "davidson"] | None = None,
+    ) -> models.Preferences:
+        """Return win rates, strengths, agreement, position bias; POST logs a look at test and reports there.
+        """
+        path = f"/corpora/{self.quoted(id)}/preferences/"
+        query = {
+            "anchor": anchor,
+            "both_bad": both_bad,
+            "campaign": campaign,
+            "part": part,
+            "question": question,
+            "resamples": resamples,
+            "seed": seed,
+            "systems": systems,
+            "ties": ties,
+        }
+        return cast("models.Preferences", self.send("GET", path, query=query))
+
+    def corpora_preferences_create(
+        self,
+        id: int,
+        body: models.PreferencesTestRequest,
+    ) -> models.Preferences:
+        """Return win rates, strengths, agreement, position bias; POST logs a look at test and reports there.
+        """
+        path = f"/corpora/{self.quoted(id)}/preferences/"
+        return cast("models.Preferences", self.send("POST", path, body=body, keyed=True))
+
     def corpora_profile_retrieve(self, id: int) -> dict[str, Any]:
         """Return what metrics say of each system: one record per system and metric."""
         path = f"/corpora/{self.quoted(id)}/profile/"
@@ -533,6 +899,11 @@ class Api(Transport):
         """
         path = f"/exports/labels.{self.quoted(form)}"
         return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
+    def exports_names_create(self, body: models.NamesOfRequest) -> list[models.PersonBehind]:
+        """Tell who is behind the pseudonyms of a corpus, for who asks for it expressly. Logged."""
+        path = "/exports/names/"
+        return cast("list[models.PersonBehind]", self.send("POST", path, body=body, keyed=True))
 
     def exports_packages_zip_retrieve(
         self,
@@ -728,6 +1099,35 @@ class Api(Transport):
         """List the rules by which gold can be chosen, with their options."""
         path = "/gold/rules/"
         return cast("list[models.GoldRule]", self.send("GET", path))
+
+    def groups_list(self) -> Iterator[models.Group]:
+        """Researchers: the groups of people, or make one."""
+        path = "/groups/"
+        return cast(Iterator[models.Group], self.pages(path))
+
+    def groups_create(self, body: models.GroupRequest) -> models.Group:
+        """Researchers: the groups of people, or make one."""
+        path = "/groups/"
+        return cast("models.Group", self.send("POST", path, body=body, keyed=True))
+
+    def groups_retrieve(self, id: int) -> models.Group:
+        """Researchers: one group; rename it, say who is in it, or delete it."""
+        path = f"/groups/{self.quoted(id)}/"
+        return cast("models.Group", self.send("GET", path))
+
+    def groups_partial_update(
+        self,
+        id: int,
+        body: models.PatchedGroupRequest | None = None,
+    ) -> models.Group:
+        """Researchers: one group; rename it, say who is in it, or delete it."""
+        path = f"/groups/{self.quoted(id)}/"
+        return cast("models.Group", self.send("PATCH", path, body=body))
+
+    def groups_destroy(self, id: int) -> None:
+        """Researchers: one group; rename it, say who is in it, or delete it."""
+        path = f"/groups/{self.quoted(id)}/"
+        self.send("DELETE", path)
 
     def invitations_list(self) -> Iterator[models.Invitation]:
         """List open invitations, or make one; its address is in this answer alone."""
@@ -1299,6 +1699,23 @@ class Api(Transport):
         path = f"/work/{self.quoted(campaign)}/{self.quoted(assignment)}/draft/"
         return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
 
+    def work_notes_list(self, campaign: int, assignment: int) -> list[models.Note]:
+        """Members: what they noted on the lines of a task of theirs; note something. Bookmarks are private.
+        """
+        path = f"/work/{self.quoted(campaign)}/{self.quoted(assignment)}/notes/"
+        return cast("list[models.Note]", self.send("GET", path))
+
+    def work_notes_create(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.NewNoteRequest,
+    ) -> models.Note:
+        """Members: what they noted on the lines of a task of theirs; note something. Bookmarks are private.
+        """
+        path = f"/work/{self.quoted(campaign)}/{self.quoted(assignment)}/notes/"
+        return cast("models.Note", self.send("POST", path, body=body, keyed=True))
+
     def work_skip_create(
         self,
         campaign: int,
@@ -1321,9 +1738,17 @@ class Api(Transport):
         return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
 
     def work_accept_create(self, campaign: int, body: models.AcceptRequest) -> dict[str, Any]:
-        """Members: agree to a version of the consent text, or say that changed guidelines are read."""
+        """Members: agree to a version of the consent text, say that changed guidelines or a notice are read.
+
+        A notice is accepted with what it is and its `version`; accepting `training` or `test` begins it.
+        """
         path = f"/work/{self.quoted(campaign)}/accept/"
         return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def work_agreement_retrieve(self, campaign: int) -> models.OwnAgreement:
+        """Members of a campaign that shows it: how far they agree with the others."""
+        path = f"/work/{self.quoted(campaign)}/agreement/"
+        return cast("models.OwnAgreement", self.send("GET", path))
 
     def work_guidelines_retrieve(self, campaign: int) -> models.Guidelines:
         """Members: the guidelines in force."""
@@ -1333,8 +1758,8 @@ class Api(Transport):
     def work_next_create(self, campaign: int) -> dict[str, Any]:
         """Members: the task before them; claims one where they hold none.
 
-        Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, or
-        guidelines that changed since they were last read.
+        Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines
+        that changed since they were last read, or a notice of the training, the test or the checks.
         """
         path = f"/work/{self.quoted(campaign)}/next/"
         return cast("dict[str, Any]", self.send("POST", path, keyed=True))
@@ -1347,6 +1772,53 @@ class Api(Transport):
         """Members: an earlier task of theirs, to be revised."""
         path = f"/work/{self.quoted(campaign)}/reopen/"
         return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
+
+    def work_messages_list(self) -> Iterator[models.Thread]:
+        """Everyone signed in: the threads between them and researchers, latest first; or ask something.
+        """
+        path = "/work/messages/"
+        return cast(Iterator[models.Thread], self.pages(path))
+
+    def work_messages_ask(self, body: models.QuestionRequest) -> models.Thread:
+        """Everyone signed in: the threads between them and researchers, latest first; or ask something.
+        """
+        path = "/work/messages/"
+        return cast("models.Thread", self.send("POST", path, body=body, keyed=True))
+
+    def work_messages_create(
+        self,
+        thread: int,
+        body: models.AnswerRequest | None = None,
+    ) -> models.Thread:
+        """Everyone signed in: see a thread of their own, and say something in it."""
+        path = f"/work/messages/{self.quoted(thread)}/"
+        return cast("models.Thread", self.send("POST", path, body=body, keyed=True))
+
+    def work_submissions_list(
+        self,
+        *,
+        answer: str | None = None,
+        bookmarked: str | None = None,
+        campaign: str | None = None,
+        commented: str | None = None,
+        flagged: str | None = None,
+        since: str | None = None,
+        text: str | None = None,
+        until: str | None = None,
+    ) -> Iterator[models.OwnSubmission]:
+        """Everyone signed in: what they submitted, latest first; searched as the page does it."""
+        path = "/work/submissions/"
+        query = {
+            "answer": answer,
+            "bookmarked": bookmarked,
+            "campaign": campaign,
+            "commented": commented,
+            "flagged": flagged,
+            "since": since,
+            "text": text,
+            "until": until,
+        }
+        return cast(Iterator[models.OwnSubmission], self.pages(path, query=query))
 
     def benches_list(self) -> dict[str, Any]:
         """List the benches, latest first; POST opens one on the dev part of a corpus or campaign."""

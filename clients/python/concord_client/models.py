@@ -8,7 +8,8 @@ from concord_client.transport import File
 
 
 class AcceptRequest(TypedDict, total=False):
-    """Which version of what is agreed to (consent) or was read (guidelines)."""
+    """Which version of what is agreed to (consent), was read (guidelines, a notice) or begins (the test).
+    """
     what: Required[WhatEnum]
     version: Required[int]
 
@@ -17,16 +18,42 @@ class Account(TypedDict, total=False):
     """An account with what it has done."""
     id: Required[int]
     username: Required[str]
-    role: Required[RoleEnum]
+    role: Required[PersonRoleEnum]
     active: Required[bool]
     last_login: Required[str | None]
     tasks: Required[int]
     items: Required[int]
 
 
+class Act(TypedDict, total=False):
+    """What somebody did last."""
+    at: Required[str]
+    who: Required[str]
+    what: Required[str]
+    submission: Required[int | None]
+    reason: Required[str]
+
+
+AdjudicatorsEnum: TypeAlias = Literal[1, 2]
+
+
 class AdoptRequest(TypedDict, total=False):
     """Which of the provider's batches it is."""
     provider_id: Required[str]
+
+
+class Annotator(TypedDict, total=False):
+    """A person: the `groups` they are in, the `languages` they read, the names they write as."""
+    id: Required[int]
+    username: Required[str]
+    groups: Required[list[str]]
+    languages: list[str]
+    writes_as: list[str]
+
+
+class AnswerRequest(TypedDict, total=False):
+    """What is said in a thread; null only notes that it was seen."""
+    text: str | None
 
 
 class AskRequest(TypedDict, total=False):
@@ -89,6 +116,9 @@ BatchStateEnum: TypeAlias = Literal["making", "sending", "under_way", "collectin
 BlankEnum: TypeAlias = Literal[""]
 
 
+BothBadEnum: TypeAlias = Literal["tie", "drop"]
+
+
 class Call(TypedDict, total=False):
     """A call with its raw reply."""
     id: Required[int]
@@ -142,6 +172,14 @@ class Campaign(TypedDict, total=False):
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
+    compares: ComparesEnum
+    compared: ComparedEnum
+    baseline: str | None
+    ranked: int
+    most_comparisons: int | None
+    revise_hours: int | None
+    unseen_check: UnseenCheckEnum
+    shows_agreement: bool
     annotators: list[str]
     guidelines: str
     consent: str
@@ -168,10 +206,35 @@ class CampaignRequest(TypedDict, total=False):
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
+    compares: ComparesEnum
+    compared: ComparedEnum
+    baseline: str | None
+    ranked: int
+    most_comparisons: int | None
+    revise_hours: int | None
+    unseen_check: UnseenCheckEnum
+    shows_agreement: bool
     annotators: list[str]
     guidelines: str
     consent: str
     shows: list[str]
+
+
+class CampaignRole(TypedDict, total=False):
+    """Who has a role in a campaign, by user name."""
+    id: Required[int]
+    username: Required[str]
+    role: Required[CampaignRoleRoleEnum]
+    created_at: Required[str]
+
+
+class CampaignRoleRequest(TypedDict, total=False):
+    """Who has a role in a campaign, by user name."""
+    username: Required[str]
+    role: Required[CampaignRoleRoleEnum]
+
+
+CampaignRoleRoleEnum: TypeAlias = Literal["adjudicator", "researcher"]
 
 
 CampaignStateEnum: TypeAlias = Literal["draft", "open", "paused", "closed"]
@@ -182,6 +245,17 @@ class CapsRequest(TypedDict, total=False):
     cap_calls: int | None
     cap_tokens: int | None
     cap_cost: str | None
+
+
+class CaseDraftRequest(TypedDict, total=False):
+    """A draft: `version` grows with every change, `client` names who writes, `based_on` what it has seen.
+    """
+    version: Required[int]
+    client: str
+    based_on: int | None
+    answer: Any
+    cannot: bool
+    reason: str
 
 
 class Cell(TypedDict, total=False):
@@ -204,7 +278,39 @@ class Cell(TypedDict, total=False):
     no_difference: Required[str]
 
 
+class ChangeRoundRequest(TypedDict, total=False):
+    """What to do with a round."""
+    verb: Required[ChangeRoundVerbEnum]
+
+
+ChangeRoundVerbEnum: TypeAlias = Literal["top-up", "close", "reopen"]
+
+
+class ChangedKeyRequest(TypedDict, total=False):
+    """A key's answers and why they are right."""
+    answers: Required[list[KeyAnswerRequest]]
+    explanation: str
+
+
 CheckKeyEnum: TypeAlias = Literal["consistency", "rewordings", "examples"]
+
+
+class CheckPlan(TypedDict, total=False):
+    """How a campaign trains, tests and checks; marks are shares from 0 to 1, and null means never or none.
+    """
+    training_again: bool
+    test_mark: float
+    test_measure: TestMeasureEnum
+    test_tries: int
+    test_tells: TestTellsEnum
+    check_every: int | None
+    repeat_every: int | None
+    repeat_after: int
+    window: int
+    least: int
+    warn_below: float | None
+    pause_below: float | None
+    leave_out_below: float | None
 
 
 class CheckRequest(TypedDict, total=False):
@@ -218,6 +324,21 @@ class Checked(TypedDict, total=False):
     """Whether a scheme can be asked, and if not, why."""
     ok: Required[bool]
     problems: Required[list[Problem]]
+
+
+class Comfort(TypedDict, total=False):
+    """One's own settings of the annotation page."""
+    auto_advance: bool
+    text_size: TextSizeEnum
+    more_contrast: bool
+    break_after: int | None
+    keys: Keys
+
+
+ComparedEnum: TypeAlias = Literal["auto", "turns", "whole"]
+
+
+ComparesEnum: TypeAlias = Literal["all", "baseline", "there"]
 
 
 class Consent(TypedDict, total=False):
@@ -299,9 +420,6 @@ class Counts(TypedDict, total=False):
     looks_at_test: Required[list[Look]]
 
 
-CountsTestPartEnum: TypeAlias = Literal["test"]
-
-
 class CountsTestRequest(TypedDict, total=False):
     """What is counted on test, and for what test is opened."""
     rater: str
@@ -311,11 +429,37 @@ class CountsTestRequest(TypedDict, total=False):
     per_turns: int
     samples: SamplesEnum
     correction: CorrectionEnum
-    part: CountsTestPartEnum
+    part: TestPartEnum
     resamples: int
     seed: int
     campaign: int
     purpose: Required[str]
+
+
+class DecideRequest(TypedDict, total=False):
+    """A decision: an answer on the question's scale, or `cannot`; always with a reason."""
+    answer: Any
+    cannot: bool
+    reason: Required[str]
+
+
+class DecisionRequest(TypedDict, total=False):
+    """What to do about an annotator, by user name, and why."""
+    annotator: Required[str]
+    verb: Required[DecisionVerbEnum]
+    reason: Required[str]
+
+
+DecisionVerbEnum: TypeAlias = Literal["let-in", "pause", "lift", "leave-out", "readmit"]
+
+
+DecisionsEnum: TypeAlias = Literal["first", "ignored"]
+
+
+class DecisionsFileRequest(TypedDict, total=False):
+    """Decisions made elsewhere: the text of a CSV or JSONL file."""
+    form: Required[FormEnum]
+    content: Required[str]
 
 
 class Delivery(TypedDict, total=False):
@@ -396,6 +540,13 @@ class Distance(TypedDict, total=False):
     amount: Required[Figure]
 
 
+class Dividing(TypedDict, total=False):
+    """An item whose raters are far apart."""
+    item: Required[str]
+    apart: Required[float]
+    answers: Required[list[WatchedAnswer]]
+
+
 class DraftExamplesRequest(TypedDict, total=False):
     """How a draft's worked examples are picked, from dev of its bench, in place of those it has."""
     rule: Required[PickingRuleEnum]
@@ -406,7 +557,8 @@ class DraftExamplesRequest(TypedDict, total=False):
 
 
 class DraftRequest(TypedDict, total=False):
-    """A draft: its version grows with every change; answers are item id to question to value.
+    """A draft: its version grows with every change; answers are item id to question to value, and evidence
+    says what they point at.
 
     `client` names the program or tab that writes it, `based_on` the version of the task's draft it has
     seen, `attention` the milliseconds for which it had this task in front of somebody at work.
@@ -415,6 +567,7 @@ class DraftRequest(TypedDict, total=False):
     client: str
     based_on: int | None
     answers: dict[str, dict[str, Any]]
+    evidence: dict[str, dict[str, list[dict[str, Any]]]]
     comment: str
     flagged: bool
     attention: int
@@ -575,7 +728,20 @@ class FileRequest(TypedDict, total=False):
 FilesEnum: TypeAlias = Literal["there", "deleted", "kept", "left"]
 
 
-FormatEnum: TypeAlias = Literal["jsonl", "label-studio", "fed", "fed_gpt4", "qmsum", "messages", "ratings-csv", "turns-csv", "turns-xlsx"]
+FlagsEnum: TypeAlias = Literal["constant_rater", "few_clusters", "moderate_clusters", "one_item", "undefined_resamples", "degenerate_resamples", "prevalence", "treated_as_interval", "missing_cells", "dropped_items", "dropped_raters", "few_items", "clipped", "outside_range", "one_order", "few_raters", "few_events", "no_events", "single_cluster_stratum", "clusters_span_strata", "ignores_clusters", "unequal_n", "errors_measured_elsewhere"]
+
+
+class Forecast(TypedDict, total=False):
+    """Submissions a day over the last seven days, and the days that the rest takes at that pace."""
+    left: Required[int]
+    a_day: Required[float]
+    days: Required[float | None]
+
+
+FormEnum: TypeAlias = Literal["csv", "jsonl"]
+
+
+FormatEnum: TypeAlias = Literal["pairs", "jsonl", "label-studio", "fed", "fed_gpt4", "qmsum", "messages", "ratings-csv", "turns-csv", "turns-xlsx"]
 
 
 class FoundTurn(TypedDict, total=False):
@@ -593,7 +759,7 @@ class FoundTurn(TypedDict, total=False):
     system: Required[str]
 
 
-FromCorpusKindEnum: TypeAlias = Literal["turn", "dialogue"]
+FromCorpusKindEnum: TypeAlias = Literal["turn", "dialogue", "pair", "ranking"]
 
 
 class FromCorpusRequest(TypedDict, total=False):
@@ -628,11 +794,15 @@ class GoldOption(TypedDict, total=False):
 
 class GoldOptionsRequest(TypedDict, total=False):
     """Options of the rules, each for the rules that have it; what is left out is its default."""
-    ties: TiesEnum
+    ties: GoldOptionsTiesEnum
+    decisions: DecisionsEnum
     seed: int
     share: float
     least: int
     fallback: FallbackEnum
+
+
+GoldOptionsTiesEnum: TypeAlias = Literal["none", "lowest", "highest"]
 
 
 class GoldRule(TypedDict, total=False):
@@ -645,6 +815,19 @@ class GoldRule(TypedDict, total=False):
     raters: Required[str]
     needs_split: Required[bool]
     options: Required[list[GoldOption]]
+
+
+class Group(TypedDict, total=False):
+    """A group with its people by user name."""
+    id: Required[int]
+    name: Required[str]
+    people: list[str]
+
+
+class GroupRequest(TypedDict, total=False):
+    """A group with its people by user name."""
+    name: Required[str]
+    people: list[str]
 
 
 class Guidelines(TypedDict, total=False):
@@ -721,11 +904,12 @@ class Item(TypedDict, total=False):
     key: Required[str]
     turn_number: Required[int | None]
     kind: Required[ItemKindEnum]
-    system: Required[str]
+    system: Required[str | None]
     cluster: Required[str]
+    members: Required[list[Member]]
 
 
-ItemKindEnum: TypeAlias = Literal["turn", "dialogue"]
+ItemKindEnum: TypeAlias = Literal["turn", "dialogue", "pair", "ranking"]
 
 
 class Job(TypedDict, total=False):
@@ -753,10 +937,82 @@ class JobAnswer(TypedDict, total=False):
 JobStateEnum: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
+class JoinLink(TypedDict, total=False):
+    """A link by which people join a campaign; without a `code`, each gets one of their own."""
+    id: Required[int]
+    name: Required[str]
+    address: Required[str]
+    most: int | None
+    expires_at: str | None
+    code: str
+    return_url: str
+    revoked_at: Required[str | None]
+
+
+class JoinLinkRequest(TypedDict, total=False):
+    """A link by which people join a campaign; without a `code`, each gets one of their own."""
+    name: Required[str]
+    most: int | None
+    expires_at: str | None
+    code: str
+    return_url: str
+
+
 class KeepRequest(TypedDict, total=False):
     """Under which name a draft is kept."""
     name: str
     note: str
+
+
+class KeyAnswerRequest(TypedDict, total=False):
+    """What is right for a question: one of `values`, or a number within `tolerance` of one.
+
+    `item` names the item where the task asks about several.
+    """
+    item: str
+    question: Required[str]
+    values: Required[list[Any]]
+    tolerance: float
+
+
+class Keys(TypedDict, total=False):
+    """The key of each command of the annotation page; two commands never share one."""
+    undo: str
+    back: str
+    comment: str
+    flag: str
+    note: str
+    flag_turn: str
+    bookmark: str
+    none: str
+    skip: str
+    guidelines: str
+    marks: str
+    keys: str
+
+
+class KeysFromRequest(TypedDict, total=False):
+    """Where keys come from: `rater:NAME`, `gold:NUMBER` or `adjudicated`; which tasks the seed draws."""
+    source: Required[str]
+    occasion: Required[OccasionEnum]
+    most: int
+    tolerance: float
+
+
+class KeysRequest(TypedDict, total=False):
+    """The key of each command of the annotation page; two commands never share one."""
+    undo: str
+    back: str
+    comment: str
+    flag: str
+    note: str
+    flag_turn: str
+    bookmark: str
+    none: str
+    skip: str
+    guidelines: str
+    marks: str
+    keys: str
 
 
 class LabelExportRequest(TypedDict, total=False):
@@ -841,10 +1097,38 @@ class MarkRequest(TypedDict, total=False):
     adjudicate: bool
 
 
+class Meeting(TypedDict, total=False):
+    """Two systems: the first's wins, and what the strengths expect."""
+    first: Required[str]
+    second: Required[str]
+    wins: Required[int]
+    ties: Required[int]
+    losses: Required[int]
+    win_rate: Required[PreferenceFigure]
+    expected_win_rate: Required[PreferenceFigure]
+
+
+class Member(TypedDict, total=False):
+    """One of what an item compares, in the item's own order."""
+    number: Required[int]
+    continuation: Required[str]
+    system: Required[str]
+    turn: Required[int | None]
+
+
 class MembersRequest(TypedDict, total=False):
-    """Who joins and who leaves, by user name."""
+    """Who joins and who leaves, by user name; all active people of a group join by its name."""
+    groups: list[str]
     add: list[str]
     remove: list[str]
+
+
+class Message(TypedDict, total=False):
+    """One message; `mine` says whether the reader wrote it."""
+    by: Required[str]
+    mine: Required[bool]
+    text: Required[str]
+    at: Required[str]
 
 
 class Metric(TypedDict, total=False):
@@ -869,6 +1153,11 @@ class MyCampaign(TypedDict, total=False):
     limits: Required[Limits]
 
 
+class NamesOfRequest(TypedDict, total=False):
+    """The corpus whose pseudonyms are to be told."""
+    corpus: Required[int]
+
+
 class Need(TypedDict, total=False):
     """Answers of another rater that a protocol reads."""
     role: Required[str]
@@ -880,7 +1169,7 @@ class Need(TypedDict, total=False):
 class NewAccountRequest(TypedDict, total=False):
     """An account to be made."""
     username: Required[str]
-    role: RoleEnum
+    role: PersonRoleEnum
     password: Required[str]
 
 
@@ -911,9 +1200,37 @@ NewGoldRuleEnum: TypeAlias = Literal["majority", "dawid_skene", "mace", "mean", 
 
 class NewInvitationRequest(TypedDict, total=False):
     """An invitation to be made."""
-    role: RoleEnum
+    role: PersonRoleEnum
     name: str
     days: int
+
+
+class NewKeyRequest(TypedDict, total=False):
+    """A key: `about` is `dialogue/continuation/turn`, or `dialogue/continuation` where a task is a whole.
+    """
+    answers: Required[list[KeyAnswerRequest]]
+    explanation: str
+    about: Required[str]
+    occasion: Required[OccasionEnum]
+
+
+class NewMessageRequest(TypedDict, total=False):
+    """What a researcher writes: to annotators by user name, or about a task (a line of it) to its holder.
+    """
+    to: list[str]
+    everybody: bool
+    assignment: int | None
+    line: int | None
+    text: Required[str]
+
+
+class NewNoteRequest(TypedDict, total=False):
+    """What is to be noted on a line of a task (counted from 1); what is left out or null stays as it is.
+    """
+    line: Required[int]
+    comment: str | None
+    flagged: bool | None
+    bookmarked: bool | None
 
 
 class NewPasswordRequest(TypedDict, total=False):
@@ -945,7 +1262,7 @@ class NewRunRequest(TypedDict, total=False):
     campaign: str
     systems: list[str]
     include_self: bool
-    samples: int
+    samples: int | None
     part: NewRunPartEnum | BlankEnum
     open_test: str
     metric: str
@@ -1011,7 +1328,58 @@ class NewVersionRequest(TypedDict, total=False):
     keep_examples: bool
 
 
+class Note(TypedDict, total=False):
+    """All that one noted on a line of a task."""
+    line: Required[int]
+    comment: Required[str]
+    flagged: Required[bool]
+    bookmarked: Required[bool]
+
+
 NullEnum: TypeAlias = None
+
+
+OccasionEnum: TypeAlias = Literal["training", "qualification", "check"]
+
+
+class OwnAgreement(TypedDict, total=False):
+    """Tasks that count, tasks that all raters finished, and a row a question (none below 20 tasks)."""
+    tasks: Required[int]
+    finished: Required[int]
+    rows: Required[list[OwnAgreementRow]]
+
+
+class OwnAgreementRow(TypedDict, total=False):
+    """The share of pairs of an own answer and another's that are the same; null with the reason why."""
+    question: Required[str]
+    value: Required[float | None]
+    low: Required[float | None]
+    high: Required[float | None]
+    n_items: Required[int]
+    n_clusters: Required[int]
+    n_raters: Required[int]
+    status: Required[str]
+    reason: Required[str]
+    method: Required[str]
+    flags: Required[list[str]]
+
+
+class OwnSubmission(TypedDict, total=False):
+    """One's own submission; `closed` says why it cannot be revised, empty where it can."""
+    assignment: Required[int]
+    campaign: Required[int]
+    name: Required[str]
+    state: Required[str]
+    submitted_at: Required[str]
+    excerpt: Required[str]
+    answers: Required[list[str]]
+    n_answers: Required[int]
+    comment: Required[str]
+    flagged: Required[bool]
+    notes: Required[list[str]]
+    bookmarks: Required[int]
+    closed: Required[str]
+    reason: Required[str]
 
 
 class PackageExportRequest(TypedDict, total=False):
@@ -1029,6 +1397,13 @@ class PaginatedAccountList(TypedDict, total=False):
     next: str | None
     previous: str | None
     results: Required[list[Account]]
+
+
+class PaginatedAnnotatorList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Annotator]]
 
 
 class PaginatedBatchList(TypedDict, total=False):
@@ -1050,6 +1425,13 @@ class PaginatedCampaignList(TypedDict, total=False):
     next: str | None
     previous: str | None
     results: Required[list[Campaign]]
+
+
+class PaginatedCampaignRoleList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[CampaignRole]]
 
 
 class PaginatedCorpusList(TypedDict, total=False):
@@ -1101,6 +1483,13 @@ class PaginatedGoldList(TypedDict, total=False):
     results: Required[list[Gold]]
 
 
+class PaginatedGroupList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Group]]
+
+
 class PaginatedInvitationList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -1120,6 +1509,27 @@ class PaginatedJobList(TypedDict, total=False):
     next: str | None
     previous: str | None
     results: Required[list[Job]]
+
+
+class PaginatedJoinLinkList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[JoinLink]]
+
+
+class PaginatedOwnSubmissionList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[OwnSubmission]]
+
+
+class PaginatedParticipantList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Participant]]
 
 
 class PaginatedPromptList(TypedDict, total=False):
@@ -1171,6 +1581,20 @@ class PaginatedSubmissionList(TypedDict, total=False):
     results: Required[list[Submission]]
 
 
+class PaginatedThreadList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Thread]]
+
+
+class PaginatedTurnNoteList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[TurnNote]]
+
+
 class PaginatedVersionList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -1185,18 +1609,44 @@ class PaginatedWebhookList(TypedDict, total=False):
     results: Required[list[Webhook]]
 
 
+class PairAgreement(TypedDict, total=False):
+    """Agreement of two raters, or of all, in one setup."""
+    raters: Required[list[str]]
+    setup: Required[SetupEnum]
+    figures: Required[dict[str, PreferenceFigure]]
+
+
 class Part(TypedDict, total=False):
     """A stretch of the transcript."""
     heading: Required[str]
     lines: Required[list[ShownLine]]
 
 
+class Participant(TypedDict, total=False):
+    """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
+    name: Required[str]
+    participant: Required[str]
+    study_id: str
+    session_id: str
+    link: Required[int]
+    submitted: Required[int | None]
+    joined_at: Required[str]
+    finished_at: str | None
+    code: str
+
+
 class PatchedAccountChangeRequest(TypedDict, total=False):
     """What is to be another: the role, whether the account is active, or locked after wrong passwords.
     """
-    role: RoleEnum
+    role: PersonRoleEnum
     active: bool
     locked: bool
+
+
+class PatchedAnnotatorRequest(TypedDict, total=False):
+    """A person: the `groups` they are in, the `languages` they read, the names they write as."""
+    languages: list[str]
+    writes_as: list[str]
 
 
 class PatchedArchivedRequest(TypedDict, total=False):
@@ -1223,10 +1673,45 @@ class PatchedCampaignRequest(TypedDict, total=False):
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
+    compares: ComparesEnum
+    compared: ComparedEnum
+    baseline: str | None
+    ranked: int
+    most_comparisons: int | None
+    revise_hours: int | None
+    unseen_check: UnseenCheckEnum
+    shows_agreement: bool
     annotators: list[str]
     guidelines: str
     consent: str
     shows: list[str]
+
+
+class PatchedCheckPlanRequest(TypedDict, total=False):
+    """How a campaign trains, tests and checks; marks are shares from 0 to 1, and null means never or none.
+    """
+    training_again: bool
+    test_mark: float
+    test_measure: TestMeasureEnum
+    test_tries: int
+    test_tells: TestTellsEnum
+    check_every: int | None
+    repeat_every: int | None
+    repeat_after: int
+    window: int
+    least: int
+    warn_below: float | None
+    pause_below: float | None
+    leave_out_below: float | None
+
+
+class PatchedComfortRequest(TypedDict, total=False):
+    """One's own settings of the annotation page."""
+    auto_advance: bool
+    text_size: TextSizeEnum
+    more_contrast: bool
+    break_after: int | None
+    keys: KeysRequest
 
 
 class PatchedEndpointRequest(TypedDict, total=False):
@@ -1259,6 +1744,12 @@ class PatchedFamiliesRequestRequest(TypedDict, total=False):
     families: dict[str, str]
 
 
+class PatchedGroupRequest(TypedDict, total=False):
+    """A group with its people by user name."""
+    name: str
+    people: list[str]
+
+
 class PatchedSchemeArchivedRequest(TypedDict, total=False):
     """Whether a scheme is off the lists of what can be asked."""
     archived: bool
@@ -1279,6 +1770,15 @@ class Person(TypedDict, total=False):
     profile: Required[list[str]]
     aliases: Required[list[str]]
     extra: Required[list[Any]]
+
+
+class PersonBehind(TypedDict, total=False):
+    """Who is behind a pseudonym."""
+    pseudonym: Required[str]
+    username: Required[str]
+
+
+PersonRoleEnum: TypeAlias = Literal["annotator", "researcher", "administrator"]
 
 
 PickingRuleEnum: TypeAlias = Literal["by_hand", "most_disagreed", "balanced", "nearest"]
@@ -1324,6 +1824,17 @@ class Plan(TypedDict, total=False):
     cautions: Required[list[str]]
 
 
+class PlanRequest(TypedDict, total=False):
+    """What a round is about: a corpus or a campaign, a scheme (`key@version`), rules with bounds, a seed.
+    """
+    corpus: int
+    campaign: int | None
+    scheme: Required[str]
+    rules: Required[dict[str, Any]]
+    seed: int
+    takes_locked: bool
+
+
 class PlanRow(TypedDict, total=False):
     """The expected width (null: no interval) or power with so many dialogues, and its range over pilots.
     """
@@ -1332,6 +1843,69 @@ class PlanRow(TypedDict, total=False):
     low: Required[float | None]
     high: Required[float | None]
     share_undefined: Required[float]
+
+
+class Position(TypedDict, total=False):
+    """How often the one shown first was chosen; `both_orders` is null where no item was answered in both.
+    """
+    rater: Required[str]
+    shown_first: Required[PreferenceFigure]
+    both_orders: Required[dict[str, PreferenceFigure] | None]
+
+
+class PreferenceFigure(TypedDict, total=False):
+    """A value with its interval; null where there is none, and `reason` says why."""
+    value: Required[float | None]
+    low: Required[float | None]
+    high: Required[float | None]
+    n_items: Required[int]
+    n_clusters: Required[int]
+    n_raters: Required[int]
+    n_missing: Required[int]
+    method: Required[str]
+    status: Required[StatusEnum]
+    reason: Required[str]
+    flags: Required[list[str]]
+
+
+class PreferenceQuestion(TypedDict, total=False):
+    """The report of one question."""
+    question: Required[str]
+    title: Required[str]
+    ties: Required[PreferenceTiesEnum]
+    both_bad: Required[BothBadEnum]
+    anchor: Required[str | None]
+    resamples: Required[int]
+    seed: Required[int]
+    level: Required[float]
+    voters: Required[list[Voters]]
+    positions: Required[list[Position]]
+    agreement: Required[list[PairAgreement]]
+    rankings: Required[list[RankingAgreement]]
+
+
+PreferenceTiesEnum: TypeAlias = Literal["half", "drop", "davidson"]
+
+
+class Preferences(TypedDict, total=False):
+    """The report of a corpus or campaign, question by question."""
+    name: Required[str]
+    facts: Required[list[str]]
+    questions: Required[list[PreferenceQuestion]]
+
+
+class PreferencesTestRequest(TypedDict, total=False):
+    """What is read of test, and for what test is opened."""
+    question: str
+    systems: str
+    ties: PreferenceTiesEnum
+    both_bad: BothBadEnum
+    anchor: str
+    part: TestPartEnum
+    resamples: int
+    seed: int
+    campaign: int
+    purpose: Required[str]
 
 
 class Preview(TypedDict, total=False):
@@ -1392,7 +1966,22 @@ class PurposeRequest(TypedDict, total=False):
     purpose: Required[str]
 
 
+class QuestionRequest(TypedDict, total=False):
+    """What an annotator asks: about a line of a task of theirs, about the task, or about the campaign.
+    """
+    campaign: Required[int]
+    assignment: int | None
+    line: int | None
+    text: Required[str]
+
+
 QueueEnum: TypeAlias = Literal["calls", "metrics"]
+
+
+class RankingAgreement(TypedDict, total=False):
+    """Agreement of two raters on rankings, or of all."""
+    raters: Required[list[str]]
+    figures: Required[dict[str, PreferenceFigure]]
 
 
 ReachedEnum: TypeAlias = Literal["deadline", "total", "day"]
@@ -1462,7 +2051,48 @@ class Request(TypedDict, total=False):
     currency: Required[str]
 
 
-RoleEnum: TypeAlias = Literal["annotator", "researcher", "administrator"]
+class Required(TypedDict, total=False):
+    """How many raters of a group each task needs."""
+    group: Required[str]
+    raters: Required[int]
+
+
+class RequiredRequest(TypedDict, total=False):
+    """How many raters of a group each task needs."""
+    group: Required[str]
+    raters: Required[int]
+
+
+class Result(TypedDict, total=False):
+    """A statistic; `value` is null exactly when `status` is not ok, and `reason` says why."""
+    name: Required[str]
+    value: Required[float | None]
+    low: Required[float | None]
+    high: Required[float | None]
+    n_items: Required[int]
+    n_clusters: Required[int]
+    n_raters: Required[int]
+    n_missing: Required[int]
+    method: Required[str]
+    status: Required[StatusEnum]
+    reason: Required[str]
+    flags: Required[list[FlagsEnum]]
+
+
+class RoundRequest(TypedDict, total=False):
+    """A round to begin: its plan, its name, who decides and what they see."""
+    corpus: int
+    campaign: int | None
+    scheme: Required[str]
+    rules: Required[dict[str, Any]]
+    seed: int
+    takes_locked: bool
+    name: Required[str]
+    adjudicators: AdjudicatorsEnum
+    own_items: bool
+    shows_names: bool
+    shows_systems: bool
+    lease_minutes: int
 
 
 class Row(TypedDict, total=False):
@@ -1474,6 +2104,27 @@ class Row(TypedDict, total=False):
     n_missing: Required[int]
     cells: Required[dict[str, Cell]]
     distance: Required[Distance | None]
+
+
+class Rules(TypedDict, total=False):
+    """Who may, and who must, rate what. `unclaimable` says which tasks nobody who takes part can take.
+    """
+    by_language: bool
+    not_own: str
+    groups_by: str
+    strata: list[Stratum]
+    required: list[Required]
+    unclaimable: Required[list[dict[str, Any]]]
+
+
+class RulesRequest(TypedDict, total=False):
+    """Who may, and who must, rate what. `unclaimable` says which tasks nobody who takes part can take.
+    """
+    by_language: bool
+    not_own: str
+    groups_by: str
+    strata: list[StratumRequest]
+    required: list[RequiredRequest]
 
 
 class Run(TypedDict, total=False):
@@ -1558,9 +2209,14 @@ class SchemeVersion(TypedDict, total=False):
 
 
 class Screen(TypedDict, total=False):
-    """What an annotator may see of a task."""
+    """What an annotator may see of a task.
+
+    `sides` are what is compared, in the order drawn for this annotator. Answers speak of them in this
+    order: `first` is the first of them, and rankings number them from 0.
+    """
     items: Required[list[int]]
     parts: Required[list[Part]]
+    sides: Required[list[Side]]
     people: Required[list[Person]]
     metadata: Required[list[Any]]
     summary: Required[str]
@@ -1588,10 +2244,14 @@ class SearchParametersRequest(TypedDict, total=False):
     top_logprobs: int | None
 
 
+SetupEnum: TypeAlias = Literal["as_answered", "with_ties", "without_ties"]
+
+
 class ShownLine(TypedDict, total=False):
     """One turn as shown: `how` and `private` say what happened beside its text; `item` is set where the turn
-    itself is rated.
+    itself is rated. `line` is its place on the screen, counted from 1: evidence names turns by it.
     """
+    line: Required[int]
     no: Required[int]
     speaker: Required[str]
     how: Required[str]
@@ -1600,6 +2260,12 @@ class ShownLine(TypedDict, total=False):
     text: Required[str]
     place: Required[PlaceEnum]
     item: Required[int | None]
+
+
+class Side(TypedDict, total=False):
+    """One of what is compared, by the name that the screen gives it."""
+    name: Required[str]
+    parts: Required[list[Part]]
 
 
 class SkipRequest(TypedDict, total=False):
@@ -1636,12 +2302,38 @@ class Split(TypedDict, total=False):
 SplitPartEnum: TypeAlias = Literal["dev", "test", "all"]
 
 
+class Standing(TypedDict, total=False):
+    """One system against all others."""
+    system: Required[str]
+    wins: Required[int]
+    ties: Required[int]
+    losses: Required[int]
+    win_rate: Required[PreferenceFigure]
+    strength: Required[PreferenceFigure]
+    rank: Required[PreferenceFigure]
+
+
 class StateRequest(TypedDict, total=False):
     """What to do with a campaign."""
     verb: Required[StateVerbEnum]
 
 
 StateVerbEnum: TypeAlias = Literal["open", "pause", "close", "archive", "bring-back"]
+
+
+StatusEnum: TypeAlias = Literal["ok", "undefined", "insufficient", "rejected"]
+
+
+class Stratum(TypedDict, total=False):
+    """A stratum and the group that rates it."""
+    stratum: Required[str]
+    group: Required[str]
+
+
+class StratumRequest(TypedDict, total=False):
+    """A stratum and the group that rates it."""
+    stratum: Required[str]
+    group: Required[str]
 
 
 class Study(TypedDict, total=False):
@@ -1664,7 +2356,7 @@ class StudyRequest(TypedDict, total=False):
 
 
 class Submission(TypedDict, total=False):
-    """A submission; `seen` names its answers as they are now.
+    """A submission; `seen` names its answers as they are now, `occasion` tells checks and repeats from work.
 
     `seconds` is the time from being handed out to being submitted, `attended` that of attention, where a
     page told it.
@@ -1673,6 +2365,7 @@ class Submission(TypedDict, total=False):
     annotator: Required[str]
     about: Required[str]
     turn_number: Required[int | None]
+    occasion: Required[str]
     state: Required[str]
     submitted_at: Required[str]
     seconds: Required[float]
@@ -1690,6 +2383,7 @@ class SubmitRequest(TypedDict, total=False):
     client: str | None
     based_on: int | None
     answers: Required[dict[str, dict[str, Any]]]
+    evidence: dict[str, dict[str, list[dict[str, Any]]]]
     comment: str
     flagged: bool
     attention: int
@@ -1706,7 +2400,38 @@ class System(TypedDict, total=False):
 TaskOrderEnum: TypeAlias = Literal["drawn", "own", "fixed"]
 
 
-TiesEnum: TypeAlias = Literal["none", "lowest", "highest"]
+TestMeasureEnum: TypeAlias = Literal["share", "corrected"]
+
+
+TestPartEnum: TypeAlias = Literal["test"]
+
+
+TestTellsEnum: TypeAlias = Literal["outcome", "score", "answers"]
+
+
+TextSizeEnum: TypeAlias = Literal["usual", "large", "largest"]
+
+
+class Thread(TypedDict, total=False):
+    """A thread between an annotator and researchers: about a turn of a task, a task, or the campaign."""
+    thread: Required[int]
+    campaign: Required[int]
+    annotator: Required[str]
+    assignment: Required[int | None]
+    line: Required[int | None]
+    unread: Required[int]
+    waits: Required[bool]
+    closed: Required[bool]
+    messages: Required[list[Message]]
+
+
+class ThreadVerbRequest(TypedDict, total=False):
+    """What a researcher does with a thread: answer with a text, close it, or open it again."""
+    verb: ThreadVerbVerbEnum
+    text: str
+
+
+ThreadVerbVerbEnum: TypeAlias = Literal["answer", "close", "open"]
 
 
 class Token(TypedDict, total=False):
@@ -1772,6 +2497,21 @@ class Turn(TypedDict, total=False):
     extra: Any
 
 
+class TurnNote(TypedDict, total=False):
+    """What an annotator noted on a turn, as researchers read it."""
+    campaign: Required[str]
+    annotator: Required[str]
+    dialogue: Required[str]
+    continuation: Required[str]
+    turn: Required[int]
+    turn_number: Required[int]
+    item: Required[str]
+    flagged: Required[bool]
+    comment: Required[str]
+    at: Required[str]
+    assignment: Required[int]
+
+
 class TurnSearch(TypedDict, total=False):
     """What a search came to so far, and the address that goes on with it."""
     next: Required[str | None]
@@ -1804,6 +2544,9 @@ class Unanswered(TypedDict, total=False):
     about: Required[bool]
 
 
+UnseenCheckEnum: TypeAlias = Literal["rated", "shown", "off"]
+
+
 VerdictEnum: TypeAlias = Literal["judge_wrong", "people_wrong", "unclear", "withdrawn"]
 
 
@@ -1827,6 +2570,117 @@ class Version(TypedDict, total=False):
     note: Required[str]
     created_by: Required[str | None]
     created_at: Required[str | None]
+
+
+class Voters(TypedDict, total=False):
+    """Raters whose answers count together: all people, or one judge."""
+    name: Required[str]
+    kind: Required[str]
+    raters: Required[list[str]]
+    answers: Required[dict[str, int]]
+    n_missing: Required[int]
+    scale: Required[str]
+    systems: Required[list[Standing]]
+    meetings: Required[list[Meeting]]
+    tie_parameter: Required[PreferenceFigure | None]
+    position: Required[Position | None]
+
+
+class Watch(TypedDict, total=False):
+    """A campaign at a moment."""
+    campaign: Required[str]
+    state: Required[str]
+    at: Required[str]
+    progress: Required[WatchedProgress]
+    agreed_at: Required[str]
+    agreement: Required[WatchedAgreement]
+    activity: Required[list[Act]]
+
+
+class WatchCounts(TypedDict, total=False):
+    """Tasks, their slots, and what became of them."""
+    tasks: Required[int]
+    slots: Required[int]
+    submitted: Required[int]
+    held: Required[int]
+    skipped: Required[int]
+    flagged: Required[int]
+    returned: Required[int]
+    voided: Required[int]
+
+
+class WatchedAgreement(TypedDict, total=False):
+    """How far people agree so far."""
+    labels: Required[int]
+    too_many: Required[bool]
+    test_left_out: Required[bool]
+    questions: Required[list[WatchedQuestion]]
+    chosen: Required[str | None]
+    raters: Required[list[WatchedRater]]
+    raters_reason: Required[str]
+    dividing: Required[list[Dividing]]
+
+
+class WatchedAnnotator(TypedDict, total=False):
+    """One annotator's part; `attended` and `taken` are median seconds a submitted task."""
+    id: Required[int]
+    name: Required[str]
+    active: Required[bool]
+    submitted: Required[int]
+    held: Required[int]
+    skipped: Required[int]
+    expired: Required[int]
+    returned: Required[int]
+    voided: Required[int]
+    flagged: Required[int]
+    attended: Required[float | None]
+    taken: Required[float | None]
+    last: Required[str | None]
+
+
+class WatchedAnswer(TypedDict, total=False):
+    """What one rater answered."""
+    rater: Required[str]
+    value: Required[str]
+
+
+class WatchedDay(TypedDict, total=False):
+    """What was submitted on a day of UTC."""
+    day: Required[str]
+    submitted: Required[int]
+
+
+class WatchedProgress(TypedDict, total=False):
+    """How far the campaign is."""
+    counts: Required[WatchCounts]
+    annotators: Required[list[WatchedAnnotator]]
+    by: Required[str]
+    strata: Required[list[WatchedStratum]]
+    days: Required[list[WatchedDay]]
+    forecast: Required[Forecast]
+
+
+class WatchedQuestion(TypedDict, total=False):
+    """One question's figures so far, or why there are none."""
+    question: Required[str]
+    statistics: Required[list[Result]]
+    reason: Required[str]
+
+
+class WatchedRater(TypedDict, total=False):
+    """One rater's figures on the chosen question."""
+    rater: Required[str]
+    group: Required[int]
+    figures: Required[list[Result]]
+
+
+class WatchedStratum(TypedDict, total=False):
+    """The tasks of one stratum and their slots; `taken` are those submitted or held."""
+    name: Required[str]
+    tasks: Required[int]
+    slots: Required[int]
+    submitted: Required[int]
+    taken: Required[int]
 
 
 class Webhook(TypedDict, total=False):
@@ -1859,7 +2713,12 @@ class WebhookVerbRequest(TypedDict, total=False):
 WebhookVerbVerbEnum: TypeAlias = Literal["on", "off", "ping"]
 
 
-WhatEnum: TypeAlias = Literal["consent", "guidelines"]
+WhatEnum: TypeAlias = Literal["consent", "guidelines", "training", "feedback", "trained", "test", "passed", "warning"]
+
+
+class WhyRequest(TypedDict, total=False):
+    """Why a case is passed on, or a decision withdrawn."""
+    reason: Required[str]
 
 
 class WithdrawalRequest(TypedDict, total=False):
