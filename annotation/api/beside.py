@@ -126,6 +126,7 @@ def own_thread(request: Request, thread: int) -> Response:
     methods=["POST"],
     request=serializers.NewMessage,
     responses={201: serializers.ThreadSerializer(many=True)},
+    operation_id="campaigns_messages_write",
 )
 @paged
 @api_view(["GET", "POST"])
