@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Occasion, Question, SchemeVersion
-from calibration.adjudication.rules import Answered
+from calibration.adjudication.rules import Answered, Bools
 from calibration.adjudication.settings import Settings
 from calibration.errors import AdjudicationRefused
 from calibration.models import ForAdjudication
@@ -114,9 +114,10 @@ def _asked(
         ).values_list("item", flat=True)
     )
     judge = ratings.raters.index(settings.judge) if settings.judge in ratings.raters else None
-    notes = [
-        np.array([pk in noted for pk in items], dtype=np.bool_) for noted in (flagged, commented, marked)
-    ]
+
+    def among(noted: set[int]) -> Bools:
+        return np.array([pk in noted for pk in items], dtype=np.bool_)
+
     told = repr([data.digest, *(sorted(noted & set(items)) for noted in (flagged, commented, marked))])
     return Asked(
         question,
@@ -124,7 +125,9 @@ def _asked(
         Answered(
             ratings,
             judge,
-            *notes,
+            among(flagged),
+            among(commented),
+            among(marked),
             np.array([where[pk].cluster in locked for pk in items], dtype=np.bool_),
         ),
         items,

@@ -59,7 +59,12 @@ def _plan(told: dict[str, Any]) -> Plan:
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="adjudication_rounds_list")
-@extend_schema(methods=["POST"], request=RoundSerializer, responses={201: OpenApiTypes.OBJECT})
+@extend_schema(
+    methods=["POST"],
+    request=RoundSerializer,
+    responses={201: OpenApiTypes.OBJECT},
+    operation_id="adjudication_rounds_begin",
+)
 @paged
 @api_view(["GET", "POST"])
 @answered
@@ -87,7 +92,12 @@ def preview(request: Request) -> Response:
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
-@extend_schema(methods=["POST"], request=ChangeRoundSerializer, responses=OpenApiTypes.OBJECT)
+@extend_schema(
+    methods=["POST"],
+    request=ChangeRoundSerializer,
+    responses=OpenApiTypes.OBJECT,
+    operation_id="adjudication_rounds_change",
+)
 @api_view(["GET", "POST"])
 @answered
 def one_round(request: Request, pk: int) -> Response:
@@ -113,7 +123,9 @@ def report(request: Request, pk: int) -> Response:
     return Response(agreement.report(access.adjudication_round(pk)).as_dict())
 
 
-@extend_schema(parameters=[CasesSerializer], responses=OpenApiTypes.OBJECT)
+@extend_schema(
+    parameters=[CasesSerializer], responses=OpenApiTypes.OBJECT, operation_id="adjudication_cases_list"
+)
 @paged
 @api_view(["GET"])
 def cases(request: Request, pk: int) -> Response:

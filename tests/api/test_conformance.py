@@ -30,6 +30,10 @@ AT_THE_EDGES = 16
 """Requests at the edges of what is described, for each operation at most."""
 
 BY_NAME = {
+    "POST /api/v1/adjudication/rounds/": "questions and judges are named, and rules may pick nothing",
+    "POST /api/v1/adjudication/rounds/preview/": "questions and judges are named in the rules",
+    "POST /api/v1/adjudication/rounds/{id}/import/": "the file is read, line by line",
+    "POST /api/v1/adjudication/decisions/{id}/withdraw/": "a decision is withdrawn once",
     "POST /api/v1/account/password/": "the old password is named",
     "GET /api/v1/corpora/{id}/counts/": "raters, questions and keys are named",
     "POST /api/v1/corpora/{id}/counts/": "there may be no split",
