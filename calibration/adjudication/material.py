@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,6 +114,10 @@ def _asked(
         ).values_list("item", flat=True)
     )
     judge = ratings.raters.index(settings.judge) if settings.judge in ratings.raters else None
+
+    def among(noted: set[int]) -> Bools:
+        return np.array([pk in noted for pk in items], dtype=np.bool_)
+
     told = repr([data.digest, *(sorted(noted & set(items)) for noted in (flagged, commented, marked))])
     return Asked(
         question,
@@ -121,17 +125,14 @@ def _asked(
         Answered(
             ratings,
             judge,
-            *(_among(items, noted) for noted in (flagged, commented, marked)),
+            among(flagged),
+            among(commented),
+            among(marked),
             np.array([where[pk].cluster in locked for pk in items], dtype=np.bool_),
         ),
         items,
         hashlib.sha256(told.encode()).hexdigest(),
     )
-
-
-def _among(items: Sequence[int], noted: Collection[int]) -> Bools:
-    """Return which of the items are among those noted."""
-    return np.array([pk in noted for pk in items], dtype=np.bool_)
 
 
 def questions_with_answers(

@@ -20,17 +20,21 @@ from calibration.api.adjudication import answered
 from calibration.api.adjudication_serializers import CaseDraftSerializer, DecideSerializer, WhySerializer
 from calibration.api.workbench import person
 from calibration.models import AdjudicationDecision
+from config.pagination import Pages, paged
 from config.permissions import IsSignedIn
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT)
+@paged
 @api_view(["GET"])
 @permission_classes([IsSignedIn])
 def my_rounds(request: Request) -> Response:
     """Everyone signed in: the open rounds in which they may decide."""
     by = person(request)
     found = [one for one in reading.waiting_for(by) if may_decide(by, one)]
-    return Response(
+    pager = Pages()
+    page = pager.paginate_queryset(found, request) or []
+    return pager.get_paginated_response(
         [
             {
                 "id": one.pk,
@@ -38,7 +42,7 @@ def my_rounds(request: Request) -> Response:
                 "progress": reading.progress(one).as_dict(),
                 "mine": reading.mine(one, by),
             }
-            for one in found
+            for one in page
         ]
     )
 

@@ -59,7 +59,12 @@ def _plan(told: dict[str, Any]) -> Plan:
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="adjudication_rounds_list")
-@extend_schema(methods=["POST"], request=RoundSerializer, responses={201: OpenApiTypes.OBJECT})
+@extend_schema(
+    methods=["POST"],
+    request=RoundSerializer,
+    responses={201: OpenApiTypes.OBJECT},
+    operation_id="adjudication_rounds_begin",
+)
 @paged
 @api_view(["GET", "POST"])
 @answered

@@ -31,6 +31,10 @@ AT_THE_EDGES = 16
 
 BY_NAME = {
     "PATCH /api/v1/account/comfort/": "one key never has two commands, and a digit is none",
+    "POST /api/v1/adjudication/rounds/": "questions and judges are named, and rules may pick nothing",
+    "POST /api/v1/adjudication/rounds/preview/": "questions and judges are named in the rules",
+    "POST /api/v1/adjudication/rounds/{id}/import/": "the file is read, line by line",
+    "POST /api/v1/adjudication/decisions/{id}/withdraw/": "a decision is withdrawn once",
     "POST /api/v1/account/password/": "the old password is named",
     "GET /api/v1/corpora/{id}/counts/": "raters, questions and keys are named",
     "POST /api/v1/corpora/{id}/counts/": "there may be no split",
