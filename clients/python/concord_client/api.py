@@ -102,7 +102,7 @@ class Api(Transport):
         path = "/adjudication/rounds/"
         return cast("dict[str, Any]", self.send("GET", path))
 
-    def adjudication_rounds_create(self, body: models.RoundRequest) -> dict[str, Any]:
+    def adjudication_rounds_begin(self, body: models.RoundRequest) -> dict[str, Any]:
         """List rounds of adjudication, newest first, or draw the cases of a new one."""
         path = "/adjudication/rounds/"
         return cast("dict[str, Any]", self.send("POST", path, body=body, keyed=True))
@@ -388,7 +388,7 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/messages/"
         return cast(Iterator[models.Thread], self.pages(path))
 
-    def campaigns_messages_create(
+    def campaigns_messages_write(
         self,
         campaign: int,
         body: models.NewMessageRequest,
@@ -398,7 +398,7 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/messages/"
         return cast(Iterator[models.Thread], self.pages(path))
 
-    def campaigns_messages_create_2(
+    def campaigns_messages_create(
         self,
         campaign: int,
         thread: int,
