@@ -13,7 +13,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.models import CampaignMember, ConsentGiven, Thread
+from annotation.models import CampaignMember, CampaignRole, ConsentGiven, Thread
 from annotation.work import pace, submitted
 from annotation.work.limits import limits_of
 from annotation.work.progress import with_work
@@ -50,6 +50,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         "looked_after": access.managed(viewer).filter(archived_at=None).order_by("-id")
         if not is_researcher(viewer)
         else (),
+        "adjudicates": is_researcher(viewer) or CampaignRole.objects.filter(user=viewer).exists(),
         "active_room": "work",
     }
     return render(request, "annotate/mine.html", context)
