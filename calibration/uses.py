@@ -4,25 +4,37 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Label, Rater
 from calibration.models import Gold, Report
 
 
 def uses_of(person: User) -> list[str]:
     """Return one line for each study with a report, and each gold, that names the person among its raters."""
-    names = set(Rater.objects.filter(user=person).values_list("name", flat=True))
+    raters = list(Rater.objects.filter(user=person))
     corpora = Label.objects.filter(rater__user=person).values("item__corpus").distinct()
-    if not names:
+    if not raters:
         return []
+
+    def names(corpus: int) -> set[str]:
+        """Their pseudonyms, and the names that were written before there were any."""
+        return {name for rater in raters for name in (rater.name, name_of(rater, corpus))}
+
     reports = (
         Report.objects.filter(study__corpus__in=corpora).select_related("study").order_by("study_id", "pk")
     )
-    studies = {f"the report {report.study.name}": None for report in reports if _in_report(report, names)}
+    studies = {
+        f"the report {report.study.name}": None
+        for report in reports
+        if _in_report(report, names(report.study.corpus_id))
+    }
     golds = Gold.objects.filter(corpus__in=corpora).select_related("scheme_version__scheme").order_by("pk")
     made = [
         f"gold {gold.pk} ({gold.scheme_version.name} by {gold.rule})"
         for gold in golds
-        if _named([*gold.options.get("raters", []), *gold.options.get("adjudicators", [])], names)
+        if _named(
+            [*gold.options.get("raters", []), *gold.options.get("adjudicators", [])], names(gold.corpus_id)
+        )
     ]
     return [*studies, *made]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from annotation.labels.pseudonyms import name_of
 from annotation.models import Campaign, Corpus, Rater, Standing
 
 
 class LeftOut(NamedTuple):
-    """A rater whose labels of a campaign are left out."""
+    """A rater, by the name that reports have, whose labels of a campaign are left out."""
 
     campaign: int
     rater: int
@@ -41,10 +42,9 @@ def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut,
     rows = marked.order_by("user__username", "campaign").values_list(
         "campaign", "user", "campaign__name", "left_out_at", "left_out_why"
     )
-    raters = dict(Rater.objects.filter(user__in=marked.values("user")).values_list("user", "pk"))
-    names = dict(Rater.objects.filter(pk__in=raters.values()).values_list("pk", "name"))
+    raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=marked.values("user"))}
     return tuple(
-        LeftOut(campaign, raters[user], names[raters[user]], name, since, why)
+        LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why)
         for campaign, user, name, since, why in rows
         if user in raters and since is not None
     )

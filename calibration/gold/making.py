@@ -91,10 +91,14 @@ def make(
     count(gold)
     if progress:
         progress(len(fitting), len(fitting))
-    about = campaign.name if campaign else corpus.name
-    detail = {"rule": rule, "scheme": reference(scheme_version)}
-    Event.objects.create(by=by, verb="make gold", subject=f"gold {gold.pk} of {about}"[:300], detail=detail)
+    _log(gold, by)
     return gold
+
+
+def _log(gold: Gold, by: User | None) -> None:
+    about = gold.campaign.name if gold.campaign else gold.corpus.name
+    detail = {"rule": gold.rule, "scheme": reference(gold.scheme_version)}
+    Event.objects.create(by=by, verb="make gold", subject=f"gold {gold.pk} of {about}"[:300], detail=detail)
 
 
 def rule_named(key: str) -> Rule:

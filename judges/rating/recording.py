@@ -25,7 +25,7 @@ from judges.models import CallLabel
 _RECORD = """
 WITH given AS (
   SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[], %s::float8[], %s::text[],
-                       %s::text[], %s::text[], %s::text[])
+                       %s::text[], %s::text[], %s::text[], %s::text[])
     AS g(call, item, question, sample, number, text, missing, explanation, shown, evidence)),
 fresh AS (
   INSERT INTO annotation_label

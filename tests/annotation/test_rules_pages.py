@@ -57,7 +57,7 @@ def test_programs_do_the_same_and_are_told_what_is_wrong(researcher: Client) -> 
     made = researcher.post("/api/v1/groups/", {"name": "experts", "people": ["ana"]}, "application/json")
     assert made.status_code == 201
     again = researcher.post("/api/v1/groups/", {"name": "experts"}, "application/json")
-    assert (again.status_code, list(again.json())) == (400, ["name"])
+    assert (again.status_code, list(again.json()["fields"])) == (400, ["name"])
     person = researcher.patch(f"/api/v1/annotators/{ana.pk}/", {"languages": ["de-AT"]}, "application/json")
     assert person.json()["languages"] == ["de"]
     assert person.json()["groups"] == ["experts"]

@@ -151,7 +151,7 @@ def test_the_api_does_what_the_pages_do(api: APIClient) -> None:
     new = {"username": "ana", "role": "annotator", "password": "a long password"}
     made = api.post("/api/v1/people/", new, format="json")
     assert (made.status_code, made.json()["role"]) == (201, "annotator")
-    assert api.post("/api/v1/people/", new, format="json").json()["username"]
+    assert api.post("/api/v1/people/", new, format="json").json()["fields"]["username"]
     one = f"/api/v1/people/{made.json()['id']}/"
     assert api.patch(one, {"role": "researcher", "active": False}, format="json").json()["active"] is False
     assert api.patch(one, {"active": True, "locked": False}, format="json").json()["role"] == "researcher"
