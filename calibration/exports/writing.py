@@ -66,10 +66,22 @@ class ExportQuery:
         return bool(self._one(f"count(*) FILTER (WHERE ({column.text_sql}) IS NOT NULL) > 0"))
 
     def _one(self, expression: str) -> Any:
-        before_order = self.rest.rsplit("ORDER BY", 1)[0]
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {expression} {before_order}", self.params)
+            cursor.execute(f"SELECT {expression} {_without_order(self.rest)}", self.params)
             return cursor.fetchone()[0]
+
+
+def _without_order(sql: str) -> str:
+    """Return a query up to its own ORDER BY, which is that outside of all parentheses and texts."""
+    depth, is_text = 0, False
+    for at, sign in enumerate(sql):
+        if sign == "'":
+            is_text = not is_text
+        elif not is_text:
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0 and sql.startswith("ORDER BY", at):
+                return sql[:at]
+    return sql
 
 
 def csv_blocks(query: ExportQuery) -> Blocks:

@@ -66,6 +66,7 @@ BY_NAME = {
     "PATCH /api/v1/campaigns/{campaign}/": "corpus, systems and annotators are named, settings fit together",
     "POST /api/v1/campaigns/{campaign}/copy/": "a name is taken",
     "POST /api/v1/campaigns/{campaign}/checks/people/": "an annotator is named",
+    "POST /api/v1/campaigns/{campaign}/checks/keys/": "a task and its questions are named",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/corpora/": "the file is read, and corpora are named",
     "PATCH /api/v1/corpora/{name}/systems/": "systems are named",

@@ -4,10 +4,11 @@ import { Notes } from "./notes.js";
 import { Threads } from "./threads.js";
 
 export class Beside {
-  constructor(transcript, base) {
+  // `isPointing` says whether a click on a turn is for somebody else.
+  constructor(transcript, base, isPointing) {
     this.threads = new Threads(transcript, base);
     const ask = (line, text) => this.threads.ask(line, text);
-    this.notes = new Notes(transcript, document.getElementById("turn-note"), base, ask);
+    this.notes = new Notes(transcript, document.getElementById("turn-note"), base, ask, isPointing);
   }
 
   begin(task) {

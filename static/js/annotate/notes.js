@@ -11,7 +11,7 @@ const TOLD = {
 
 export class Notes {
   // `ask(line, text)` sends a question to the researchers and resolves to why it was refused, or "".
-  constructor(transcript, dialog, base, ask) {
+  constructor(transcript, dialog, base, ask, isPointing) {
     Object.assign(this, { transcript, dialog, base, ask, notes: new Map() });
     const form = dialog.querySelector("form");
     [this.which, this.comment, this.flagged, this.bookmarked] = [
@@ -28,7 +28,7 @@ export class Notes {
     button("ask", () => this.question());
     transcript.addEventListener("click", ({ target }) => {
       const number = target.closest(".turn[data-line] > .no");
-      if (number) this.open(Number(number.parentElement.dataset.line));
+      if (number && !isPointing()) this.open(Number(number.parentElement.dataset.line));
     });
     document.getElementById("note-button").addEventListener("click", () => this.open());
   }
