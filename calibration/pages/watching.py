@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from calibration.reports.figures import worded
-from calibration.statistics.rater_panel import figure_title
+from calibration.statistics.rater_panel import FIGURES
 from calibration.watching.agreement import OF_A_RATER, OF_ALL, asked
 from calibration.watching.progress import BY, choices
 from calibration.watching.watch import Watch, watch
@@ -33,7 +33,7 @@ def campaign_watch(request: HttpRequest, pk: int) -> HttpResponse:
         "by_title": BY[found.progress.by],
         "questions": asked(campaign),
         "agreed_heads": [worded(name).name for name in OF_ALL],
-        "rater_heads": [figure_title(name) for name in OF_A_RATER],
+        "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
         "annotators": _annotators(found),
         "most_a_day": max(n for _, n in found.progress.days),
         "is_live": request.GET.get("live") != "0",
