@@ -79,8 +79,6 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
         left = min(left, max(most, _in_hand(seat, hold)))
     if seat.over:
         left = 0
-    if seat.waits:  # the task that comes after what waits is free now, and will be in hand
-        _counts.pop((seat.campaign, seat.user), None)
     if left > MOST_COUNTED:
         return Progress(seat.done, None, None)
     minutes = None if seat.pace is None else round(left * seat.pace / 60)
@@ -109,17 +107,21 @@ def _in_hand(seat: Seat, hold: Hold | None) -> int:
 
 def _left(seat: Seat, hold: Hold | None) -> int:
     now = time.monotonic()
+    if hold is None:  # never kept: the task that comes next is among the free ones now, and will be in hand
+        _counts.pop((seat.campaign, seat.user), None)
+        return _counted(seat, held=False)
     count = _counts.get((seat.campaign, seat.user))
-    if count is None or hold is None or now - count.at > FRESH_SECONDS or seat.done < count.done:
-        left = _count(seat)
-        if seat.checked:
-            held = hold is not None and hold.state == "leased"
-            left = with_hidden(seat, left, held=held, most=MOST_COUNTED + 1)
-        count = _Count(now, seat.done, left)
+    if count is None or now - count.at > FRESH_SECONDS or seat.done < count.done:
+        count = _Count(now, seat.done, _counted(seat, held=hold.state == "leased"))
         if len(_counts) > 10_000:
             _counts.clear()
         _counts[seat.campaign, seat.user] = count
     return max(0, count.left - (seat.done - count.done))
+
+
+def _counted(seat: Seat, *, held: bool) -> int:
+    tasks = _count(seat)
+    return with_hidden(seat, tasks, held=held, most=MOST_COUNTED + 1) if seat.checked else tasks
 
 
 def _count(seat: Seat) -> int:
