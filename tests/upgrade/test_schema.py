@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from config.upgrade.states import INITIAL
 from config.upgrade.upgrading import upgrade
@@ -31,6 +32,15 @@ def test_an_upgraded_database_has_the_tables_of_a_new_one(fresh, old) -> None:
         assert upgraded[kind] == lines, kind
     assert len(fresh["triggers"]) == 57
     assert any("mark_slot" in line and "returned" in line for line in fresh["functions"])
+
+
+@pytest.mark.slow
+def test_models_rendered_alone_make_the_same_tables(fresh) -> None:
+    """Django's own way, in which every operation renders all related models, makes no other database."""
+    with database("rendered_whole") as name, connected_to(name):
+        executor = MigrationExecutor(connection)
+        executor.migrate(executor.loader.graph.leaf_nodes())
+        assert catalog() == fresh
 
 
 def test_the_comparison_sees_what_is_missing_or_different(fresh, old) -> None:

@@ -9,6 +9,7 @@ from django.core.management import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 
+from config.upgrade.rendering import each_model_alone
 from config.upgrade.states import UpgradeError
 from config.upgrade.upgrading import needs_upgrade, upgrade
 
@@ -26,6 +27,7 @@ class Command(migrate.Command):
             state = "is of an earlier release and will be" if only_told else "of an earlier release was"
             self.stdout.write(f"The database {state} upgraded.")
         if not (done and only_told):
-            super().handle(*args, **options)
+            with each_model_alone():
+                super().handle(*args, **options)
         elif options["check_unapplied"]:
             sys.exit(1)  # as Django's does
