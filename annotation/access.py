@@ -17,6 +17,7 @@ from annotation.models import (
     Campaign,
     CampaignMember,
     CampaignRole,
+    Continuation,
     Corpus,
     Dialogue,
     JoinLink,
@@ -44,6 +45,11 @@ def corpus_named(name: str) -> Corpus:
 def dialogue(pk: int) -> Dialogue:
     """Return a dialogue with its corpus. Researchers see every dialogue."""
     return get_object_or_404(Dialogue.objects.select_related("corpus"), pk=pk)
+
+
+def continuation(pk: int) -> Continuation:
+    """Return a continuation with its dialogue, corpus and system. Researchers see every continuation."""
+    return get_object_or_404(Continuation.objects.select_related("dialogue__corpus", "system"), pk=pk)
 
 
 def campaign(pk: int) -> Campaign:

@@ -32,6 +32,7 @@ urlpatterns = [
     path("campaigns/<int:campaign>/checks/keys/<int:key>/", checks.key_one, name="api-check-key"),
     path("work/<int:campaign>/agreement/", own_agreement.own, name="api-own-agreement"),
     path("corpora/<int:pk>/profile/", profiles.profile, name="api-profile"),
+    path("continuations/<int:pk>/profile/", profiles.continuation_profile, name="api-profile-continuation"),
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
     path("corpora/<int:pk>/preferences/", preferences.preferences, name="api-preferences"),
     path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="api-turns-and-whole"),

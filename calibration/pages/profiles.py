@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 
@@ -72,8 +72,7 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
 @researcher_only
 def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     """One continuation's values with the turns that caused them; of one metric where one is chosen."""
-    related = ("dialogue__corpus", "system")
-    continuation = get_object_or_404(Continuation.objects.select_related(*related), pk=pk)
+    continuation = access.continuation(pk)
     lines, values = causes.values(continuation)
     metrics = dict(sorted({value.rater: value.metric for value in values}.items(), key=lambda pair: pair[1]))
     asked = request.GET.get("metric", "")

@@ -237,6 +237,9 @@ def test_a_continuation_shows_one_metric_where_one_is_chosen(client: Client) -> 
         assert page.content.decode().count("nearest to turn 2") == count
     empty = Continuation.objects.exclude(pk=made.pk).get(dialogue=made.dialogue)
     assert "No metric has scored this" in client.get(f"/profile/{empty.pk}/").content.decode()
+    assert client.get(f"/api/v1/continuations/{empty.pk}/profile/").json() == []
+    (told,) = client.get(f"/api/v1/continuations/{made.pk}/profile/").json()
+    assert (told["metric"], told["value"], told["missing"], told["turns"]) == (rater.name, 0.3, "", [2])
 
 
 def test_a_hundred_scored_continuations_cost_no_more_queries_than_one(

@@ -537,6 +537,11 @@ class Api(Transport):
         }
         return cast("models.Watch", self.send("GET", path, query=query))
 
+    def continuations_profile_list(self, id: int) -> list[models.MetricValue]:
+        """Return every metric's values of one continuation, each with the turns that caused it."""
+        path = f"/continuations/{self.quoted(id)}/profile/"
+        return cast("list[models.MetricValue]", self.send("GET", path))
+
     def corpora_list(
         self,
         *,

@@ -1144,6 +1144,16 @@ class Metric(TypedDict, total=False):
     variants: Required[list[str]]
 
 
+class MetricValue(TypedDict, total=False):
+    """What a metric says of a turn, or of the whole continuation, and what caused it."""
+    metric: Required[str]
+    turn: Required[int | None]
+    value: Required[Any]
+    missing: Required[str]
+    causes: Required[list[str]]
+    turns: Required[list[int]]
+
+
 class MyCampaign(TypedDict, total=False):
     """A campaign that an annotator takes part in, with how many tasks they have done."""
     campaign: Required[int]

@@ -1,0 +1,232 @@
+"""What a page does, the API does: each page stands here with its route there, or with why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.urls import get_resolver
+
+SAME = """
+corpora: api-corpora
+import-corpus: api-corpora
+upload: api-job
+cancel-upload: api-cancel-job
+resume-upload: api-retry-job
+dialogue: api-dialogue
+corpus: api-corpus api-dialogues api-turns api-items
+draw-split: api-splits
+change-families: api-systems
+delete-corpus: api-corpus
+comfort: api-comfort
+password: api-password
+make-token: api-tokens
+revoke-token: api-token
+account: api-tokens api-comfort
+groups: api-groups
+add-group: api-groups
+group: api-group
+described-person: api-annotator api-annotators
+people: api-people api-invitations
+add-person: api-people
+invite-person: api-invitations
+withdraw-invitation: api-invitation
+audit-log: api-events
+person: api-person
+person-role: api-person
+person-state: api-person
+reset-link: api-reset-link
+delete-person: api-person
+schemes: api-schemes
+new-scheme: api-schemes api-check-scheme
+scheme-from-corpus: api-scheme-from-corpus
+scheme-preview: api-scheme-preview
+scheme: api-scheme api-scheme-versions api-scheme-difference
+edit-scheme: api-scheme-versions
+scheme-screen: api-scheme-preview
+archive-scheme: api-scheme
+export-scheme: api-scheme-version
+my-campaigns: api-my-campaigns
+my-submissions: api-own-submissions
+my-messages: api-own-messages
+answer-message: api-own-thread
+ask-researcher: api-own-messages
+work-answer: api-own-thread
+work-note: api-own-notes
+work-ask: api-own-messages
+work: api-my-campaigns
+work-next: api-work-next
+work-reopen: api-work-reopen
+work-guidelines: api-work-guidelines
+work-accept: api-work-accept
+work-task: api-work-next
+work-draft: api-work-draft
+work-submit: api-work-submit
+work-skip: api-work-skip
+campaigns: api-campaigns
+new-campaign: api-campaigns
+campaign: api-campaign
+campaign-preview: api-campaign-preview
+campaign-preview-task: api-campaign-preview
+edit-campaign: api-campaign
+copy-campaign: api-copy-campaign
+campaign-state: api-campaign-state
+campaign-members: api-campaign-members
+campaign-rules: api-campaign-rules
+participants: api-participants api-join-links api-join-link
+participants-file: api-participants
+campaign-roles: api-campaign-roles api-campaign-role
+submissions: api-submissions api-submission
+campaign-notes: api-campaign-notes
+campaign-notes-file: api-campaign-notes
+campaign-messages: api-campaign-messages
+campaign-thread: api-campaign-thread
+campaign-guidelines: api-campaign-guidelines
+campaign-consent: api-campaign-consent
+campaign-webhooks: api-campaign-webhooks
+webhooks: api-webhooks
+webhook: api-webhook api-webhook-deliveries
+webhook-act: api-webhook-act api-rotate-webhook
+redeliver-webhook: api-redeliver-webhook
+jobs: api-jobs
+cancel-job: api-cancel-job
+retry-job: api-retry-job
+runs: api-runs
+new-run: api-runs api-estimate-run api-protocols api-metrics
+run: api-run api-calls api-batches
+run-progress: api-run
+cancel-run: api-cancel-run
+pause-run: api-pause-run
+resume-run: api-resume-run
+cap-run: api-cap-run
+run-costs: api-run-costs
+look-at-batch: api-look-at-batch
+adopt-batch: api-adopt-batch
+give-up-batch: api-give-up-batch
+retry-run: api-retry-run
+run-request: api-prompt-request api-estimate-run
+prompts: api-prompts
+new-prompt: api-prompts
+import-prompt: api-import-prompt
+prompt-difference: api-prompt-difference
+prompt-request: api-prompt-request
+prompt: api-prompt api-prompt-versions
+archive-prompt: api-prompt
+export-prompt: api-export-prompt
+prompt-version: api-prompt-version
+edit-prompt: api-prompt-versions
+pick-examples: api-prompt-examples
+delete-prompt-version: api-prompt-version
+endpoints: api-endpoints
+endpoint: api-endpoint
+test-endpoint: api-test-endpoint
+campaign-checks: api-checks api-check-results
+campaign-checks-file: api-check-results
+campaign-checks-people: api-check-people
+campaign-checks-keys: api-check-keys-from
+campaign-checks-new-key: api-check-keys
+campaign-checks-key: api-check-key
+own-agreement: api-own-agreement
+corpus-report: api-corpus-report
+campaign-report: api-campaign-report
+campaign-watch: api-campaign-watch
+profile: api-profile
+profile-file: api-profile
+counts: api-counts
+counts-test: api-counts
+counts-file: api-counts
+preferences: api-preferences
+preferences-test: api-preferences
+preferences-file: api-preferences
+turns-and-whole: api-turns-and-whole
+turns-and-whole-file: api-turns-and-whole
+profile-continuation: api-profile-continuation
+studies: api-studies
+new-study: api-studies
+study: api-study
+report: api-report
+report-pairs: api-report
+report-items: api-report-items
+plan: api-plan
+plan-file: api-plan
+plan-progress: api-plan
+recompute: api-recompute
+report-progress: api-study
+open-test: api-open-test
+report-file: api-report-file
+golds: api-golds
+new-gold: api-golds api-gold-rules
+gold: api-gold
+gold-file: api-gold-labels
+gold-difference: api-gold-difference
+gold-difference-file: api-gold-difference-file
+gold-provenance: api-gold
+exports: api-exports
+export-manifest: api-exports
+export-labels: api-export-labels
+export-package: api-export-package
+transcripts: api-export-transcripts
+export-transcripts: api-export-transcripts
+export-names: api-export-names
+export-file: api-export-file
+workbench: api-benches
+new-bench: api-benches
+bench: api-bench api-try-draft
+draft-panel: api-draft
+draft-act: api-draft-act
+bench-differences: api-bench-disagreements
+bench-mark: api-bench-marks
+bench-marks: api-bench-marks
+bench-versions: api-bench-versions
+bench-checks: api-bench-checks
+bench-searches: api-bench-searches
+bench-search: api-bench-search
+search-act: api-search-act
+adjudication: api-adjudication api-adjudication-rounds
+withdraw-adjudication: api-withdraw-adjudication
+new-adjudication: api-adjudication-rounds api-preview-adjudication
+adjudication-round: api-adjudication-round api-adjudication-report api-adjudication-cases
+change-adjudication: api-adjudication-round
+import-decisions: api-import-decisions
+adjudication-file: api-adjudication-file
+adjudication-case: api-adjudication-case
+withdraw-decision: api-withdraw-decision
+my-adjudication: api-my-adjudication
+adjudicate: api-claim-case
+adjudicate-case: api-decide-case
+adjudicate-draft: api-draft-case
+adjudicate-pass: api-pass-case
+"""
+NONE = {
+    "home": "leads to the first page of whoever signs in",
+    "login": "a program has a token",
+    "logout": "a program has a token",
+    "use-link": "a person chooses a password",
+    "join": "a participant comes from a recruiting service, in a browser",
+    "report-chart": "a picture of figures that api-report gives",
+    "profile-chart": "a picture of figures that api-profile gives",
+    "healthz": "asked by what watches the server",
+    "readyz": "asked by what watches the server",
+}
+
+
+def routes(patterns: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every route's path and name."""
+    for entry in patterns:
+        here = path + str(entry.pattern)
+        if hasattr(entry, "url_patterns"):
+            yield from routes(entry.url_patterns, here)
+        else:
+            yield here, entry.name
+
+
+def test_every_page_has_its_route_in_the_api_or_a_reason_for_none() -> None:
+    everything = list(routes(get_resolver().url_patterns))
+    pages = {name for path, name in everything if not path.startswith("api/")}
+    api = {name for path, name in everything if path.startswith("api/")}
+    same = {
+        page: set(names.split()) for page, names in (line.split(": ") for line in SAME.split("\n") if line)
+    }
+    assert pages - set(same) - set(NONE) == set(), "pages that a program cannot do the same as"
+    assert (set(same) | set(NONE)) - pages == set(), "pages that there are no longer"
+    assert {name for names in same.values() for name in names} - api == set(), "routes that there are not"
