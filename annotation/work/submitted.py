@@ -25,6 +25,8 @@ MOST_FOUND = 200
 """Submissions that a search by text lists, latest first."""
 MOST_LOOKED_THROUGH = 1_000
 EXCERPT = 160
+SHORT = 40
+"""A list of answers names a question by its wording up to so many characters, else by its key."""
 MOST_ANSWERS = 6
 State = Assignment.State
 BOXES = ("flagged", "bookmarked", "commented")
@@ -223,18 +225,25 @@ def _answers(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, int]]:
     """Return the answers of assignments in words, tags that were not set left out, and how many there are."""
     live = Label.objects.filter(assignment__in=pks, superseded_at=None, missing="")
     rows = live.order_by("id").values_list(
-        "assignment_id", "question__wording", "question__level", "question__group", "number", "text"
+        "assignment_id",
+        "question__key",
+        "question__wording",
+        "question__level",
+        "question__group",
+        "number",
+        "text",
     )
     told: dict[int, list[str]] = {}
     counts: dict[int, int] = {}
-    for pk, wording, level, group, number, text in rows:
+    for pk, key, wording, level, group, number, text in rows:
         counts[pk] = counts.get(pk, 0) + 1
+        name = wording if len(wording) <= SHORT else key.replace("_", " ")
         is_tag = level == "binary" and bool(group)
         if is_tag and number == 1:
-            told.setdefault(pk, []).append(wording)
+            told.setdefault(pk, []).append(name)
         elif not is_tag:
             value = text if number is None else f"{number:g}"
-            told.setdefault(pk, []).append(f"{wording}: {value}")
+            told.setdefault(pk, []).append(f"{name}: {value}")
     return told, counts
 
 

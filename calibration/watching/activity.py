@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db import connection
 
 from annotation.models import Campaign
 
-MOST = 30
+MOST = 120
+"""So many acts are read; a page shows fewer lines, because acts in a row are one."""
+LINES = 30
 
 ACTS = """
 (SELECT coalesce(a.submitted_at, a.leased_at) AS at, u.username, a.state, a.id, a.skip_reason
@@ -24,6 +28,7 @@ UNION ALL
 ORDER BY 1 DESC LIMIT %(most)s
 """
 WORDS = {"submitted": "submitted a task", "skipped": "skipped a task", "leased": "took a task"}
+MANY = {"submitted a task": "submitted {} tasks", "skipped a task": "skipped {} tasks"}
 
 
 class Act(NamedTuple):
@@ -38,6 +43,31 @@ class Act(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         return self._asdict()
+
+
+class Line(NamedTuple):
+    """What one person did, once or several times in a row, from `since` until `at`."""
+
+    at: datetime
+    since: datetime
+    who: str
+    what: str
+    reason: str
+
+
+def in_a_row(acts: Sequence[Act]) -> list[Line]:
+    """Return acts as lines, the latest first: submissions of one person with nothing between are one line.
+
+    So are tasks that were skipped for the same reason. At most LINES.
+    """
+    lines = []
+    for (who, what, reason), group in groupby(acts, lambda act: (act.who, act.what, act.reason)):
+        row = list(group)
+        if len(row) > 1 and what in MANY:
+            lines.append(Line(row[0].at, row[-1].at, who, MANY[what].format(len(row)), reason))
+        else:
+            lines += [Line(act.at, act.at, who, what, reason) for act in row]
+    return lines[:LINES]
 
 
 def latest(campaign: Campaign) -> tuple[Act, ...]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.corpora import splits
 from annotation.models import Campaign
 from calibration.reading.scope import of_campaign
-from calibration.watching.activity import Act, latest
+from calibration.watching.activity import Act, Line, in_a_row, latest
 from calibration.watching.agreement import Agreement, agreement
 from calibration.watching.progress import Progress, choices, progress
 
@@ -36,6 +36,11 @@ class Watch:
     agreed_at: datetime
     agreement: Agreement
     activity: tuple[Act, ...]
+
+    @property
+    def lines(self) -> list[Line]:
+        """What happened last, as a page tells it."""
+        return in_a_row(self.activity)
 
     @property
     def stamp(self) -> str:

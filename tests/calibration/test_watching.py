@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import krippendorff
@@ -13,6 +14,7 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.work import actions as labelling
 from calibration.watching import watch as watching
+from calibration.watching.activity import Act, in_a_row
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -160,3 +162,30 @@ def test_the_command_prints_once_or_refuses_in_a_line(campaign):
         call_command("watch", "nil")
     with pytest.raises(CommandError, match="no sample drawn by strata"):
         call_command("watch", "pilot", "--by", "stratum")
+
+
+def test_what_one_person_did_in_a_row_is_one_line() -> None:
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def act(minute: int, who: str, what: str, reason: str = "") -> Act:
+        return Act(noon - timedelta(minutes=minute), who, what, None, reason)
+
+    acts = [
+        act(0, "ana", "submitted a task"),
+        act(1, "ana", "submitted a task"),
+        act(2, "ana", "skipped a task", "too long"),
+        act(3, "ana", "submitted a task"),
+        act(4, "ben", "submitted a task"),
+        act(5, "root", "closed"),
+        act(6, "root", "closed"),
+    ]
+    lines = in_a_row(acts)
+    assert [(line.who, line.what, line.reason) for line in lines] == [
+        ("ana", "submitted 2 tasks", ""),
+        ("ana", "skipped a task", "too long"),
+        ("ana", "submitted a task", ""),
+        ("ben", "submitted a task", ""),
+        ("root", "closed", ""),
+        ("root", "closed", ""),
+    ]
+    assert (lines[0].since, lines[0].at) == (acts[1].at, acts[0].at)
