@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.models import Campaign, Corpus
+from annotation.models import Corpus
+from calibration.api.looking import LookedAtSerializer, OpensTestSerializer
 from calibration.counts.computing import compute, compute_on_test
-from calibration.counts.query import MOST_RESAMPLES, MOST_TURNS, SAMPLES, CountsQuery, read
+from calibration.counts.query import MOST_TURNS, SAMPLES, CountsQuery, read
 from calibration.counts.renderings import as_json
 from calibration.errors import CalibrationError
 from calibration.statistics.judge_errors import CORRECTIONS
@@ -22,7 +23,7 @@ from calibration.statistics.judge_errors import CORRECTIONS
 Plain = serializers.Serializer[Any]
 
 
-class CountsQuerySerializer(Plain):
+class CountsQuerySerializer(LookedAtSerializer):
     """What is counted; lists are separated by commas. See the documentation of counts."""
 
     rater = serializers.CharField(required=False, help_text="a rater's name, or people")
@@ -32,19 +33,10 @@ class CountsQuerySerializer(Plain):
     per_turns = serializers.IntegerField(required=False, min_value=1, max_value=MOST_TURNS)
     samples = serializers.ChoiceField(required=False, choices=[name for name in SAMPLES if name])
     correction = serializers.ChoiceField(required=False, choices=list(CORRECTIONS))
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
-    resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
-    campaign = serializers.PrimaryKeyRelatedField(
-        required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
-    )
 
 
-class CountsTestSerializer(CountsQuerySerializer):
+class CountsTestSerializer(OpensTestSerializer, CountsQuerySerializer):
     """What is counted on test, and for what test is opened."""
-
-    part = serializers.ChoiceField(required=False, choices=["test"])
-    purpose = serializers.CharField(max_length=500)
 
 
 class FigureSerializer(Plain):

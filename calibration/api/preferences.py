@@ -12,8 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.models import Campaign
-from calibration.counts.query import MOST_RESAMPLES
+from calibration.api.looking import LookedAtSerializer, OpensTestSerializer
 from calibration.errors import CalibrationError
 from calibration.preferences.computing import compute, compute_on_test
 from calibration.preferences.query import read
@@ -24,7 +23,7 @@ from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
 Plain = serializers.Serializer[Any]
 
 
-class PreferencesQuerySerializer(Plain):
+class PreferencesQuerySerializer(LookedAtSerializer):
     """Which answers are read, and how. See the documentation of preferences."""
 
     question = serializers.CharField(required=False, max_length=300, help_text="scheme@version/key, or a key")
@@ -32,19 +31,10 @@ class PreferencesQuerySerializer(Plain):
     ties = serializers.ChoiceField(required=False, choices=list(MODELS))
     both_bad = serializers.ChoiceField(required=False, choices=list(BOTH_BAD_POLICIES))
     anchor = serializers.CharField(required=False, max_length=300, help_text="the system of strength 1000")
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
-    resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
-    campaign = serializers.PrimaryKeyRelatedField(
-        required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
-    )
 
 
-class PreferencesTestSerializer(PreferencesQuerySerializer):
+class PreferencesTestSerializer(OpensTestSerializer, PreferencesQuerySerializer):
     """What is read of test, and for what test is opened."""
-
-    part = serializers.ChoiceField(required=False, choices=["test"])
-    purpose = serializers.CharField(max_length=500)
 
 
 class PreferenceFigureSerializer(Plain):

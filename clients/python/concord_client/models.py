@@ -422,6 +422,11 @@ class Counts(TypedDict, total=False):
 
 class CountsTestRequest(TypedDict, total=False):
     """What is counted on test, and for what test is opened."""
+    part: TestPartEnum
+    purpose: Required[str]
+    resamples: int
+    seed: int
+    campaign: int
     rater: str
     questions: str
     by: str
@@ -429,11 +434,6 @@ class CountsTestRequest(TypedDict, total=False):
     per_turns: int
     samples: SamplesEnum
     correction: CorrectionEnum
-    part: TestPartEnum
-    resamples: int
-    seed: int
-    campaign: int
-    purpose: Required[str]
 
 
 class DecideRequest(TypedDict, total=False):
@@ -1906,16 +1906,16 @@ class Preferences(TypedDict, total=False):
 
 class PreferencesTestRequest(TypedDict, total=False):
     """What is read of test, and for what test is opened."""
+    part: TestPartEnum
+    purpose: Required[str]
+    resamples: int
+    seed: int
+    campaign: int
     question: str
     systems: str
     ties: PreferenceTiesEnum
     both_bad: BothBadEnum
     anchor: str
-    part: TestPartEnum
-    resamples: int
-    seed: int
-    campaign: int
-    purpose: Required[str]
 
 
 class Preview(TypedDict, total=False):
