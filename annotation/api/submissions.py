@@ -15,8 +15,8 @@ from annotation import access
 from annotation.api.refusals import answered
 from annotation.models import Assignment, turn_numbers
 from annotation.permissions import IsCampaignResearcher
-from annotation.text.item_keys import item_key
 from annotation.work import withdrawing
+from annotation.work.in_hand import key_of
 from config.filters import Filters, named, one_of, since
 from config.pagination import Pages, paged
 
@@ -47,10 +47,7 @@ class SubmissionSerializer(serializers.Serializer[Any]):
 
     def get_about(self, row: Assignment) -> str:
         """Return the key of what was rated: of an item, or of a continuation with all its turns."""
-        own, item = row.task.continuation, row.task.item
-        if item is not None and item.is_comparison:
-            return item.key
-        return item_key(own.dialogue.key, own.key, item.turn.position if item and item.turn else None)
+        return key_of(row.task)
 
 
 class WithdrawalSerializer(serializers.Serializer[Any]):

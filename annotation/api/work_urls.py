@@ -7,6 +7,7 @@ from annotation.api import (
     campaign_roles,
     campaigns,
     groups,
+    held,
     participants,
     previews,
     submissions,
@@ -34,6 +35,8 @@ urlpatterns = [
         submissions.submission,
         name="api-submission",
     ),
+    path("campaigns/<int:campaign>/held/", held.held, name="api-held"),
+    path("campaigns/<int:campaign>/held/<int:assignment>/", held.take_back, name="api-take-back"),
     path("campaigns/<int:campaign>/notes/", beside.campaign_notes, name="api-campaign-notes"),
     path("campaigns/<int:campaign>/messages/", beside.campaign_threads, name="api-campaign-messages"),
     path(

@@ -29,7 +29,8 @@ from annotation.models import (
 from annotation.models.checks import HIDDEN, STAGES
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work import leases as assigning
-from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
+from annotation.work.claiming import FREE, RULED_FREE
+from annotation.work.leases import Hold, Seat
 from annotation.work.passing import passes_of
 from config import prepared
 

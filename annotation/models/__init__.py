@@ -2,16 +2,7 @@
 
 from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
 from annotation.models.campaign_roles import CampaignRole
-from annotation.models.campaigns import (
-    Assignment,
-    Campaign,
-    CampaignMember,
-    ComparedItem,
-    Guidelines,
-    SampledDialogue,
-    Slot,
-    Task,
-)
+from annotation.models.campaigns import Campaign, CampaignMember, ComparedItem, Guidelines, SampledDialogue
 from annotation.models.checks import Attempt, CheckPlan, CheckResult, KeyAnswer, KeyTask, Standing
 from annotation.models.comfort import Comfort
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
@@ -33,6 +24,7 @@ from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion
 from annotation.models.splits import JudgeOpening, Split, SplitCluster, TestLook
 from annotation.models.uploads import Upload
+from annotation.models.work import Assignment, Slot, Task
 
 __all__ = [
     "Attempt",

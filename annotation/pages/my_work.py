@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from annotation import access
 from annotation.models import CampaignMember, CampaignRole, ConsentGiven, Thread
 from annotation.work import pace, submitted
+from annotation.work.in_hand import taken_back
 from annotation.work.limits import limits_of
 from annotation.work.progress import with_work
 from config.permissions import is_researcher
@@ -47,6 +48,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         "paces": pace.paces(user=viewer.pk),
         "agreed": _agreed(viewer),
         "unread": _unread(viewer),
+        "taken_back": _taken_back(viewer),
         "looked_after": access.managed(viewer).filter(archived_at=None).order_by("-id")
         if not is_researcher(viewer)
         else (),
@@ -81,6 +83,14 @@ def _agreed(viewer: User) -> dict[int, Any]:
     """Return the latest consent text that a person agreed to, by campaign."""
     given = ConsentGiven.objects.filter(user=viewer).select_related("consent").order_by("consent__version")
     return {one.consent.campaign_id: one for one in given}
+
+
+def _taken_back(viewer: User) -> dict[int, list[Any]]:
+    """Return what was taken back from a person and not told of by later work, by campaign."""
+    found: dict[int, list[Any]] = {}
+    for one in taken_back(viewer):
+        found.setdefault(one.campaign_id, []).append(one)
+    return found
 
 
 def _unread(viewer: User) -> dict[int, int]:

@@ -26,11 +26,15 @@ from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.beside import beside
+from annotation.work.in_hand import taken_back
 from annotation.work.leases import Hold, Seat
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
 from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
 from annotation.work.standing import held
+
+MOST_TOLD = 3
+"""Tasks taken back that a page tells of."""
 
 
 def _user(request: HttpRequest) -> User:
@@ -161,6 +165,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
         "state": _state(by, seat, hold, "next"),
         "guidelines": Guidelines.objects.filter(pk=seat.guidelines or 0).first(),
         "base": reverse("work", args=[seat.campaign]),
+        "taken_back": taken_back(by, seat.campaign)[:MOST_TOLD],
         "comfort": for_page(comfort_of(by)),
     }
     return render(request, "annotate/work.html", context | asked(plan))
@@ -217,10 +222,17 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "sides": len(screen.sides),
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
-        "note": hold.note,
+        "returned": hold.state == Assignment.State.RETURNED,
+        "told": _told(hold),
         **beside(by=by, seat=seat, hold=hold, screen=screen),
     }
     return state
+
+
+def _told(hold: Hold) -> str:
+    """What the page says above a task that a researcher returned or gave."""
+    does = {"returned": "returned this task to you", "leased": "gave you this task"}
+    return f"A researcher {does[hold.state]}: {hold.note}" if hold.note and hold.state in does else ""
 
 
 def _completion(seat: Seat) -> participants.Completion | None:

@@ -42,6 +42,7 @@ CONFLICT = "Another tab or device saved other answers to this task. Choose which
 DIFFERENT = "Other answers to this task were submitted already and stand. To replace them, revise the task."
 VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
 SHOWN = "This task was part of the training or the test, and is over. It stays as you answered it."
+TAKEN_BACK = "A researcher took this task back: {} Your draft is kept, but cannot be submitted any more."
 LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
 MOST_ATTENTION_MS = 24 * 60 * 60 * 1000
@@ -204,7 +205,7 @@ def submit(
         return Outcome("submitted", seat, _next(seat))
     if seat.waits:
         return Outcome("submitted", seat, None)
-    return Outcome("submitted", seat, assigning.returned(seat=seat) or assigning.claim(seat=seat))
+    return Outcome("submitted", seat, assigning.after_submit(seat=seat))
 
 
 @transaction.atomic
@@ -311,9 +312,9 @@ def _must_have_seen(work: Work, sent: Mapping[str, Any], client: str | None, bas
 
 def _hold_again(seat: Seat, work: Work) -> None:
     """A lease that ran out loses nothing while a slot is free; a skipped task was given up."""
-    if work.state == Assignment.State.VOIDED:
+    if work.state in (Assignment.State.VOIDED, Assignment.State.TAKEN):
         why = Assignment.objects.values_list("withdrawn_reason", flat=True).get(pk=work.assignment)
-        raise LeaseLost(VOIDED.format(why))
+        raise LeaseLost((VOIDED if work.state == Assignment.State.VOIDED else TAKEN_BACK).format(why))
     if work.state == Assignment.State.SKIPPED:
         raise LeaseLost("You skipped this task. Your draft is kept, but it can no longer be submitted.")
     if work.is_aside:
@@ -343,7 +344,8 @@ def _finish(seat: Seat, work: Work, comment: str, flagged: bool, client: str, at
     with prepared.cursor() as cursor:
         cursor.execute(FINISH, values)
         done, pace, today = cursor.fetchone()
-    return seat._replace(done=done, pace=pace, today=today)
+    others = seat.leased - (work.state == Assignment.State.LEASED)
+    return seat._replace(done=done, pace=pace, today=today, leased=others)
 
 
 def _attention(attention: int) -> int:

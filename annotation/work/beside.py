@@ -13,6 +13,7 @@ from annotation.messages import reading as messages
 from annotation.models import Assignment
 from annotation.notes.reading import notes_on
 from annotation.work import revising
+from annotation.work.actions import TAKEN_BACK
 from annotation.work.leases import Hold, Seat
 from annotation.work.screens import Screen
 
@@ -33,6 +34,8 @@ def beside(*, by: User, seat: Seat, hold: Hold, screen: Screen) -> dict[str, Any
 
 
 def _closed(seat: Seat, hold: Hold) -> str:
+    if hold.state == Assignment.State.TAKEN:
+        return TAKEN_BACK.format(hold.note)
     if hold.state != Assignment.State.SUBMITTED:
         return ""
     at = Assignment.objects.values_list("submitted_at", flat=True).get(pk=hold.assignment)

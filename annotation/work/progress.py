@@ -6,7 +6,8 @@ import time
 from typing import Any, NamedTuple
 
 from annotation.checks.ahead import stage_progress, with_hidden
-from annotation.work.leases import PASSED, Hold, Seat
+from annotation.work.claiming import PASSED
+from annotation.work.leases import Hold, Seat
 from annotation.work.passing import passes_of
 from config import prepared
 
@@ -100,9 +101,10 @@ def others_are_busy(*, seat: Seat) -> bool:
 
 
 def _in_hand(seat: Seat, hold: Hold | None) -> int:
-    """Count the tasks that no free slot stands for: those returned, and the one held; not one revised."""
-    others = seat.returned - 1 if hold is not None and hold.state == "returned" else seat.returned
-    return max(0, others) + (hold is not None and hold.state != "submitted")
+    """Count the tasks that no free slot stands for: those returned, held or given; not one revised."""
+    state = "" if hold is None else hold.state
+    others = max(0, seat.returned - (state == "returned")) + max(0, seat.leased - (state == "leased"))
+    return others + (state in ("returned", "leased"))
 
 
 def _left(seat: Seat, hold: Hold | None) -> int:

@@ -25,7 +25,8 @@ def held(assignment: Assignment) -> Hold:
         }
         if evidence := standing_evidence(assignment):
             draft["evidence"] = evidence
-    note = assignment.withdrawn_reason if assignment.state == Assignment.State.RETURNED else ""
+    withdrawn = assignment.state in (Assignment.State.RETURNED, Assignment.State.TAKEN)
+    note = assignment.withdrawn_reason if withdrawn else assignment.given_reason
     draft = {**draft, "version": assignment.revision}
     return Hold(assignment.pk, assignment.task_id, assignment.state, draft, note)
 

@@ -60,14 +60,14 @@ def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: 
     `seen` names the answers that the researcher looked at; a revision made since then is not withdrawn
     unseen. Raises SubmissionRefused.
     """
-    reason = _reason(reason)
-    locked = _locked(assignment)
-    _must_be_work(locked)
-    if locked.state != State.SUBMITTED:
-        raise SubmissionRefused(f"Only a submission can be returned; this task is {locked.state}.")
-    _must_be_what_was_seen(locked, seen)
-    locked.draft = {**held(locked).draft}
-    return _withdraw(by, locked, State.RETURNED, reason)
+    reason = reasoned(reason)
+    own = locked(assignment)
+    _must_be_work(own)
+    if own.state != State.SUBMITTED:
+        raise SubmissionRefused(f"Only a submission can be returned; this task is {own.state}.")
+    _must_be_what_was_seen(own, seen)
+    own.draft = {**held(own).draft}
+    return _withdraw(by, own, State.RETURNED, reason)
 
 
 @transaction.atomic
@@ -77,18 +77,19 @@ def void(*, by: User, assignment: Assignment, reason: str, seen: int | None = No
     Its slot is free for somebody else; it does not come back to its annotator. `seen` as for a return.
     Raises SubmissionRefused.
     """
-    reason = _reason(reason)
-    locked = _locked(assignment)
-    _must_be_work(locked)
-    if locked.state not in (State.SUBMITTED, State.RETURNED):
-        raise SubmissionRefused(f"Only a submission can be voided; this task is {locked.state}.")
-    if locked.state == State.SUBMITTED:
-        _must_be_what_was_seen(locked, seen)
-    locked.draft = {}
-    return _withdraw(by, locked, State.VOIDED, reason)
+    reason = reasoned(reason)
+    own = locked(assignment)
+    _must_be_work(own)
+    if own.state not in (State.SUBMITTED, State.RETURNED):
+        raise SubmissionRefused(f"Only a submission can be voided; this task is {own.state}.")
+    if own.state == State.SUBMITTED:
+        _must_be_what_was_seen(own, seen)
+    own.draft = {}
+    return _withdraw(by, own, State.VOIDED, reason)
 
 
-def _reason(reason: str) -> str:
+def reasoned(reason: str) -> str:
+    """Return why something is done, stripped; raise SubmissionRefused where nothing is said, or too much."""
     reason = str(cleaned(reason)).strip()
     if not reason:
         raise SubmissionRefused("Say why, in a few words: the reason is logged.")
@@ -97,7 +98,8 @@ def _reason(reason: str) -> str:
     return reason
 
 
-def _locked(assignment: Assignment) -> Assignment:
+def locked(assignment: Assignment) -> Assignment:
+    """Return an assignment as it is now, locked with its member's row, as in requests of the member's own."""
     member = CampaignMember.objects.filter(campaign=assignment.campaign_id, user=assignment.user_id)
     list(member.select_for_update())
     return (

@@ -60,12 +60,12 @@ function load(state) {
   reader.scrollTop = palette.scrollTop = 0;
   showing.help();
   showing.showTurn(answers, "start");
-  reading.begin([...transcript.querySelectorAll(main.dataset.seen)], task.revising || task.note);
+  reading.begin([...transcript.querySelectorAll(main.dataset.seen)], task.revising || task.returned);
   if (parent === window || document.hasFocus()) reader.focus({ preventScroll: true });
 }
 
 function tell(state) {
-  if (task.note) warn(`A researcher returned this task to you: ${task.note}`);
+  if (task.told) warn(task.told);
   else if (task.closed) warn(task.closed, "To my next task", () => ask("next/"));
   else if (task.revising)
     warn(

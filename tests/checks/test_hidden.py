@@ -98,7 +98,7 @@ def occasion_of_id(body):
 def shape(body):
     """The names of all that is told, and of the task's own values those that could tell it apart."""
     task = body["task"]
-    return (tuple(sorted(body)), tuple(sorted(task)), task["revising"], task["note"], str(task["draft"]))
+    return (tuple(sorted(body)), tuple(sorted(task)), task["revising"], task["told"], str(task["draft"]))
 
 
 def test_a_repeat_comes_after_enough_others_without_the_earlier_answers(ana):

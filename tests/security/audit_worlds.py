@@ -61,6 +61,29 @@ def make_submitted(by: User) -> Any:
     return Assignment.objects.get(pk=hold.assignment)
 
 
+def make_held(by: User) -> Any:
+    from annotation.models import Assignment
+    from annotation.work import actions
+
+    made = make_campaign(by, annotators=[by])
+    _, hold = actions.start(by=by, campaign=made.pk)
+    assert hold is not None
+    return Assignment.objects.get(pk=hold.assignment)
+
+
+def make_member(campaign: Any) -> User:
+    from annotation.models import CampaignMember
+
+    person = make_person()
+    CampaignMember.objects.create(campaign=campaign, user=person)
+    return person
+
+
+def make_to_give(by: User) -> dict[str, Any]:
+    made = make_campaign(by, annotators=[by])
+    return {"campaign": made, "task": made.tasks.first(), "to": by, "reason": "why"}
+
+
 def make_thread(by: User) -> dict[str, Any]:
     from annotation.messages import actions
 

@@ -222,6 +222,13 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "reason": "why",
     },
     "annotation.work.withdrawing.void": lambda by: {"assignment": worlds.make_submitted(by), "reason": "why"},
+    "annotation.work.handing.take_back": lambda by: {"assignment": worlds.make_held(by), "reason": "why"},
+    "annotation.work.handing.give": worlds.make_to_give,
+    "annotation.work.handing.pass_to": lambda by: {
+        "assignment": (held := worlds.make_held(by)),
+        "to": worlds.make_member(held.campaign),
+        "reason": "why",
+    },
     "calibration.exports.labels.stream": worlds.make_export,
     "calibration.exports.orders.send": worlds.make_order,
     "calibration.gold.making.make": worlds.make_gold,

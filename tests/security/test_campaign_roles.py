@@ -14,7 +14,10 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-READ = ("campaign", "submissions", "campaign-preview", "edit-campaign", "api-campaign", "api-submissions")
+READ = (
+    *("campaign", "submissions", "held", "campaign-preview", "edit-campaign"),
+    *("api-campaign", "api-submissions", "api-held"),
+)
 CHANGED = ("campaign-state", "campaign-members", "campaign-guidelines", "campaign-consent")
 GRANTED = ("campaign-roles", "copy-campaign")
 ELSEWHERE = ("corpora", "studies", "runs", "golds", "exports", "new-campaign", "people")

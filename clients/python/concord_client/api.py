@@ -358,6 +358,35 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/guidelines/"
         return cast("models.Guidelines", self.send("PUT", path, body=body))
 
+    def campaigns_held_list(
+        self,
+        campaign: int,
+        *,
+        annotator: str | None = None,
+    ) -> Iterator[models.Held]:
+        """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+        path = f"/campaigns/{self.quoted(campaign)}/held/"
+        query = {
+            "annotator": annotator,
+        }
+        return cast(Iterator[models.Held], self.pages(path, query=query))
+
+    def campaigns_held_create(self, campaign: int, body: models.GiveRequest) -> models.Held:
+        """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+        path = f"/campaigns/{self.quoted(campaign)}/held/"
+        return cast("models.Held", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_held_create_2(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.TakeRequest,
+    ) -> models.Held:
+        """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`).
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/held/{self.quoted(assignment)}/"
+        return cast("models.Held", self.send("POST", path, body=body, keyed=True))
+
     def campaigns_join_links_list(self, campaign: int) -> Iterator[models.JoinLink]:
         """The links by which people join a campaign, or make one."""
         path = f"/campaigns/{self.quoted(campaign)}/join-links/"

@@ -770,6 +770,14 @@ class FromCorpusRequest(TypedDict, total=False):
     title: str
 
 
+class GiveRequest(TypedDict, total=False):
+    """Which task to give (an item's key, or a task's number), to whom, and why: the annotator reads it.
+    """
+    task: Required[str]
+    to: Required[str]
+    reason: Required[str]
+
+
 class Gold(TypedDict, total=False):
     """A derivation of gold labels."""
     id: Required[int]
@@ -839,6 +847,24 @@ class Guidelines(TypedDict, total=False):
 class GuidelinesRequest(TypedDict, total=False):
     """Guidelines; `version` is given by Concord."""
     text: Required[str]
+
+
+class Held(TypedDict, total=False):
+    """A task in somebody's hands, `until` its lease ends; `draft_saved_at` is null where there is no draft.
+
+    `state` is `leased` or `returned` (handed back to be done again). `given` says why a researcher gave
+    it to them, '' where nobody did; `occasion` tells training, tests and checks from work.
+    """
+    assignment: Required[int]
+    annotator: Required[str]
+    about: Required[str]
+    turn_number: Required[int | None]
+    occasion: Required[str]
+    state: Required[str]
+    since: Required[str]
+    until: Required[str]
+    draft_saved_at: Required[str | None]
+    given: Required[str]
 
 
 class Import(TypedDict, total=False):
@@ -1498,6 +1524,13 @@ class PaginatedGroupList(TypedDict, total=False):
     next: str | None
     previous: str | None
     results: Required[list[Group]]
+
+
+class PaginatedHeldList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Held]]
 
 
 class PaginatedInvitationList(TypedDict, total=False):
@@ -2405,6 +2438,12 @@ class System(TypedDict, total=False):
     name: Required[str]
     family: str
     continuations: Required[int]
+
+
+class TakeRequest(TypedDict, total=False):
+    """Why a task is taken back, which its annotator reads; with `to`, it goes to that annotator."""
+    reason: Required[str]
+    to: str | None
 
 
 TaskOrderEnum: TypeAlias = Literal["drawn", "own", "fixed"]

@@ -1,0 +1,179 @@
+"""The work in a campaign: tasks, their slots, and who holds a slot."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.campaigns import Campaign, Guidelines
+from annotation.models.labels import Occasion
+
+
+class MainTasks(models.Manager["Task"]):
+    """The tasks of the main work: those that stand aside (`annotation.models.checks`) are not among them."""
+
+    def get_queryset(self) -> models.QuerySet[Task]:
+        return super().get_queryset().filter(position__gte=0)
+
+
+class Task(models.Model):
+    """One screen of work: the items of one continuation, or one item of it.
+
+    `raters` is how many slots it has. It never falls, so that no slot is ever one too many. A task whose
+    position is negative stands aside: it trains, tests or checks people, and has no slots.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="tasks")
+    continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
+    item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
+    position = models.IntegerField()
+    raters = models.PositiveSmallIntegerField(default=1, db_default=1)
+
+    objects = MainTasks()
+    every = models.Manager["Task"]()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(raters__gte=1), name="task_has_raters"),
+            models.UniqueConstraint(
+                fields=["campaign", "continuation", "item"], nulls_distinct=False, name="task_once"
+            ),
+            models.UniqueConstraint(fields=["campaign", "position"], name="task_position_once"),
+            models.UniqueConstraint(fields=["id", "campaign", "position"], name="task_with_campaign"),
+        ]
+
+    def __str__(self) -> str:
+        return f"task {self.position} of {self.campaign_id}"
+
+
+class Slot(models.Model):
+    """One of a task's places for a rater. `taken` marks a slot that is held or done; free ones are claimed.
+
+    `campaign`, `position` and `taken` are copies for the claim's index; a trigger keeps `taken` true exactly
+    while an active assignment holds the slot.
+    """
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots")
+    number = models.PositiveSmallIntegerField()
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots")
+    position = models.PositiveIntegerField()
+    taken = models.BooleanField(default=False)
+    gate = models.ForeignKey(
+        "annotation.Gate", null=True, on_delete=models.RESTRICT, related_name="slots", db_index=False
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "number"], name="slot_number_once"),
+            models.UniqueConstraint(fields=["id", "task"], name="slot_with_task"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["campaign", "position", "number"], condition=Q(taken=False), name="slot_free"
+            ),
+            models.Index(
+                fields=["gate", "position"],
+                condition=Q(taken=False, gate__isnull=False),
+                name="slot_free_by_gate",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"slot {self.number} of {self.task_id}"
+
+
+class Assignment(models.Model):
+    """One annotator's hold on one slot: a lease that expires, then submitted or skipped.
+
+    The draft stays on the row whatever becomes of the lease. One row per annotator, task and occasion, so
+    nobody is in two slots of a task; one active row per slot, so no slot is held twice. What trains, tests or
+    checks somebody, and a repeat, holds no slot; of training and tests, `round` says which (from 1).
+
+    `revision` grows with every draft kept and every submit and never falls; `written_by` names the client
+    (a tab, a program) whose draft is kept, so that a draft never replaces one that its writer has not seen.
+    A researcher may hand a submission back (`returned`: its slot stays with the annotator) or void it (its
+    slot is free for others), with a reason; triggers see to it that only a submission has live labels. A task
+    that somebody holds may be taken back (`taken`), and given to somebody, who reads `given_reason` with it.
+
+    `attention` holds, for each client, the milliseconds that its page was in front of somebody at work.
+    `shown` are the numbers of the members of a comparison in the order in which they stand on the screen,
+    None for other tasks. A trigger draws it once and for all: for the first slot of a task by the campaign's
+    seed, and for each further slot moved on by one place, so that each member stands in each place equally
+    often.
+    """
+
+    class State(models.TextChoices):
+        LEASED = "leased"
+        SUBMITTED = "submitted"
+        SKIPPED = "skipped"
+        EXPIRED = "expired"
+        RETURNED = "returned"
+        VOIDED = "voided"
+        TAKEN = "taken"
+
+    slot = models.ForeignKey(Slot, null=True, on_delete=models.CASCADE, related_name="assignments")
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="assignments")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments")
+    occasion = models.CharField(max_length=20, choices=Occasion, default=Occasion.MAIN)
+    state = models.CharField(max_length=10, choices=State, default=State.LEASED)
+    lease_expires = models.DateTimeField()
+    leased_at = models.DateTimeField(auto_now_add=True)
+    submitted_at = models.DateTimeField(null=True)
+    draft = models.JSONField(default=dict)
+    draft_saved_at = models.DateTimeField(null=True)
+    revision = models.PositiveBigIntegerField(default=0, db_default=0)
+    written_by = models.CharField(max_length=64, blank=True, default="", db_default="")
+    withdrawn_reason = models.TextField(blank=True, default="", db_default="")
+    given_reason = models.TextField(blank=True, default="", db_default="")
+    skip_reason = models.TextField(blank=True)
+    comment = models.TextField(blank=True)
+    flagged = models.BooleanField(default=False)
+    guidelines = models.ForeignKey(Guidelines, null=True, on_delete=models.PROTECT)
+    attention = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    shown = ArrayField(models.SmallIntegerField(), null=True)
+    round = models.PositiveSmallIntegerField(default=0, db_default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slot"],
+                condition=Q(state__in=["leased", "submitted", "returned"]),
+                name="assignment_slot_held_once",
+            ),
+            models.UniqueConstraint(
+                fields=["task", "user", "occasion", "round"], name="assignment_user_once_per_task"
+            ),
+            models.CheckConstraint(
+                condition=Q(slot__isnull=False, round=0)
+                | Q(slot__isnull=True, occasion__in=["training", "qualification"], round__gte=1)
+                | Q(slot__isnull=True, occasion__in=["check", "repeat"], round=0),
+                name="assignment_slot_or_aside",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=["leased", "submitted", "skipped", "expired", "returned", "voided", "taken"]
+                ),
+                name="assignment_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | Q(submitted_at__isnull=False),
+                name="assignment_submit_has_time",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="skipped") | ~Q(skip_reason=""), name="assignment_skip_has_reason"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["returned", "voided", "taken"]) | ~Q(withdrawn_reason=""),
+                name="assignment_withdrawal_has_reason",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["campaign", "user", "state"], name="assignment_of_user"),
+            models.Index(fields=["lease_expires"], condition=Q(state="leased"), name="assignment_leases"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} on {self.slot_id}: {self.state}"

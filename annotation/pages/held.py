@@ -1,0 +1,96 @@
+"""The researcher's page of what annotators of a campaign hold: take tasks back, pass them on, give one."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access
+from annotation.errors import SubmissionRefused
+from annotation.models import Campaign, turn_numbers
+from annotation.permissions import campaign_researcher_only
+from annotation.work import handing
+from annotation.work.in_hand import in_hand
+from config.ids import row_id
+from config.permissions import is_researcher
+
+ROWS = 100
+
+
+@campaign_researcher_only
+def held(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Researchers: what annotators hold; take back or pass on what is chosen, or give a task (`task`)."""
+    found = access.campaign(campaign)
+    if request.method == "POST":
+        if request.POST.get("verb") == "give":
+            _give(request, found)
+        else:
+            _take_back(request, found)
+        return redirect(request.get_full_path())
+    page = Paginator(in_hand(found), ROWS).get_page(request.GET.get("page"))
+    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
+    members = User.objects.filter(memberships__campaign=found, is_active=True).order_by("username")
+    context = {
+        "campaign": found,
+        "page": page,
+        "members": members,
+        "now": timezone.now(),
+        "given_hours": handing.GIVEN_HOURS,
+        "unlinked": not is_researcher(request.user),
+        "query": "",
+        "active_room": "campaigns",
+    }
+    return render(request, "campaigns/held.html", context)
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _to(request: HttpRequest) -> User | None:
+    return User.objects.filter(pk=row_id(request.POST.get("to", "")) or 0).first()
+
+
+def _give(request: HttpRequest, campaign: Campaign) -> None:
+    """Give the task that is named, or say why not."""
+    to, reason = _to(request), request.POST.get("reason", "")
+    if to is None:
+        messages.error(request, "Choose the annotator who gets the task.")
+        return
+    try:
+        task = handing.task_named(campaign, request.POST.get("task", "").replace("\x00", ""))
+        handing.give(by=_user(request), campaign=campaign, task=task, to=to, reason=reason)
+    except SubmissionRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"The task is given to {to.get_username()}.")
+
+
+def _take_back(request: HttpRequest, campaign: Campaign) -> None:
+    """Take each chosen task back, for others or for the annotator chosen, and say what was refused."""
+    chosen = [pk for text in request.POST.getlist("chosen") if (pk := row_id(text)) is not None]
+    to, reason = _to(request), request.POST.get("reason", "")
+    passing = request.POST.get("verb") == "pass"
+    if not chosen or (passing and to is None):
+        lacks = "and the annotator who gets it" if passing else "that is to be taken back"
+        messages.error(request, f"Choose at least one task, {lacks}.")
+        return
+    done = 0
+    for number in chosen:
+        assignment = access.submission(campaign.pk, number)
+        try:
+            if passing and to is not None:
+                handing.pass_to(by=_user(request), assignment=assignment, to=to, reason=reason)
+            else:
+                handing.take_back(by=_user(request), assignment=assignment, reason=reason)
+            done += 1
+        except SubmissionRefused as error:
+            messages.error(request, str(error))
+    if done:
+        where = f"given to {to.get_username()}" if passing and to is not None else "taken back"
+        messages.success(request, f"{done} task{'' if done == 1 else 's'} {where}.")

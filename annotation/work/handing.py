@@ -1,0 +1,218 @@
+"""What researchers do about tasks that people hold: take one back, give one to somebody.
+
+Both lock the row of the member whose hands change first, as every request of the member's own does, so that a
+submit and a take-back come one after the other. The database sees to it that no slot is held twice and nobody
+sits in two slots of a task.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NoReturn
+
+from django.contrib.auth.models import User
+from django.contrib.postgres.functions import TransactionNow
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from annotation.campaigns.actions import log
+from annotation.campaigns.settings import check_blind
+from annotation.checks import stages
+from annotation.errors import CampaignRefused, NotTaskHolder, SubmissionRefused
+from annotation.models import Assignment, Campaign, CampaignMember, Task
+from annotation.text.item_keys import place_of
+from annotation.work import leases
+from annotation.work.claiming import PASSED
+from annotation.work.in_hand import key_of
+from annotation.work.leases import Seat
+from annotation.work.passing import passes_of
+from annotation.work.withdrawing import locked, reasoned
+
+State = Assignment.State
+HELD = (State.LEASED, State.RETURNED)
+GIVEN_HOURS = 72
+"""How long a task that was given waits for its annotator, at least."""
+
+FREE_SLOT = f"""
+SELECT s.id FROM annotation_slot s WHERE s.task_id = %(task)s AND NOT s.taken AND {PASSED}
+ ORDER BY s.number LIMIT 1 FOR UPDATE SKIP LOCKED
+"""  # noqa: S608  (a condition of ours)
+
+
+@transaction.atomic
+def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
+    """Take a task out of somebody's hands; return the assignment. Its slot is free for others at once.
+
+    The draft stays with its author, who is told and does not get the task again unless it is given to them.
+    Raises SubmissionRefused where they do not hold it any more, or no reason is said.
+    """
+    reason = _reason(assignment.campaign, reason)
+    own = locked(assignment)
+    name = own.user.get_username()
+    if own.slot_id is None:
+        _refuse(
+            "This task trains, tests or checks somebody: it holds no place, so there is nothing to take back."
+        )
+    if own.state == State.SUBMITTED:
+        _refuse(f"{name} has submitted this task meanwhile. Return or void it under All submissions.")
+    if own.state not in HELD:
+        _refuse(f"{name} does not hold this task any more: it is {own.state}.")
+    Assignment.objects.filter(pk=own.pk).update(
+        state=State.TAKEN, withdrawn_reason=reason, lease_expires=TransactionNow()
+    )
+    own.refresh_from_db()
+    told = {"assignment": own.pk, "annotator": name, "task": key_of(own.task), "reason": reason}
+    log(by, own.campaign, "take a task back", **told)
+    return own
+
+
+@transaction.atomic
+def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> Assignment:
+    """Give somebody a task that has a free place; return the assignment.
+
+    It comes to them after the task in hand and waits for GIVEN_HOURS, or a lease where that is longer. Raises
+    SubmissionRefused where they do not take part, the rules, a limit, a test or their own work stand against
+    it, or all places are taken.
+    """
+    reason = _reason(campaign, reason)
+    name = to.get_username()
+    try:
+        seat = leases.take_seat(campaign=campaign.pk, user=to.pk)
+    except NotTaskHolder:
+        _refuse(f"{name} does not take part in this campaign. Add them to its annotators first.")
+    _must_be_able(seat, to)
+    mine = Assignment.objects.filter(task=task, user=to, occasion=seat.occasion, round=0)
+    before = mine.select_for_update().first()
+    _must_be_new(before, name)
+    slot = _slot(seat, campaign, task, name)
+    now = timezone.now()
+    made = before or Assignment(task=task, campaign=campaign, user=to, occasion=seat.occasion)
+    made.slot_id, made.state, made.given_reason, made.skip_reason = slot, State.LEASED, reason, ""
+    made.guidelines_id, made.leased_at = seat.guidelines, now
+    made.lease_expires = now + max(timedelta(hours=GIVEN_HOURS), timedelta(minutes=seat.lease_minutes))
+    try:
+        with transaction.atomic():
+            made.save()
+    except IntegrityError:
+        _refuse(f"The rules of this campaign, or what somebody took at this moment, keep {name} from it.")
+    log(by, campaign, "give a task", assignment=made.pk, to=name, task=key_of(task), reason=reason)
+    return made
+
+
+@transaction.atomic
+def pass_to(*, by: User, assignment: Assignment, to: User, reason: str) -> Assignment:
+    """Take a task back from whoever holds it and give it to somebody else, both or neither."""
+    people = [assignment.user_id, to.pk]
+    rows = CampaignMember.objects.filter(campaign=assignment.campaign_id, user__in=people).order_by("id")
+    list(
+        rows.select_for_update()
+    )  # in one order, so that two who pass tasks crosswise do not block each other
+    if to.pk == assignment.user_id:
+        _refuse(f"{to.get_username()} holds this task already.")
+    own = take_back(by=by, assignment=assignment, reason=reason)
+    return give(by=by, campaign=own.campaign, task=own.task, to=to, reason=reason)
+
+
+def task_named(campaign: Campaign, name: str) -> Task:
+    """Return the task of a campaign that a number (its id) or an item key names; raise SubmissionRefused.
+
+    Where a task covers a continuation with all its turns, the key of any of these names it.
+    """
+    name = name.strip()
+    if name.isascii() and name.isdecimal() and len(name) < 19:
+        found = campaign.tasks.filter(pk=int(name)).first()
+    else:
+        found = _at(campaign, name)
+    if found is None:
+        _refuse(
+            f"The campaign has no task “{name[:120]}”. Name one by its item's key, such as "
+            "dialogue/continuation/3, as exports and submissions do."
+        )
+    return found
+
+
+def _at(campaign: Campaign, key: str) -> Task | None:
+    try:
+        place = place_of(key)
+    except ValueError:
+        return None
+    rows = campaign.tasks.filter(
+        continuation__dialogue__key=place.dialogue, continuation__key=place.continuation
+    ).select_related("item__turn", "continuation__dialogue")
+    for task in rows:
+        item = task.item
+        if item is not None and item.is_comparison:
+            if item.key == key:
+                return task
+        elif not place.others and (item is None or (item.turn.position if item.turn else None) == place.turn):
+            return task
+    return None
+
+
+def _reason(campaign: Campaign, reason: str) -> str:
+    """Return why, as its annotator may read it."""
+    reason = reasoned(reason)
+    try:
+        check_blind(campaign.corpus, "reason", "The reason names", reason)
+    except CampaignRefused as error:
+        raise SubmissionRefused(str(error)) from error
+    return reason
+
+
+def _must_be_able(seat: Seat, to: User) -> None:
+    """Refuse somebody who could not work on a task now, whichever it is."""
+    name, limits = to.get_username(), seat.limits
+    if not to.is_active:
+        _refuse(f"{name} is deactivated.")
+    if seat.state != Campaign.State.OPEN:
+        _refuse(f"The campaign is {seat.state}: tasks are given while it is open.")
+    if seat.over:
+        _refuse(f"{limits.sentence} Set a later one first.")
+    if seat.most is not None and seat.done + seat.leased + seat.returned >= seat.most:
+        _refuse(f"{name} has, with what they hold, as many tasks as one person may have here: {seat.most:,}.")
+    if limits.reached == "day":
+        _refuse(f"{name} has submitted as many tasks today as one person may: {seat.most_a_day:,}.")
+    if seat.checked:
+        standing = stages.standing_of(seat.campaign, seat.user)
+        if stages.stage(standing):
+            _refuse(f"{name} has not finished the training and the test yet. Let them in by hand first.")
+        if standing.paused_at is not None:
+            _refuse(f"{name} is paused by the checks. Let them go on first.")
+
+
+def _must_be_new(before: Assignment | None, name: str) -> None:
+    """Refuse a task that somebody has, or has answered."""
+    if before is None or before.state in (State.EXPIRED, State.TAKEN, State.SKIPPED):
+        return
+    why = {
+        State.LEASED: "holds this task already",
+        State.RETURNED: "holds this task already: it was returned to them",
+        State.SUBMITTED: "has rated this task already",
+        State.VOIDED: "rated this task already, and it was voided: somebody else has to rate it",
+    }
+    _refuse(f"{name} {why[State(before.state)]}.")
+
+
+def _slot(seat: Seat, campaign: Campaign, task: Task, name: str) -> int:
+    values = {"task": task.pk, **passes_of(seat.campaign, seat.user)}
+    for _ in range(2):
+        with connection.cursor() as cursor:
+            cursor.execute(FREE_SLOT, values)
+            if row := cursor.fetchone():
+                return int(row[0])
+        if not leases.return_expired(campaign=campaign.pk):
+            break
+    if task.slots.filter(taken=False).exists():
+        _refuse(
+            f"The rules of this campaign keep {name} from this task, or somebody takes it at this moment."
+        )
+    holders = task.assignments.filter(slot__isnull=False, state__in=[*HELD, State.SUBMITTED])
+    told = [
+        f"{one.user.get_username()} ({'rated it' if one.state == State.SUBMITTED else 'holds it'})"
+        for one in holders.select_related("user").order_by("id")
+    ]
+    _refuse(f"All places of this task are taken: {', '.join(told)}. Take it back from who holds it first.")
+
+
+def _refuse(why: str) -> NoReturn:
+    raise SubmissionRefused(why)
