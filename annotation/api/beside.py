@@ -20,9 +20,10 @@ from annotation.models import Assignment, Thread, turn_numbers
 from annotation.notes import actions as notes
 from annotation.notes import files
 from annotation.notes.reading import live, notes_on
+from annotation.permissions import IsCampaignResearcher
 from annotation.work import screens, submitted
 from config.pagination import Pages, paged
-from config.permissions import IsResearcher, IsSignedIn
+from config.permissions import IsSignedIn
 
 SEARCH = [OpenApiParameter(name, str) for name in submitted.ASKED]
 VERBS = {"close": messages.close, "open": messages.open_again}
@@ -62,7 +63,7 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
 @extend_schema(responses=serializers.TurnNoteSerializer(many=True))
 @paged
 @api_view(["GET"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 def campaign_notes(request: Request, campaign: int) -> Response:
     """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
     pager = Pages()
@@ -130,7 +131,7 @@ def own_thread(request: Request, thread: int) -> Response:
 )
 @paged
 @api_view(["GET", "POST"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def campaign_threads(request: Request, campaign: int) -> Response:
     """Researchers: the threads of a campaign, latest first; or write to annotators, each by themselves."""
@@ -170,7 +171,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=serializers.ThreadVerb, responses=serializers.ThreadSerializer)
 @api_view(["POST"])
-@permission_classes([IsResearcher])
+@permission_classes([IsCampaignResearcher])
 @answered
 def campaign_thread(request: Request, campaign: int, thread: int) -> Response:
     """Researchers: answer in a thread, close it, or open it again."""

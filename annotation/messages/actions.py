@@ -14,13 +14,13 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from annotation import access
 from annotation.campaigns.settings import check_blind
 from annotation.errors import CampaignRefused, NoteRefused, NotTaskHolder, ThreadClosed
 from annotation.models import Assignment, Campaign, CampaignMember, Message, Thread
 from annotation.work import screens
 from annotation.work.request_json import cleaned
 from config.models import Event
-from config.permissions import is_researcher
 
 TEXT_LIMIT = 5_000
 MOST_THREADS = 1_000
@@ -37,13 +37,13 @@ def write(
     assignment: Assignment | None = None,
     turn: int | None = None,
 ) -> list[Thread]:
-    """Begin a thread with each of some annotators of a campaign, as a researcher; return them.
+    """Begin a thread with each of some annotators of a campaign, as a researcher of it; return them.
 
     About an assignment, and a turn (its id) that is shown there, it is with the one who holds it. Raises
-    PermissionDenied for others than researchers, NoteRefused where nothing is said, a system is named, or
-    somebody does not take part.
+    PermissionDenied for who may not manage the campaign, NoteRefused where nothing is said, a system is
+    named, or somebody does not take part.
     """
-    if not is_researcher(by):
+    if not access.may_manage(by, campaign):
         raise PermissionDenied
     text = _text(text)
     _must_be_blind(campaign, text)
@@ -106,7 +106,7 @@ def answer(*, by: User, thread: Thread, text: str) -> Message:
     thread = _locked(thread)
     text = _text(text)
     mine = thread.annotator_id == by.pk
-    if not mine and not is_researcher(by):
+    if not mine and not access.may_manage(by, thread.campaign_id):
         raise NotTaskHolder("There is no such thread of yours.")
     if thread.closed_at is not None:
         raise ThreadClosed("This thread is closed: nothing more is said in it.")
@@ -135,7 +135,7 @@ def open_again(*, by: User, thread: Thread) -> None:
 
 
 def _set_closed(by: User, thread: Thread, closed: bool) -> None:
-    if not is_researcher(by):
+    if not access.may_manage(by, thread.campaign_id):
         raise PermissionDenied
     thread = _locked(thread)
     thread.closed_at = timezone.now() if closed else None

@@ -184,7 +184,6 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "groups": PeopleGroup.objects.all(),
         "roles": campaign_roles.listed(found),
         "role_choices": CampaignRole.Role.choices,
-        "unlinked": not is_researcher(request.user),
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
         "bounds": bounds_of(found),

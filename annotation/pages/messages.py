@@ -16,9 +16,9 @@ from annotation import access
 from annotation.errors import WorkError
 from annotation.messages import actions, reading
 from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
+from annotation.permissions import campaign_researcher_only
 from annotation.work import screens
 from config.ids import row_id
-from config.permissions import researcher_only
 
 ROWS = 30
 VERBS = {"close": actions.close, "open": actions.open_again}
@@ -68,7 +68,7 @@ def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
     return redirect("my-messages")
 
 
-@researcher_only
+@campaign_researcher_only
 def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: the threads of a campaign, and writing to its annotators.
 
@@ -108,7 +108,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
     """Researchers: answer in a thread (`text`), close it or open it again (`verb`)."""
     found = access.thread(campaign, thread)

@@ -12,13 +12,13 @@ from annotation import access
 from annotation.models import turn_numbers
 from annotation.notes import files
 from annotation.notes.reading import live
-from config.permissions import researcher_only
+from annotation.permissions import campaign_researcher_only
 
 ROWS = 100
 
 
 @require_GET
-@researcher_only
+@campaign_researcher_only
 def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: what annotators of a campaign noted on turns, latest first."""
     found = access.campaign(campaign)
@@ -29,7 +29,7 @@ def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@campaign_researcher_only
 def campaign_notes_file(request: HttpRequest, campaign: int, form: str) -> HttpResponse:
     """Researchers: the same as a file, CSV or JSONL."""
     if form not in files.MEDIA:

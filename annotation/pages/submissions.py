@@ -15,7 +15,6 @@ from annotation.models import Campaign, turn_numbers
 from annotation.notes.reading import of_assignments
 from annotation.permissions import campaign_researcher_only
 from annotation.work import withdrawing
-from config.permissions import is_researcher
 
 DONE = {"return": "returned", "void": "voided"}
 ROWS = 100
@@ -40,7 +39,6 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
         "campaign": found,
         "page": page,
         "annotator": annotator,
-        "unlinked": not is_researcher(request.user),
         "noted": noted,
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
         "active_room": "campaigns",

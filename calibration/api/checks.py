@@ -1,4 +1,4 @@
-"""The API of a campaign's training, test and checks. Researchers only, as by default."""
+"""The API of a campaign's training, test and checks. For who may manage the campaign."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,6 +18,7 @@ from annotation.api.refusals import answered
 from annotation.checks import actions, keys, told
 from annotation.checks.people import actions as deciding
 from annotation.models import CheckPlan, KeyTask
+from annotation.permissions import IsCampaignResearcher
 from calibration.checks import sources
 from calibration.checks.writing import told as results_told
 
@@ -94,6 +95,7 @@ def _checked(given: Any) -> dict[str, Any]:
 @extend_schema(methods=["GET"], responses=CheckPlanSerializer)
 @extend_schema(methods=["PATCH"], request=CheckPlanSerializer(partial=True), responses=CheckPlanSerializer)
 @api_view(["GET", "PATCH"])
+@permission_classes([IsCampaignResearcher])
 @answered
 def checks(request: Request, campaign: int) -> Response:
     """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
@@ -107,6 +109,7 @@ def checks(request: Request, campaign: int) -> Response:
 
 @extend_schema(responses=OpenApiTypes.OBJECT)
 @api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
 def results_of(request: Request, campaign: int) -> Response:
     """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
     return Response(results_told(access.campaign(campaign)))
@@ -114,6 +117,7 @@ def results_of(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=DecisionSerializer, responses={204: None})
 @api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
 @answered
 def decide(request: Request, campaign: int) -> Response:
     """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason."""
@@ -129,6 +133,7 @@ def decide(request: Request, campaign: int) -> Response:
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="campaigns_checks_keys_list")
 @extend_schema(methods=["POST"], request=NewKeySerializer, responses={201: OpenApiTypes.OBJECT})
 @api_view(["GET", "POST"])
+@permission_classes([IsCampaignResearcher])
 @answered
 def keys_of(request: Request, campaign: int) -> Response:
     """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
@@ -150,6 +155,7 @@ def keys_of(request: Request, campaign: int) -> Response:
 
 @extend_schema(request=KeysFromSerializer, responses={201: OpenApiTypes.OBJECT})
 @api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
 @answered
 def keys_from(request: Request, campaign: int) -> Response:
     """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
@@ -162,6 +168,7 @@ def keys_from(request: Request, campaign: int) -> Response:
 @extend_schema(methods=["PUT"], request=ChangedKeySerializer, responses=OpenApiTypes.OBJECT)
 @extend_schema(methods=["DELETE"], responses={204: None})
 @api_view(["GET", "PUT", "DELETE"])
+@permission_classes([IsCampaignResearcher])
 @answered
 def key_one(request: Request, campaign: int, key: int) -> Response:
     """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""

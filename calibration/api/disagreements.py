@@ -1,4 +1,4 @@
-"""The items behind a figure, over HTTP. Researchers only, as by default."""
+"""The items behind a figure, over HTTP. For who may see the study."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +21,7 @@ from calibration.disagreements.listing import Listing, listing
 from calibration.disagreements.showing import Place, points_of
 from calibration.errors import CalibrationError
 from calibration.pages.asked import part_of
+from calibration.permissions import IsStudyResearcher
 from config.pagination import Pages, paged
 
 PARAMETERS = [
@@ -37,6 +38,7 @@ PARAMETERS = [
 @extend_schema(parameters=PARAMETERS, responses=OpenApiTypes.OBJECT)
 @paged
 @api_view(["GET"])
+@permission_classes([IsStudyResearcher])
 def disagreements(request: Request, pk: int) -> Response:
     """List the items of a question on which two raters differ, farthest apart first, with all answers."""
     study = access.study(pk)

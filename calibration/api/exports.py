@@ -1,4 +1,4 @@
-"""Downloads of labels over HTTP. Researchers only, as by default."""
+"""Downloads of labels over HTTP. For researchers; of a campaign also for who looks after it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +18,7 @@ from annotation import access as annotation_access
 from annotation.corpora import splits
 from annotation.labels import pseudonyms
 from annotation.models import Corpus
+from annotation.permissions import IsResearcherSomewhere
 from calibration import access
 from calibration.api.serializers import (
     ExportSerializer,
@@ -34,6 +35,7 @@ from calibration.exports.parts import PARTS, Taken, take
 from calibration.exports.transcripts.forms import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export
+from calibration.permissions import must_manage, visible_to, within_campaign
 from config.filters import Filters, named, numbered, since
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
@@ -61,10 +63,12 @@ EXPORTS = Filters(
 @extend_schema(parameters=EXPORTS.parameters, responses=ExportSerializer(many=True))
 @paged
 @api_view(["GET"])
+@permission_classes([IsResearcherSomewhere])
 def exports(request: Request) -> Response:
     """List completed downloads with their hashes, newest first."""
     pager = Pages()
-    page = pager.paginate_queryset(EXPORTS.of(request, Export.objects.all()), request) or []
+    rows = visible_to(request.user, Export.objects.all())
+    page = pager.paginate_queryset(EXPORTS.of(request, rows), request) or []
     return pager.get_paginated_response(ExportSerializer(page, many=True).data)
 
 
@@ -95,6 +99,7 @@ def names(request: Request) -> Response:
 @extend_schema(methods=["POST"], parameters=[FORM], request=LabelExportSerializer, responses=DOWNLOAD)
 @without_keys(AS_FILE)
 @api_view(["GET", "POST"])
+@permission_classes([IsResearcherSomewhere])
 def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
@@ -107,6 +112,7 @@ def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     given = LabelExportSerializer(data=request.query_params if request.method == "GET" else request.data)
     given.is_valid(raise_exception=True)
     corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
+    must_manage(request.user, campaign)
     taken = taken_by(request, corpus, given.validated_data)
     user: Any = request.user
     return response_of(
@@ -131,6 +137,7 @@ ZIPPED = ZIPPED_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 @extend_schema(methods=["POST"], parameters=[KIND], request=PackageExportSerializer, responses=ZIPPED)
 @without_keys(AS_FILE)
 @api_view(["GET", "POST"])
+@permission_classes([IsResearcherSomewhere])
 def package(request: Request, kind: str) -> Response | StreamingHttpResponse:
     """Send labels in the form of another tool, as a zip with a manifest of its files.
 
@@ -161,6 +168,7 @@ WRITTEN = WRITTEN_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 )
 @without_keys(AS_FILE)
 @api_view(["GET", "POST"])
+@permission_classes([IsResearcherSomewhere])
 def transcripts(request: Request, form: str) -> Response | StreamingHttpResponse:
     """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts turns.
 
@@ -169,6 +177,7 @@ def transcripts(request: Request, form: str) -> Response | StreamingHttpResponse
     if form not in FORMS:
         raise Http404
     data = _asked(request, TranscriptExportSerializer, "continuation", "rater")
+    within_campaign(request.user, data.get("campaign"), data["continuation"])
     taken = taken_by(request, data["corpus"], data)
     choice = {
         "continuations": list(dict.fromkeys(data["continuation"])),
@@ -188,6 +197,7 @@ def _asked(request: Request, kind: type[LabelExportSerializer], *lists: str) -> 
     given = kind(data=data)
     given.is_valid(raise_exception=True)
     found: dict[str, Any] = given.validated_data
+    must_manage(request.user, found.get("campaign"))
     return found
 
 
@@ -201,10 +211,12 @@ def _ordered(request: Request, order: Order) -> Response | StreamingHttpResponse
 
 @extend_schema(responses=FILE | ZIPPED_FILE | WRITTEN_FILE)
 @api_view(["GET"])
+@permission_classes([IsResearcherSomewhere])
 def written_file(request: Request, pk: int) -> StreamingHttpResponse:
     """Return the file that an export job wrote, to the account that asked for it; it is kept for a week."""
     user: Any = request.user
     job = access.export_job_of(pk, user)
+    must_manage(user, job.params["campaign"])
     found = export_job.download(job)
     if found is None:
         raise NotFound("This file is not there any more, or not yet: look at the job, or ask for it again.")

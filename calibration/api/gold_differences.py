@@ -1,4 +1,4 @@
-"""Two golds side by side, over HTTP. Researchers only, as by default."""
+"""Two golds side by side, over HTTP. For who may see both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,6 +20,7 @@ from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold.difference import STATUSES, Difference, as_json, difference, shared_questions
 from calibration.models import Gold
+from calibration.permissions import IsGoldResearcher
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
 from config.pagination import Pages, paged
@@ -32,6 +33,7 @@ PAGE = [OpenApiParameter("limit", int), OpenApiParameter("offset", int)]
 @extend_schema(parameters=[STATUS, QUESTION, *PAGE], responses=OpenApiTypes.OBJECT)
 @paged
 @api_view(["GET"])
+@permission_classes([IsGoldResearcher])
 def compared(request: Request, pk: int, other: int) -> Response:
     """Compare a gold with another one of the same corpus and questions; `results` are the items of a status.
 
@@ -75,6 +77,7 @@ def _difference(first: Gold, second: Gold) -> Difference:
 @extend_schema(methods=["POST"], parameters=[FORM], request=ExportPartSerializer, responses=DOWNLOAD)
 @without_keys(AS_FILE)
 @api_view(["GET", "POST"])
+@permission_classes([IsGoldResearcher])
 def compared_file(request: Request, pk: int, other: int, form: str) -> Response | StreamingHttpResponse:
     """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose."""
     first, second = access.gold(pk), access.gold(other)

@@ -1,4 +1,4 @@
-"""Gold labels over HTTP. Researchers only, as by default."""
+"""Gold labels over HTTP. For researchers; those of a campaign also for who looks after it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import SchemeVersion
+from annotation.permissions import IsResearcherSomewhere
 from calibration import access
 from calibration.api.exports import DOWNLOAD, FORM, PART, response_of, taken_by
 from calibration.api.gold_rules import GoldRuleSerializer, rule_out
@@ -27,6 +28,7 @@ from calibration.gold.changes import changes_of
 from calibration.gold.job import gold_or_job
 from calibration.gold.rules import RULES
 from calibration.models import Gold
+from calibration.permissions import IsGoldResearcher, must_manage, visible_to
 from config.filters import Filters, named, numbered, since
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
@@ -51,15 +53,17 @@ GOLDS = Filters(
 @extend_schema(methods=["POST"], request=NewGoldSerializer, responses=MADE)
 @paged
 @api_view(["GET", "POST"])
+@permission_classes([IsResearcherSomewhere])
 def golds(request: Request) -> Response:
     """List gold derivations, newest first, or make one: 202 with the id of a job where that takes a while."""
     if request.method == "GET":
         pager = Pages()
-        found = Gold.objects.select_related("scheme_version__scheme")
+        found = visible_to(request.user, Gold.objects.select_related("scheme_version__scheme"))
         page = pager.paginate_queryset(GOLDS.of(request, found), request) or []
         return pager.get_paginated_response(GoldSerializer(page, many=True).data)
     given = NewGoldSerializer(data=request.data)
     given.is_valid(raise_exception=True)
+    must_manage(request.user, given.validated_data.get("campaign"))
     made = _made(request, given.validated_data)
     if isinstance(made, Job):
         return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
@@ -92,6 +96,7 @@ def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
 
 @extend_schema(responses=GoldRuleSerializer(many=True))
 @api_view(["GET"])
+@permission_classes([IsResearcherSomewhere])
 def rules(request: Request) -> Response:
     """List the rules by which gold can be chosen, with their options."""
     return Response(GoldRuleSerializer([rule_out(rule) for rule in RULES.values()], many=True).data)
@@ -99,6 +104,7 @@ def rules(request: Request) -> Response:
 
 @extend_schema(responses=OpenApiTypes.OBJECT)
 @api_view(["GET"])
+@permission_classes([IsGoldResearcher])
 def gold(request: Request, pk: int) -> Response:
     """Return how a derivation came about, and how many labels came or changed since (`changes`)."""
     found = access.gold(pk)
@@ -109,6 +115,7 @@ def gold(request: Request, pk: int) -> Response:
 @extend_schema(methods=["POST"], parameters=[FORM], request=ExportPartSerializer, responses=DOWNLOAD)
 @without_keys(AS_FILE)
 @api_view(["GET", "POST"])
+@permission_classes([IsGoldResearcher])
 def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""
     found = access.gold(pk)

@@ -1,4 +1,4 @@
-"""Plans over HTTP: how many more double-rated dialogues a study needs. Researchers only, as by default."""
+"""Plans over HTTP: how many more double-rated dialogues a study needs. For who may see the study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from calibration import access
 from calibration.api.serializers import ReportJobSerializer
 from calibration.errors import CalibrationError
+from calibration.permissions import IsStudyResearcher
 from calibration.plans import wording
 from calibration.plans.job import plan_or_job
 from calibration.plans.query import GOALS, PLANNED, read
@@ -93,6 +94,7 @@ class PlanSerializer(Plain):
 
 @extend_schema(parameters=[PlanQuerySerializer], responses={200: PlanSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
+@permission_classes([IsStudyResearcher])
 def plan(request: Request, pk: int) -> Response:
     """Return how many more double-rated dialogues a study needs; while a large plan is computed, 202."""
     study = access.study(pk)

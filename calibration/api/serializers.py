@@ -26,6 +26,8 @@ class PlaceSerializer(serializers.Serializer[Any]):
             attrs["corpus"] = attrs["campaign"].corpus
         if not attrs.get("corpus"):
             raise serializers.ValidationError({"corpus": "Name a corpus or a campaign."})
+        if attrs.get("campaign") and attrs["campaign"].corpus != attrs["corpus"]:
+            raise serializers.ValidationError({"corpus": "The campaign is about another corpus."})
         return attrs
 
 

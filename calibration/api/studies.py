@@ -1,4 +1,7 @@
-"""Studies and reports over HTTP. Researchers only, as by default."""
+"""Studies and reports over HTTP.
+
+For researchers; those of a campaign also for who looks after it. Test is opened by researchers alone.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access as loading
+from annotation.permissions import IsCampaignResearcher
 from calibration import access
 from calibration.api.serializers import (
     PartSerializer,
@@ -25,6 +29,7 @@ from calibration.api.serializers import (
 )
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
+from calibration.permissions import IsStudyResearcher
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable
 from calibration.studies import actions as verbs
@@ -78,6 +83,7 @@ def studies(request: Request) -> Response:
 
 @extend_schema(responses=StudySerializer)
 @api_view(["GET"])
+@permission_classes([IsStudyResearcher])
 def study(request: Request, pk: int) -> Response:
     """Return a study."""
     return Response(study_out(access.study(pk)))
@@ -85,6 +91,7 @@ def study(request: Request, pk: int) -> Response:
 
 @extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
+@permission_classes([IsStudyResearcher])
 def report(request: Request, pk: int) -> Response:
     """Return a study's report on the labels of now; while a large one is computed, 202 with its progress."""
     return _report(request, access.study(pk))
@@ -99,14 +106,16 @@ def corpus_report(request: Request, pk: int) -> Response:
 
 @extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
-def campaign_report(request: Request, pk: int) -> Response:
+@permission_classes([IsCampaignResearcher])
+def campaign_report(request: Request, campaign: int) -> Response:
     """Return the automatic report of a campaign."""
-    campaign = loading.campaign(pk)
-    return _report(request, verbs.automatic(corpus=campaign.corpus, campaign=campaign, by=_user(request)))
+    found = loading.campaign(campaign)
+    return _report(request, verbs.automatic(corpus=found.corpus, campaign=found, by=_user(request)))
 
 
 @extend_schema(request=RecomputeSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["POST"])
+@permission_classes([IsStudyResearcher])
 def recompute(request: Request, pk: int) -> Response:
     """Compute a study again on the labels of now. A look at test goes through open-test instead."""
     given = RecomputeSerializer(data=request.data)
@@ -132,6 +141,7 @@ def open_test(request: Request, pk: int) -> Response:
 
 @extend_schema(parameters=[PART, FORM], responses=files(r.media_type for r in RENDERINGS.values()))
 @api_view(["GET"])
+@permission_classes([IsStudyResearcher])
 def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     """Return the newest report as json, csv, md, latex or html."""
     found, rendering = access.study(pk), RENDERINGS.get(form)

@@ -1,4 +1,4 @@
-"""Watching a campaign over HTTP. Researchers only, as by default."""
+"""Watching a campaign over HTTP. For who may manage the campaign."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.decorators import api_view
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.permissions import IsCampaignResearcher
 from calibration.api.results import ResultSerializer
 from calibration.watching.progress import BY, choices
 from calibration.watching.watch import watch
@@ -163,13 +164,14 @@ class WatchSerializer(Plain):
 
 @extend_schema(parameters=[WatchQuerySerializer], responses=WatchSerializer)
 @api_view(["GET"])
-def campaign_watch(request: Request, pk: int) -> Response:
+@permission_classes([IsCampaignResearcher])
+def campaign_watch(request: Request, campaign: int) -> Response:
     """Tell how far a campaign is, how far its people agree so far, and what happened last."""
-    campaign = access.campaign(pk)
+    about = access.campaign(campaign)
     asked = WatchQuerySerializer(data=request.query_params.dict())
     asked.is_valid(raise_exception=True)
     by = asked.validated_data.get("by", "")
-    if by and by not in choices(campaign):
+    if by and by not in choices(about):
         raise ValidationError({"by": ["The campaign is no sample drawn by strata."]})
-    found = watch(campaign, by=by, question=asked.validated_data.get("question", ""))
+    found = watch(about, by=by, question=asked.validated_data.get("question", ""))
     return Response(found.as_json())

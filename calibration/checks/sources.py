@@ -9,8 +9,10 @@ from annotation.checks.keys import refuse
 from annotation.checks.scoring import Value
 from annotation.models import Campaign, Label, LabelCount, Occasion, Rater
 from calibration.models import Gold, GoldLabel
+from config.permissions import is_researcher
 
 RATER, GOLD, ADJUDICATED = "rater:", "gold:", "adjudicated"
+MOST_GOLDS = 50
 HOW = "Say `rater:NAME`, `gold:NUMBER` or `adjudicated`."
 
 
@@ -18,6 +20,7 @@ def add(
     *, by: User, campaign: Campaign, occasion: str, source: str, most: int, tolerance: float = 0.0
 ) -> int:
     """Key up to `most` tasks of a campaign by a source; return how many. Raises CampaignRefused."""
+    _must_be_open(campaign, source, by)
     rows, told = _rows(campaign, source)
     return actions.add_keys(
         by=by,
@@ -28,6 +31,12 @@ def add(
         source=told,
         tolerance=tolerance,
     )
+
+
+def _must_be_open(campaign: Campaign, source: str, by: User) -> None:
+    """Refuse a source beyond the campaign to who only looks after it: answers given elsewhere."""
+    if not is_researcher(by) and source not in dict(_golds(campaign, by)):
+        refuse("source", "Take keys from gold labels of this campaign: other answers are for researchers.")
 
 
 def _rows(campaign: Campaign, source: str) -> tuple[list[tuple[int, str, Value]], str]:
@@ -56,16 +65,29 @@ def _of_gold(gold: Gold) -> list[tuple[int, str, Value]]:
     ]
 
 
-def offered(campaign: Campaign) -> list[tuple[str, str]]:
-    """Return the sources that a campaign may take keys from, with their names for people."""
+def _golds(campaign: Campaign, by: User) -> list[tuple[str, str]]:
+    found = Gold.objects.filter(corpus=campaign.corpus_id)
+    found = found if is_researcher(by) else found.filter(campaign=campaign)
+    return [
+        (f"{GOLD}{gold.pk}", f"gold {gold.pk} ({gold.rule}, {gold.n:,} labels)")
+        for gold in found.order_by("-pk")[:MOST_GOLDS]
+    ]
+
+
+def offered(campaign: Campaign, by: User) -> list[tuple[str, str]]:
+    """Return the sources that somebody may take keys of a campaign from, with their names for people.
+
+    Who looks after the campaign without being a researcher sees its gold labels alone.
+    """
+    if not is_researcher(by):
+        return _golds(campaign, by)
     found: list[tuple[str, str]] = []
     corpus = campaign.corpus_id
     told = LabelCount.objects.filter(corpus=corpus, occasion__in=["main", "imported"]).values("rater")
     raters = Rater.objects.filter(pk__in=told, kind__in=[Rater.Kind.KEY, Rater.Kind.HUMAN])
     for kind, name in raters.order_by("-kind", "name").values_list("kind", "name"):
         found.append((f"{RATER}{name}", f"{'answer key' if kind == 'key' else 'answers of'} {name}"))
-    for gold in Gold.objects.filter(corpus=corpus).order_by("-pk")[:50]:
-        found.append((f"{GOLD}{gold.pk}", f"gold {gold.pk} ({gold.rule}, {gold.n:,} labels)"))
+    found += _golds(campaign, by)
     if Label.objects.filter(item__corpus=corpus, occasion=Occasion.ADJUDICATION).exists():
         found.append((ADJUDICATED, "what was adjudicated"))
     return found

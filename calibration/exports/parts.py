@@ -12,6 +12,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus, Split
 from calibration.errors import ExportRefused
 from calibration.exports.writing import Column
+from config.permissions import is_researcher
 
 PART_COLUMN = Column("part", "sc.part", "plain")
 PART_TABLE = "LEFT JOIN annotation_splitcluster sc ON sc.split_id = %s AND sc.cluster = d.cluster"
@@ -43,7 +44,7 @@ def take(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) 
     """Return what an export takes; the split is fixed by it, and test or all is logged as a look.
 
     `part` is dev, test, all, or empty for what may be taken without a look. Raises ExportRefused for a part
-    of a corpus that has no split, and for test or all without a purpose.
+    of a corpus that has no split, for test or all without a purpose, and to who is no researcher.
     """
     split = splits.lock_of(corpus)
     if split is None:
@@ -55,5 +56,7 @@ def take(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) 
         return Taken(split, "dev")
     if not purpose.strip():
         raise ExportRefused("test is locked: say what you need it for; it is logged as a look at test")
+    if by is not None and not is_researcher(by):
+        raise ExportRefused("test is opened for a whole corpus, by its researchers alone: ask one of them")
     splits.open_test(split=split, by=by, purpose=f"export: {purpose.strip()}")
     return Taken(split, part)

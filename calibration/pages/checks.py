@@ -15,13 +15,13 @@ from annotation.checks import actions, keys, told
 from annotation.checks.people import actions as deciding
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, CheckPlan, KeyTask, turn_numbers
+from annotation.permissions import campaign_researcher_only
 from annotation.scheme_versions.asked import questionnaire_of
 from annotation.work.screens import load_place
 from calibration.checks import results, sources
 from calibration.checks.writing import FORMS, written
 from calibration.pages.checks_form import ChecksForm, fields_of, posted_answers
 from config.ids import row_id
-from config.permissions import researcher_only
 
 ROOM = {"active_room": "campaigns"}
 DONE = {
@@ -39,7 +39,7 @@ def _user(request: HttpRequest) -> User:
     return request.user
 
 
-@researcher_only
+@campaign_researcher_only
 def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: a campaign's annotators and their checks, its keys, and its settings, which are saved."""
     found = access.campaign(campaign)
@@ -71,14 +71,14 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
             }
             for key in listed
         ],
-        "sources": sources.offered(found),
+        "sources": sources.offered(found, _user(request)),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
     }
     return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: key tasks by answers that are known."""
     found = access.campaign(campaign)
@@ -98,7 +98,7 @@ def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
     return redirect("campaign-checks", found.pk)
 
 
-@researcher_only
+@campaign_researcher_only
 def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: answer a task oneself as its key; `about` names it, else the next one that may be."""
     found = access.campaign(campaign)
@@ -118,7 +118,7 @@ def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
     return _key_page(request, found, spot, None)
 
 
-@researcher_only
+@campaign_researcher_only
 def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
     """Researchers: look at a key, correct it, or retire it (`verb`)."""
     found = access.campaign(campaign)
@@ -181,7 +181,7 @@ def _save(
 
 
 @require_POST
-@researcher_only
+@campaign_researcher_only
 def decide(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: let somebody in, pause them, lift it, leave them out of gold or take them back."""
     found = access.campaign(campaign)
@@ -202,7 +202,7 @@ def decide(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@campaign_researcher_only
 def checks_file(request: HttpRequest, campaign: int, form: str) -> HttpResponse:
     """Researchers: the results of all annotators as a file."""
     if form not in FORMS:

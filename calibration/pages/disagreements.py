@@ -1,4 +1,4 @@
-"""The items behind a figure of a report, those on which raters differ most first. Researchers only."""
+"""The items behind a figure of a report, those on which raters differ most first."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from calibration.disagreements.measure import PEOPLE
 from calibration.disagreements.showing import shown, value_name
 from calibration.pages.asked import part_of
 from calibration.pages.refusals import refusal_shown
+from calibration.permissions import study_researcher_only
 from calibration.reports.wording import crowd_of
-from config.permissions import researcher_only
 
 PAGE = 20
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the items of one question where two raters differ, with the turns and all answers.
+    """The items of one question where two raters differ, with the turns and all answers.
 
     The part of the split is that of the report; test is shown once it was opened for this study.
     """

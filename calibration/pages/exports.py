@@ -1,4 +1,7 @@
-"""Downloads of labels, and what was downloaded. Researchers only."""
+"""Downloads of labels, and what was downloaded.
+
+For researchers; of a campaign also for those who look after it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.corpora import splits
 from annotation.labels import pseudonyms
-from annotation.models import Corpus
+from annotation.models import Campaign, Corpus
 from annotation.pages.choosing import choose
 from annotation.text.csv_cells import guarded
 from calibration import access
@@ -28,13 +32,19 @@ from calibration.exports.parts import Taken, take
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
 from calibration.pages.asked import WHOSE, place_of
+from calibration.permissions import (
+    export_researcher_only,
+    must_manage,
+    must_manage_any,
+    place_researcher_only,
+)
 from calibration.reading.scope import scope_of
-from config.permissions import researcher_only
+from config.permissions import is_researcher, researcher_only
 from jobs.models import Job
 
 
 @require_GET
-@researcher_only
+@place_researcher_only
 def index(request: HttpRequest) -> HttpResponse:
     """What can be downloaded of a corpus or campaign, and what was, with the hashes."""
     corpus, campaign = place_of(request)
@@ -53,18 +63,24 @@ def index(request: HttpRequest) -> HttpResponse:
         "n": scope.most(),
         "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
-        "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
+        "query": place_told(corpus.pk, campaign and campaign.pk),
         "packages": PACKAGES.values(),
         "golds": golds,
         "done": done[:20],
-        "written": (written := list(export_job.of_person(user, corpus)[:10])),
+        "written": (written := list(_written(user, corpus, campaign)[:10])),
         "active": any(job.active for job in written),
     }
     return render(request, "calibration/exports.html", shown)
 
 
+def _written(user: Any, corpus: Corpus, campaign: Campaign | None) -> QuerySet[Job]:
+    """Return the files that somebody asked for; who only looks after a campaign sees those of that one."""
+    found = export_job.of_person(user, corpus)
+    return found if campaign is None or is_researcher(user) else found.filter(params__campaign=campaign.pk)
+
+
 @require_http_methods(["GET", "POST"])
-@researcher_only
+@place_researcher_only
 def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
     """The labels of a corpus or campaign as a ratings file, streamed; test is taken out by POST alone."""
     corpus, campaign = place_of(request)
@@ -76,12 +92,12 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     user: Any = request.user
     found = export_job.labels_or_job(corpus=corpus, campaign=campaign, taken=taken, form=form, by=user)
     if isinstance(found, Job):
-        return being_written(request, f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}")
+        return being_written(request, place_told(corpus.pk, campaign and campaign.pk))
     return found.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
 
 
 @require_http_methods(["GET", "POST"])
-@researcher_only
+@place_researcher_only
 def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResponse:
     """Labels in the form of another tool, as a zip; test is taken out by POST alone."""
     corpus, campaign = place_of(request)
@@ -96,13 +112,18 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
 def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpResponse:
     """Return the file of an order, or lead to the list where it will appear or the reason why it will not."""
     user: Any = request.user
-    place = f"campaign={order.campaign.pk}" if order.campaign else f"corpus={order.corpus.pk}"
+    place = place_told(order.corpus.pk, order.campaign and order.campaign.pk)
     try:
         found = export_job.order_or_job(order=order, by=user)
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return redirect(f"{reverse('exports')}?{place}")
     return being_written(request, place) if isinstance(found, Job) else found.response(order.name)
+
+
+def place_told(corpus: int, campaign: int | None) -> str:
+    """Return the parameter of an address that names a campaign, or a corpus where there is none."""
+    return f"campaign={campaign}" if campaign else f"corpus={corpus}"
 
 
 def being_written(request: HttpRequest, query: str) -> HttpResponse:
@@ -112,15 +133,17 @@ def being_written(request: HttpRequest, query: str) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
 def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpResponse:
-    """A file that a worker wrote, for the researcher who asked for it alone."""
+    """A file that a worker wrote, for who asked for it alone, as long as they may have it."""
     user: Any = request.user
+    must_manage_any(user)
     job = access.export_job_of(pk, user)
+    place = job.params["corpus"], job.params["campaign"]
+    must_manage(user, place[1])
     found = export_job.download(job)
     if found is None:
         messages.error(request, "This file is not there any more, or not yet: ask for it again.")
-        return redirect(f"{reverse('exports')}?corpus={job.params['corpus']}")
+        return redirect(f"{reverse('exports')}?{place_told(*place)}")
     return found.response(export_job.name_of(job))
 
 
@@ -143,7 +166,7 @@ def names(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@export_researcher_only
 def manifest(request: HttpRequest, pk: int) -> HttpResponse:
     """What a downloaded file must hold, as JSON: import checks a file against it."""
     export = access.export(pk)

@@ -1,10 +1,11 @@
-"""Two golds side by side: how many items differ, how far, and which. Researchers only."""
+"""Two golds side by side: how many items differ, how far, and which. For who may see both."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -20,23 +21,24 @@ from calibration.exports import job as export_job
 from calibration.exports.writing import FORMATS
 from calibration.gold.described import described
 from calibration.gold.difference import STATUSES, difference, shared_questions
-from calibration.pages.exports import being_written, taken_by
+from calibration.models import Gold
+from calibration.pages.exports import being_written, place_told, taken_by
+from calibration.permissions import gold_researcher_only, may_see
 from config.ids import row_id
-from config.permissions import researcher_only
 from jobs.models import Job
 
 PAGE = 50
 
 
 @require_GET
-@researcher_only
+@gold_researcher_only
 def compared(request: HttpRequest, pk: int) -> HttpResponse:
     """A gold beside another one of the same corpus and questions; `with` names it."""
     number = row_id(request.GET.get("with", ""))
     if number is None:
         return redirect("gold", pk)
     try:
-        found = difference(access.gold(pk), access.gold(number))
+        found = difference(access.gold(pk), _other(request, number))
     except CalibrationError as refused:
         return _refused(request, pk, refused)
     status = request.GET.get("show", "")
@@ -62,6 +64,12 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "calibration/gold_difference.html", context)
 
 
+def _other(request: HttpRequest, number: int) -> Gold:
+    if not may_see(request.user, Gold.objects.all(), number):
+        raise PermissionDenied
+    return access.gold(number)
+
+
 def _refused(request: HttpRequest, pk: int, refused: CalibrationError) -> HttpResponse:
     messages.error(request, f"Not compared: {refused}.")
     return redirect("gold", pk)
@@ -76,13 +84,13 @@ def _with_items(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @require_http_methods(["GET", "POST"])
-@researcher_only
+@gold_researcher_only
 def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
     """Two golds side by side as CSV, JSONL or Parquet; test is taken out by POST alone."""
     first, number = access.gold(pk), row_id(request.GET.get("with", ""))
     if form not in FORMATS or number is None:
         raise Http404
-    second = access.gold(number)
+    second = _other(request, number)
     try:
         shared_questions(first, second)
     except CalibrationError as refused:
@@ -93,5 +101,5 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
     user: Any = request.user
     found = export_job.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
     if isinstance(found, Job):
-        return being_written(request, f"corpus={first.corpus_id}")
+        return being_written(request, place_told(first.corpus_id, first.campaign_id))
     return found.response(f"gold-{first.pk}-and-{second.pk}")

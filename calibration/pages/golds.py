@@ -1,4 +1,7 @@
-"""Gold labels: the list, a new derivation, one with its labels and downloads. Researchers only."""
+"""Gold labels: the list, a new derivation, one with its labels and downloads.
+
+For researchers; those of a campaign also for those who look after it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
@@ -26,12 +30,13 @@ from calibration.gold.findings import told
 from calibration.gold.job import gold_or_job
 from calibration.models import Gold, GoldLabel
 from calibration.pages.asked import WHOSE, place_of
-from calibration.pages.exports import being_written, taken_by
+from calibration.pages.exports import being_written, place_told, taken_by
 from calibration.pages.gold_form import GoldForm
+from calibration.permissions import gold_researcher_only, place_researcher_only, visible_to
 from calibration.reading.census import offered
 from calibration.reading.scope import scope_of
 from config.long_lists import LongPaginator
-from config.permissions import researcher_only
+from config.permissions import is_researcher
 from jobs.models import Job
 
 ROOM = {"active_room": "golds"}
@@ -40,7 +45,7 @@ MOST_OTHERS = 100
 
 
 @require_GET
-@researcher_only
+@place_researcher_only
 def index(request: HttpRequest) -> HttpResponse:
     """All gold derivations, newest first; of one corpus or campaign where named."""
     corpus, campaign = place_of(request)
@@ -57,7 +62,7 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "calibration/golds.html", context)
 
 
-@researcher_only
+@place_researcher_only
 def new(request: HttpRequest) -> HttpResponse:
     """Choose a corpus or campaign, then how gold is chosen from its labels."""
     corpus, campaign = place_of(request)
@@ -70,6 +75,8 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and (gold := _made(request, form, corpus, campaign)):
         if isinstance(gold, Job):
             messages.info(request, "The gold labels are being made: see the list below.")
+            if campaign is not None and not is_researcher(request.user):
+                return redirect(f"{reverse('golds')}?campaign={campaign.pk}")
             return redirect("jobs")
         return redirect("gold", gold.pk)
     context = ROOM | {
@@ -102,7 +109,7 @@ def _made(
 
 
 @require_GET
-@researcher_only
+@gold_researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
     """One derivation: how it was made, how sure it is, and its labels; only ties where asked."""
     gold = access.gold(pk)
@@ -135,7 +142,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "described": described(gold),
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
         "findings": told(gold),
-        "others": [described(other) for other in comparable(gold)[:MOST_OTHERS]],
+        "others": [described(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
         "split": splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
         "only_without": only_without,
@@ -154,7 +161,7 @@ def _again(gold: Gold) -> list[tuple[str, str]]:
 
 
 @require_http_methods(["GET", "POST"])
-@researcher_only
+@gold_researcher_only
 def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
     """A derivation's labels as CSV, JSONL or Parquet; test is taken out by POST alone."""
     gold = access.gold(pk)
@@ -166,12 +173,12 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     user: Any = request.user
     found = export_job.gold_or_job(gold=gold, taken=taken, form=form, by=user)
     if isinstance(found, Job):
-        return being_written(request, f"corpus={gold.corpus_id}")
+        return being_written(request, place_told(gold.corpus_id, gold.campaign_id))
     return found.response(f"gold-{gold.pk}")
 
 
 @require_GET
-@researcher_only
+@gold_researcher_only
 def provenance(request: HttpRequest, pk: int) -> HttpResponse:
     """How a derivation came about, as JSON."""
     content = json.dumps(gold_export.provenance(access.gold(pk)), indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""The plan of a study: how many more double-rated dialogues it needs. Researchers only."""
+"""The plan of a study: how many more double-rated dialogues it needs. For who may see the study."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from calibration.errors import CalibrationError
 from calibration.models import Study
 from calibration.pages.refusals import refusal_shown
 from calibration.pages.reports import chart_file, file_of
+from calibration.permissions import study_researcher_only
 from calibration.plans import charts, job, renderings, wording
 from calibration.plans.answer import PlanAnswer
 from calibration.plans.pilot import Choices
@@ -23,14 +24,13 @@ from calibration.plans.query import PEOPLE, PLANNED, read
 from calibration.reports import drawing
 from calibration.reports.figures import worded
 from calibration.statistics.planned_figures import GAP
-from config.permissions import researcher_only
 from jobs.models import Job
 
 ASKED = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "part")
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def plan(request: HttpRequest, pk: int) -> HttpResponse:
     """The form and the plan of what it asks; a large one in the background, with its progress."""
@@ -48,7 +48,7 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def plan_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The plan as text, JSON, CSV or Markdown, or its chart as SVG, PNG or data."""
@@ -68,7 +68,7 @@ def plan_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 def plan_progress(request: HttpRequest, pk: int, job_id: int) -> HttpResponse:
     """How far a plan in the background is; once it is finished, the page goes on to it."""
     study = access.study(pk)

@@ -1,4 +1,7 @@
-"""The report of a study: shown, computed again, opened on test, downloaded. Researchers only."""
+"""The report of a study: shown, computed again, opened on test, downloaded.
+
+For researchers, and for those who look after the campaign of the study; test is opened by researchers alone.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access as loading
 from annotation.corpora.openings import unopened
+from annotation.permissions import campaign_researcher_only
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.models import Report, Study
 from calibration.pages.asked import asked_report
 from calibration.pages.refusals import refusal_shown
+from calibration.permissions import study_researcher_only
 from calibration.reports import charts, drawing
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable, snapshot_of
@@ -39,17 +44,16 @@ def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
-def campaign_report(request: HttpRequest, pk: int) -> HttpResponse:
+@campaign_researcher_only
+def campaign_report(request: HttpRequest, campaign: int) -> HttpResponse:
     """The automatic report of a campaign."""
-    campaign = loading.campaign(pk)
-    return redirect(
-        "report", studies.automatic(corpus=campaign.corpus, campaign=campaign, by=_user(request)).pk
-    )
+    found = loading.campaign(campaign)
+    study = studies.automatic(corpus=found.corpus, campaign=found, by=_user(request))
+    return redirect("report", study.pk)
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """A study's report: computed at once where it is small, else in the background with its progress."""
@@ -94,7 +98,7 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
     """The matrix of pairs on another question or by another statistic, in the place of the one shown."""
@@ -105,7 +109,7 @@ def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def recompute(request: HttpRequest, pk: int) -> HttpResponse:
     """Compute a study again on the labels of now. On test this is another look, and asks for its purpose."""
@@ -125,7 +129,7 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 def progress(request: HttpRequest, pk: int, job: int) -> HttpResponse:
     """How far the computing of a report is; once it is finished, the page goes on to the report."""
     study = access.study(pk)
@@ -169,7 +173,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     """One chart of a report as SVG, PNG, or its data as CSV."""
@@ -190,7 +194,7 @@ def chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 @refusal_shown
 def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """A report as a file: JSON, CSV, Markdown, LaTeX or a page of its own."""

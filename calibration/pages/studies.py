@@ -1,4 +1,7 @@
-"""Studies: the list, a new one, and one with its definition and snapshots. Researchers only."""
+"""Studies: the list, a new one, and one with its definition and snapshots.
+
+For researchers; one of a campaign also for those who look after it.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from calibration.errors import CalibrationError
 from calibration.models import Study
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.study_form import StudyForm
+from calibration.permissions import study_researcher_only
 from calibration.reading.census import offered
 from calibration.reading.continuations import condition_keys
 from calibration.reading.definitions import parse
@@ -74,7 +78,7 @@ def _made(request: HttpRequest, form: StudyForm, corpus: Corpus, campaign: Campa
 
 
 @require_GET
-@researcher_only
+@study_researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
     """A study: what it asks, with every default, and the snapshots of its report."""
     study = access.study(pk)

@@ -1,4 +1,7 @@
-"""Transcripts with the tags of chosen raters: choosing, and the files. Researchers only."""
+"""Transcripts with the tags of chosen raters: choosing, and the files.
+
+For researchers; of a campaign also for those who look after it.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from calibration.exports.transcripts.collecting import of_part, raters_of
 from calibration.exports.transcripts.forms import FORMS
 from calibration.pages.asked import WHOSE, place_of
 from calibration.pages.exports import answer, taken_by
+from calibration.permissions import place_researcher_only, within_campaign
 from calibration.reading.census import census
 from calibration.reading.scope import scope_of
 from config.ids import row_id
-from config.permissions import researcher_only
 
 MOST_CHOSEN = 500
 """Continuations that one request may name."""
@@ -29,7 +32,7 @@ MOST_LISTED = 30
 
 
 @require_GET
-@researcher_only
+@place_researcher_only
 def choose_transcripts(request: HttpRequest) -> HttpResponse:
     """Whose tags, of which continuations, in which form."""
     corpus, campaign = place_of(request)
@@ -40,6 +43,7 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
     found = Continuation.objects.filter(pk__in=chosen, dialogue__corpus=corpus)
     if chosen and found.count() < len(set(chosen)):
         raise Http404
+    within_campaign(request.user, campaign, chosen)
     raters = raters_of(census(scope))
     shown: dict[str, Any] = {
         "active_room": "studies",
@@ -59,7 +63,7 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@researcher_only
+@place_researcher_only
 def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
     """The transcripts; test is taken out by POST alone."""
     corpus, campaign = place_of(request)
@@ -68,6 +72,7 @@ def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | Streamin
     taken = taken_by(request, corpus)
     if taken is None:
         return redirect(f"{reverse('transcripts')}?{request.GET.urlencode()}")
+    within_campaign(request.user, campaign, _chosen(request))
     return answer(request, order_of(request, corpus, campaign, taken, form))
 
 

@@ -1,4 +1,4 @@
-"""Watching a campaign: a page that keeps itself up to date. Researchers only."""
+"""Watching a campaign: a page that keeps itself up to date. For who may manage the campaign."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import access
+from annotation.permissions import campaign_researcher_only
 from calibration.reports.figures import worded
 from calibration.statistics.rater_panel import FIGURES
 from calibration.watching.agreement import OF_A_RATER, OF_ALL, asked
 from calibration.watching.progress import BY, choices
 from calibration.watching.watch import Watch, watch
-from config.permissions import researcher_only
 
 
 @require_GET
-@researcher_only
-def campaign_watch(request: HttpRequest, pk: int) -> HttpResponse:
+@campaign_researcher_only
+def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
     """How far a campaign is and how far its people agree; fetched again while the page is open."""
-    campaign = access.campaign(pk)
+    about = access.campaign(campaign)
     by = request.GET.get("by", "")
-    found = watch(
-        campaign, by=by if by in choices(campaign) else "", question=request.GET.get("question", "")
-    )
+    found = watch(about, by=by if by in choices(about) else "", question=request.GET.get("question", ""))
     context = {
-        "campaign": campaign,
+        "campaign": about,
         "watch": found,
-        "choices": choices(campaign).items(),
+        "choices": choices(about).items(),
         "by_title": BY[found.progress.by],
-        "questions": asked(campaign),
+        "questions": asked(about),
         "agreed_heads": [worded(name).name for name in OF_ALL],
         "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
         "annotators": _annotators(found),

@@ -17,10 +17,14 @@ pytestmark = pytest.mark.django_db
 READ = (
     *("campaign", "submissions", "held", "campaign-preview", "edit-campaign"),
     *("api-campaign", "api-submissions", "api-held"),
+    *("campaign-watch", "campaign-checks", "api-campaign-watch", "api-checks", "api-check-results"),
+    *("campaign-notes", "campaign-messages", "api-campaign-notes", "api-campaign-messages"),
+    "api-campaign-report",
 )
+MEASURED = ("golds", "new-gold", "exports", "transcripts")
 CHANGED = ("campaign-state", "campaign-members", "campaign-guidelines", "campaign-consent")
 GRANTED = ("campaign-roles", "copy-campaign")
-ELSEWHERE = ("corpora", "studies", "runs", "golds", "exports", "new-campaign", "people")
+ELSEWHERE = ("corpora", "studies", "runs", *MEASURED, "new-campaign", "new-study", "people")
 
 # role: may read and change the campaign, may adjudicate it, may give roles in it, does its work
 MATRIX = {
@@ -64,6 +68,9 @@ def test_each_role_may_do_what_it_is_for_in_its_campaign_and_no_more(role: str, 
     client = client_of(person)
     for name in READ:
         assert (client.get(reverse(name, args=[campaign.pk])).status_code == 200) == manages, name
+    for name in MEASURED:
+        told = client.get(reverse(name), {"campaign": campaign.pk})
+        assert (told.status_code == 200) == manages, name
     for name in CHANGED:
         assert (client.post(reverse(name, args=[campaign.pk])).status_code == 302) == manages, name
     for name in GRANTED:
@@ -80,6 +87,8 @@ def test_a_role_in_one_campaign_opens_no_other_and_nothing_else(role: str, campa
     client = client_of(person)
     for name in READ:
         assert client.get(reverse(name, args=[other.pk])).status_code == 403, name
+    for name in MEASURED:
+        assert client.get(reverse(name), {"campaign": other.pk}).status_code == 403, name
     for name in ELSEWHERE:
         assert client.get(reverse(name)).status_code == 403, name
     assert client.get(f"{reverse('edit-campaign', args=[campaign.pk])}?corpus=").status_code == 403
