@@ -33,19 +33,22 @@ from jobs.models import Job
 @require_GET
 @researcher_only
 def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
-    """The automatic report of a corpus."""
-    study = studies.automatic(corpus=loading.corpus(pk), by=_user(request))
+    """The automatic report of a corpus; with `everyone`, who is left out of gold counts, too."""
+    study = studies.automatic(
+        corpus=loading.corpus(pk), everyone="everyone" in request.GET, by=_user(request)
+    )
     return redirect("report", study.pk)
 
 
 @require_GET
 @researcher_only
 def campaign_report(request: HttpRequest, pk: int) -> HttpResponse:
-    """The automatic report of a campaign."""
+    """The automatic report of a campaign; with `everyone`, who is left out of gold counts, too."""
     campaign = loading.campaign(pk)
-    return redirect(
-        "report", studies.automatic(corpus=campaign.corpus, campaign=campaign, by=_user(request)).pk
+    study = studies.automatic(
+        corpus=campaign.corpus, campaign=campaign, everyone="everyone" in request.GET, by=_user(request)
     )
+    return redirect("report", study.pk)
 
 
 @require_GET

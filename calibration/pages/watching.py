@@ -24,7 +24,10 @@ def campaign_watch(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = access.campaign(pk)
     by = request.GET.get("by", "")
     found = watch(
-        campaign, by=by if by in choices(campaign) else "", question=request.GET.get("question", "")
+        campaign,
+        by=by if by in choices(campaign) else "",
+        question=request.GET.get("question", ""),
+        everyone=request.GET.get("everyone") == "1",
     )
     context = {
         "campaign": campaign,

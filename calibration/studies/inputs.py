@@ -78,6 +78,8 @@ class Inputs:
             "levels": self.levels.digest if self.levels else None,
             "dev_keys": [data.digest for data in self.dev_keys],
         }
+        if self.scope.without:
+            content["without"] = [one.sentence for one in self.scope.without]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
