@@ -30,6 +30,7 @@ from annotation.scheme_versions.asked import Asked, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.beside import beside
+from annotation.work.completing import completion
 from annotation.work.leases import Hold, Seat
 from annotation.work.limits import limits_of
 from annotation.work.progress import progress
@@ -72,7 +73,8 @@ def next_task(request: Request, campaign: int) -> Response:
     """Members: the task before them; claims one where they hold none.
 
     Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines that
-    changed since they were last read, or a notice of the training, the test or the checks.
+    changed since they were last read, or a notice of the training, the test or the checks. Who came by a link
+    and is done finds under `completion` the `code` to take away and the `address` to return to ('' for none).
     """
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
     return Response(_state(_user(request), seat, hold, "next"))
@@ -187,10 +189,12 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
             **beside(by=by, seat=seat, hold=hold, screen=screen),
         }
     before = (agreements.waiting(seat) or notices.waiting(seat)) if hold is None else None
+    done = completion(seat) if hold is None and before is None and not seat.waits else None
     return {
         "status": status,
         "campaign": seat.state,
         "waiting": before and before.as_json(),
+        "completion": done and done._asdict(),
         "progress": progress(seat=seat, hold=hold)._asdict(),
         "limits": seat.limits.as_json(),
         "questions": [_question(question) for question in questionnaire_of(seat.version).questions],

@@ -10,7 +10,10 @@ from annotation.models import Campaign, Corpus, Rater, Standing
 
 
 class LeftOut(NamedTuple):
-    """A rater, by the name that reports have, whose labels of a campaign are left out."""
+    """A rater, by the name that reports have, whose labels of a campaign are left out.
+
+    `account` is the user name, for those who talk to the person; it is kept nowhere.
+    """
 
     campaign: int
     rater: int
@@ -18,6 +21,7 @@ class LeftOut(NamedTuple):
     campaign_name: str
     since: datetime
     why: str
+    account: str
 
     @property
     def sentence(self) -> str:
@@ -40,11 +44,11 @@ def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut,
     if campaign is not None:
         marked = marked.filter(campaign=campaign)
     rows = marked.order_by("user__username", "campaign").values_list(
-        "campaign", "user", "campaign__name", "left_out_at", "left_out_why"
+        "campaign", "user", "campaign__name", "left_out_at", "left_out_why", "user__username"
     )
     raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=marked.values("user"))}
     return tuple(
-        LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why)
-        for campaign, user, name, since, why in rows
+        LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why, account)
+        for campaign, user, name, since, why, account in rows
         if user in raters and since is not None
     )

@@ -20,12 +20,12 @@ from annotation.errors import AnswerRefused, NotTaskHolder
 from annotation.models import Assignment, Campaign, Guidelines
 from annotation.pages import palette
 from annotation.pages.answering import as_json
-from annotation.people import participants
 from annotation.people.comfort import comfort_of, for_page
 from annotation.scheme_versions.asked import Questionnaire, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import agreements
 from annotation.work.beside import beside
+from annotation.work.completing import completion
 from annotation.work.in_hand import taken_back
 from annotation.work.leases import Hold, Seat
 from annotation.work.progress import Progress, others_are_busy, progress, with_work
@@ -209,7 +209,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         nothing = {
             "seat": seat,
             "busy": busy,
-            "completion": _completion(seat),
+            "completion": completion(seat),
             "elsewhere": _elsewhere(by, seat),
         }
         state["html"] = get_template("annotate/_nothing.html").render(nothing)
@@ -233,12 +233,6 @@ def _told(hold: Hold) -> str:
     """What the page says above a task that a researcher returned or gave."""
     does = {"returned": "returned this task to you", "leased": "gave you this task"}
     return f"A researcher {does[hold.state]}: {hold.note}" if hold.note and hold.state in does else ""
-
-
-def _completion(seat: Seat) -> participants.Completion | None:
-    """What somebody who came by a link takes away, once no task can be handed out to them any more."""
-    over = seat.state == "closed" or (seat.state == "open" and seat.limits.reached != "day")
-    return participants.finish(person=seat.user, campaign=seat.campaign, done=seat.done, finished=over)
 
 
 def _elsewhere(by: User, seat: Seat) -> Campaign | None:

@@ -41,8 +41,12 @@ def as_json(comfort: Comfort) -> dict[str, Any]:
 
 
 def for_page(comfort: Comfort) -> dict[str, Any]:
-    """Return settings for the annotation page, which also learns the `usual` key of each command."""
-    return as_json(comfort) | {"usual": {command: usual for command, (usual, _) in COMMANDS.items()}}
+    """Return settings for the annotation page, which also learns the `usual` key of each command.
+
+    `account` keeps apart what a device that several people use remembers of them.
+    """
+    usual = {command: key for command, (key, _) in COMMANDS.items()}
+    return as_json(comfort) | {"usual": usual, "account": comfort.user_id}
 
 
 def keys_of(comfort: Comfort) -> dict[str, str]:

@@ -110,6 +110,12 @@ class PartSerializer(serializers.Serializer[Any]):
     part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False)
 
 
+class EveryoneSerializer(serializers.Serializer[Any]):
+    """Whether who is left out of gold counts in an automatic report, too."""
+
+    everyone = serializers.BooleanField(default=False)
+
+
 class RecomputeSerializer(serializers.Serializer[Any]):
     """Which part is computed again."""
 

@@ -19,6 +19,7 @@ from annotation import access as loading
 from annotation.permissions import IsCampaignResearcher
 from calibration import access
 from calibration.api.serializers import (
+    EveryoneSerializer,
     PartSerializer,
     PurposeSerializer,
     RecomputeSerializer,
@@ -40,6 +41,9 @@ from config.pagination import Pages, paged
 from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
+EVERYONE = OpenApiParameter(
+    "everyone", bool, description="whether who is left out of gold counts here, too; false unless told"
+)
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS))
 
 
@@ -97,20 +101,22 @@ def report(request: Request, pk: int) -> Response:
     return _report(request, access.study(pk))
 
 
-@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
+@extend_schema(parameters=[PART, EVERYONE], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 def corpus_report(request: Request, pk: int) -> Response:
     """Return the automatic report of a corpus."""
-    return _report(request, verbs.automatic(corpus=loading.corpus(pk), by=_user(request)))
+    corpus, everyone = loading.corpus(pk), _everyone(request)
+    return _report(request, verbs.automatic(corpus=corpus, everyone=everyone, by=_user(request)))
 
 
-@extend_schema(parameters=[PART], responses={200: ReportSerializer, 202: ReportJobSerializer})
+@extend_schema(parameters=[PART, EVERYONE], responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["GET"])
 @permission_classes([IsCampaignResearcher])
 def campaign_report(request: Request, campaign: int) -> Response:
     """Return the automatic report of a campaign."""
-    found = loading.campaign(campaign)
-    return _report(request, verbs.automatic(corpus=found.corpus, campaign=found, by=_user(request)))
+    found, everyone = loading.campaign(campaign), _everyone(request)
+    study = verbs.automatic(corpus=found.corpus, campaign=found, everyone=everyone, by=_user(request))
+    return _report(request, study)
 
 
 @extend_schema(request=RecomputeSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
@@ -165,6 +171,12 @@ def _report(request: Request, found: Study) -> Response:
             {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
         )
     return _answer(newest)
+
+
+def _everyone(request: Request) -> bool:
+    given = EveryoneSerializer(data=request.query_params.dict())
+    given.is_valid(raise_exception=True)
+    return bool(given.validated_data["everyone"])
 
 
 def _default(found: Study) -> str:

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.permissions import IsCampaignResearcher
 from calibration.api.results import ResultSerializer
+from calibration.checks.results import STATES
 from calibration.watching.progress import BY, choices
 from calibration.watching.watch import watch
 
@@ -26,6 +27,9 @@ class WatchQuerySerializer(Plain):
     by = serializers.ChoiceField(choices=list(BY), required=False, help_text="system unless told")
     question = serializers.CharField(
         required=False, max_length=120, help_text="the key of a question; the first with answers unless told"
+    )
+    everyone = serializers.BooleanField(
+        default=False, help_text="whether agreement counts who is left out of gold, too"
     )
 
 
@@ -150,6 +154,44 @@ class ActSerializer(Plain):
     reason = serializers.CharField(allow_blank=True)
 
 
+class WatchedLeftOutSerializer(Plain):
+    """Somebody whom gold leaves out, since when and why."""
+
+    annotator = serializers.CharField()
+    since = serializers.DateTimeField()
+    why = serializers.CharField()
+
+
+class WatchedChecksSerializer(Plain):
+    """How an annotator does in training, test, hidden checks and repeats; shares with their intervals."""
+
+    annotator = serializers.CharField()
+    state = serializers.ChoiceField(choices=list(STATES))
+    training_rounds = serializers.IntegerField()
+    test_tries = serializers.IntegerField()
+    test_score = serializers.FloatField(allow_null=True)
+    test_passed = serializers.BooleanField(allow_null=True)
+    let_in_because = serializers.CharField(allow_blank=True)
+    checks = serializers.IntegerField()
+    checks_skipped = serializers.IntegerField()
+    score = serializers.FloatField(allow_null=True)
+    score_low = serializers.FloatField(allow_null=True)
+    score_high = serializers.FloatField(allow_null=True)
+    score_reason = serializers.CharField(allow_blank=True)
+    recent_score = serializers.FloatField(allow_null=True)
+    recent_checks = serializers.IntegerField()
+    repeats = serializers.IntegerField()
+    same = serializers.FloatField(allow_null=True)
+    same_low = serializers.FloatField(allow_null=True)
+    same_high = serializers.FloatField(allow_null=True)
+    same_reason = serializers.CharField(allow_blank=True)
+    warned_at = serializers.DateTimeField(allow_null=True)
+    paused_at = serializers.DateTimeField(allow_null=True)
+    paused_because = serializers.CharField(allow_blank=True)
+    left_out_at = serializers.DateTimeField(allow_null=True)
+    left_out_because = serializers.CharField(allow_blank=True)
+
+
 class WatchSerializer(Plain):
     """A campaign at a moment."""
 
@@ -159,6 +201,9 @@ class WatchSerializer(Plain):
     progress = WatchedProgressSerializer()
     agreed_at = serializers.DateTimeField()
     agreement = WatchedAgreementSerializer()
+    everyone = serializers.BooleanField()
+    left_out = WatchedLeftOutSerializer(many=True)
+    checks = WatchedChecksSerializer(many=True)
     activity = ActSerializer(many=True)
 
 
@@ -173,5 +218,6 @@ def campaign_watch(request: Request, campaign: int) -> Response:
     by = asked.validated_data.get("by", "")
     if by and by not in choices(about):
         raise ValidationError({"by": ["The campaign is no sample drawn by strata."]})
-    found = watch(about, by=by, question=asked.validated_data.get("question", ""))
+    question, everyone = asked.validated_data.get("question", ""), asked.validated_data["everyone"]
+    found = watch(about, by=by, question=question, everyone=everyone)
     return Response(found.as_json())

@@ -31,6 +31,8 @@ STATISTICS = {
     "ratio": ("percent_agreement", "icc_2_1"),
 }
 """What is said of answers given twice, by the level of their question."""
+STATES = ("new", "training", "test", "failed", "working", "paused")
+"""Where an annotator of a campaign may stand."""
 NO_CHECKS = Result("share_right", status="insufficient", reason="no checks yet")
 NO_REPEATS = Result("percent_agreement", status="insufficient", reason="no repeats yet")
 
@@ -39,7 +41,7 @@ NO_REPEATS = Result("percent_agreement", status="insufficient", reason="no repea
 class Person:
     """An annotator of a campaign: where they stand, and how they do.
 
-    `state` is one of new, training, test, failed, working, paused. `score` is the share of right answers in
+    `state` is one of STATES. `score` is the share of right answers in
     all their checks, `recent` that of the last `n_recent` that the rule looks at. `same` is the share of
     answers that they gave again in `n_repeats` repeats.
     """

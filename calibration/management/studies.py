@@ -15,7 +15,8 @@ def study_named(options: dict[str, Any]) -> Study:
     """Return the study that a command names, or the automatic one of a place. Raises CommandError."""
     if not options["name"]:
         corpus, campaign = places.place(options["corpus"], options["campaign"])
-        return studies.automatic(corpus=corpus, campaign=campaign)
+        everyone = bool(options.get("everyone"))
+        return studies.automatic(corpus=corpus, campaign=campaign, everyone=everyone)
     found = Study.objects.select_related("corpus", "campaign__corpus").filter(name=options["name"]).first()
     if found is None:
         known = places.there_are(Study.objects.values_list("name", flat=True))

@@ -12,7 +12,8 @@ class Study(models.Model):
 
     `definition` holds what differs from the defaults (see `calibration.reading.definitions`); an empty one
     means the automatic study: every question with two raters or more. A corpus and a campaign have one
-    automatic study each, behind their report pages.
+    automatic study each, behind their report pages, without the people who are left out of gold; and, once
+    somebody asked for it, a second one in which everyone counts.
     """
 
     name = models.CharField(max_length=160, unique=True)
@@ -30,7 +31,7 @@ class Study(models.Model):
         verbose_name_plural = "studies"
         constraints = [
             models.UniqueConstraint(
-                fields=["corpus", "campaign"],
+                fields=["corpus", "campaign", "definition"],
                 condition=Q(automatic=True),
                 nulls_distinct=False,
                 name="study_automatic_once",

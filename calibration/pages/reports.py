@@ -38,17 +38,21 @@ from jobs.models import Job
 @require_GET
 @researcher_only
 def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
-    """The automatic report of a corpus."""
-    study = studies.automatic(corpus=loading.corpus(pk), by=_user(request))
+    """The automatic report of a corpus; with `everyone`, who is left out of gold counts, too."""
+    study = studies.automatic(
+        corpus=loading.corpus(pk), everyone="everyone" in request.GET, by=_user(request)
+    )
     return redirect("report", study.pk)
 
 
 @require_GET
 @campaign_researcher_only
 def campaign_report(request: HttpRequest, campaign: int) -> HttpResponse:
-    """The automatic report of a campaign."""
+    """The automatic report of a campaign; with `everyone`, who is left out of gold counts, too."""
     found = loading.campaign(campaign)
-    study = studies.automatic(corpus=found.corpus, campaign=found, by=_user(request))
+    study = studies.automatic(
+        corpus=found.corpus, campaign=found, everyone="everyone" in request.GET, by=_user(request)
+    )
     return redirect("report", study.pk)
 
 

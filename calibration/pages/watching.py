@@ -23,7 +23,12 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
     """How far a campaign is and how far its people agree; fetched again while the page is open."""
     about = access.campaign(campaign)
     by = request.GET.get("by", "")
-    found = watch(about, by=by if by in choices(about) else "", question=request.GET.get("question", ""))
+    found = watch(
+        about,
+        by=by if by in choices(about) else "",
+        question=request.GET.get("question", ""),
+        everyone=request.GET.get("everyone") == "1",
+    )
     context = {
         "campaign": about,
         "watch": found,

@@ -109,11 +109,19 @@ def scope_of(corpus: Corpus, campaign: Campaign | None) -> Scope:
 
 
 def of_study(study: Study) -> Scope:
-    """Return a study's scope: without the people left out of gold, where its definition says so."""
+    """Return a study's scope: without the people left out of gold, where it leaves them out."""
     found = scope_of(study.corpus, study.campaign)
-    if not study.definition.get("leave_out"):
-        return found
-    return replace(found, without=left_out(study.corpus, study.campaign))
+    return without_left_out(found) if leaves_out(study) else found
+
+
+def leaves_out(study: Study) -> bool:
+    """Whether a study leaves out who is left out of gold: as it says, else if it is an automatic one."""
+    return bool(study.definition.get("leave_out", study.automatic))
+
+
+def without_left_out(scope: Scope) -> Scope:
+    """Return a scope without the labels of those who are left out of gold, in the campaigns concerned."""
+    return replace(scope, without=left_out(scope.corpus, scope.campaign))
 
 
 def _by_any(people: tuple[LeftOut, ...]) -> Q:

@@ -159,7 +159,12 @@ def _repeated(questions: list[QuestionFigures]) -> str:
 
 
 def _left_out(result: Snapshot) -> str:
-    return f"Labels of {listed(result.left_out)} are left out." if result.left_out else ""
+    """Return who is left out, and why; somebody may be so in several campaigns."""
+    if not result.left_out:
+        return ""
+    n = len({sentence.partition(" in ")[0] for sentence in result.left_out})
+    people, are = ("person", "is") if n == 1 else ("people", "are")
+    return f"{in_words(n).capitalize()} {people} {are} left out, as of gold: {listed(result.left_out)}."
 
 
 def _occasions(result: Snapshot) -> str:

@@ -18,6 +18,7 @@ from calibration.reading.definitions import Definition, parse
 from calibration.reading.scale_maps import ScaleMap
 from calibration.reading.uncompared import Uncompared
 from calibration.reports.coverage import CoverageTable
+from calibration.reports.evidence import EvidenceTable
 from calibration.reports.figure import Figure
 from calibration.reports.judging import ComparedJudges, KeyTable
 from calibration.reports.levels import LevelTable
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 8
-READABLE = frozenset({3, 4, 5, 6, 7, 8})
+FORMAT = 9
+READABLE = frozenset({3, 4, 5, 6, 7, 8, 9})
 """Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
 format 6 no bounds over unanswered items, format 7 neither baselines at levels nor the mode in which judges
-were asked."""
+were asked, format 8 nothing of what answers point at."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
@@ -211,6 +212,7 @@ class Snapshot:
     floors: tuple[Floor, ...] = ()
     bounds: tuple[BoundsRow, ...] = ()
     left_out: tuple[str, ...] = ()
+    evidence: tuple[EvidenceTable, ...] = ()
 
 
 @cache

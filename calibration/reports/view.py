@@ -9,12 +9,13 @@ from typing import Any
 from django.db.models import Q
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.checks.left_out import left_out
 from annotation.corpora import splits
 from annotation.corpora.openings import Opened, openings
 from annotation.models import TestLook
-from calibration.models import Report
+from calibration.models import Report, Study
 from calibration.reading import changes
-from calibration.reading.scope import of_study
+from calibration.reading.scope import leaves_out, of_study
 from calibration.reports import caveats, charts, drawing, lede, means, pairs, tables
 from calibration.reports.figures import crowd, figures
 from calibration.reports.how_asked import how_asked
@@ -81,7 +82,16 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
         "links": links(result),
         "query": f"?snapshot={report.pk}",
+        "everyone": _everyone(report.study),
     }
+
+
+def _everyone(study: Study) -> dict[str, Any] | None:
+    """Return who gold leaves out and whether an automatic report counts them; None where it is nobody."""
+    if not study.automatic:
+        return None
+    people = left_out(study.corpus, study.campaign)
+    return {"counts": not leaves_out(study), "people": people} if people else None
 
 
 def _drawn(found: Sequence[charts.Chart]) -> list[tuple[charts.Chart, SafeString]]:

@@ -23,6 +23,9 @@ from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
 
+EVERYONE = {"leave_out": False}
+"""The definition of an automatic study that leaves nobody out."""
+
 
 @transaction.atomic
 def create(
@@ -67,21 +70,33 @@ def _check_panels(asked: Definition, counted: Census) -> None:
             raise DefinitionError(f"a rater is called {panel.name!r} already: give the panel another name")
 
 
-def automatic(*, corpus: Corpus, campaign: Campaign | None = None, by: User | None = None) -> Study:
-    """Return the automatic study of a corpus or campaign, made at first use."""
-    found = Study.objects.filter(corpus=corpus, campaign=campaign, automatic=True).first()
+def automatic(
+    *, corpus: Corpus, campaign: Campaign | None = None, everyone: bool = False, by: User | None = None
+) -> Study:
+    """Return the automatic study of a corpus or campaign, made at first use.
+
+    Who is left out of gold is left out of it, unless it is asked of `everyone`.
+    """
+    told = {
+        "corpus": corpus,
+        "campaign": campaign,
+        "automatic": True,
+        "definition": EVERYONE if everyone else {},
+    }
+    found = Study.objects.filter(**told).first()
     if found:
         return found
     name = f"Campaign {campaign.name}" if campaign else f"Corpus {corpus.name}"
+    name = f"{name}, everyone" if everyone else name
     if Study.objects.filter(name=name).exists():
         name = f"{name} (automatic)"
     try:
         with transaction.atomic():
-            made = Study.objects.create(name=name, corpus=corpus, campaign=campaign, automatic=True)
+            made = Study.objects.create(name=name, **told)
             _log(by, "make study", made)
             return made
     except IntegrityError:  # made by another request at the same moment
-        return Study.objects.get(corpus=corpus, campaign=campaign, automatic=True)
+        return Study.objects.get(**told)
 
 
 def default_part(study: Study) -> str:

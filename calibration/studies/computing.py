@@ -25,6 +25,7 @@ from calibration.statistics import RatingError, Ratings, Record, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, mean_of
 from calibration.statistics.icc_intervals import f_intervals
 from calibration.studies.coverage import coverage_of
+from calibration.studies.evidence import evidence_tables
 from calibration.studies.floors import floors
 from calibration.studies.inputs import Inputs
 from calibration.studies.judging import against_keys, compared
@@ -77,6 +78,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         panels=tuple(panels.told),
         bounds=bounds(todo, inputs.definition),
         left_out=tuple(one.sentence for one in inputs.scope.without),
+        evidence=evidence_tables(inputs.evidence, inputs.definition),
         floors=floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, inputs.definition),
     )
 

@@ -19,6 +19,7 @@ from calibration.reading.calls import Calls, calls, doubtful
 from calibration.reading.census import Census, census
 from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
+from calibration.reading.evidence import Evidence, evidence
 from calibration.reading.lengths import lengths
 from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
@@ -39,7 +40,7 @@ class Inputs:
     subject, what raters answered a second time; `coverage` the turns with a behaviour outside the list.
     Where the report is one of test, `dev_keys` are the answers of keys in dev, and `learning` the subjects
     in dev from which thresholds, weights and baselines are learned. `lengths` are the characters and words of
-    the items that judges answered, by key.
+    the items that judges answered, by key. `evidence` is what answers point at, of questions that ask for it.
     """
 
     study: Study
@@ -58,6 +59,7 @@ class Inputs:
     dev_keys: tuple[SubjectData, ...] = ()
     learning: tuple[SubjectData, ...] = ()
     lengths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -77,7 +79,10 @@ class Inputs:
             "again": [sorted((r.item, r.rater, r.sample, str(r.value)) for r in rows) for rows in self.again],
             "levels": self.levels.digest if self.levels else None,
             "dev_keys": [data.digest for data in self.dev_keys],
+            "evidence": [read.digest for read in self.evidence],
         }
+        if self.scope.without:
+            content["without"] = [one.sentence for one in self.scope.without]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -132,6 +137,7 @@ def read(study: Study, part: str) -> Inputs:
         coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
         dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
         learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
+        evidence=evidence(scope, [one.question for one in subjects], counted, where, only),
         lengths=lengths(where) if _has_judge(loaded, above) and definition.baselines else {},
     )
 

@@ -18,7 +18,7 @@ from annotation.models import Campaign, Item, Question, Rater, turn_numbers
 from calibration.disagreements.measure import PEOPLE, comparison, distances
 from calibration.reading.census import Census, QuestionInfo, census
 from calibration.reading.ratings import Place, load, places
-from calibration.reading.scope import Scope, of_campaign
+from calibration.reading.scope import Scope
 from calibration.reading.subjects import TEXT, Subject
 from calibration.statistics import STATISTICS, Plan, RatingError, Ratings, Result
 from calibration.statistics.core.engine import estimates, result_of
@@ -107,12 +107,12 @@ def asked(campaign: Campaign) -> list[Question]:
     return list(found.select_related("version__scheme").order_by("position"))
 
 
-def agreement(campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement:
-    """Return how far people agree; `key` chooses the question whose raters and items are told.
+def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement:
+    """Return how far the people in a campaign's scope agree.
 
+    `key` chooses the question whose raters and items are told.
     Without one it is the first question that two people answered, else the first.
     """
-    scope = of_campaign(campaign)
     counted = _of_people(census(scope), campaign)
     if counted.n_labels > MOST_LABELS:
         return Agreement((), labels=counted.n_labels, too_many=True)

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 
 from django.utils import timezone
 
+from annotation.checks.left_out import LeftOut, left_out
 from annotation.corpora import splits
-from annotation.models import Campaign
-from calibration.reading.scope import of_campaign
+from annotation.models import Campaign, CheckPlan
+from calibration.checks.results import Person, people
+from calibration.reading.scope import of_campaign, without_left_out
 from calibration.watching.activity import Act, Line, in_a_row, latest
 from calibration.watching.agreement import Agreement, agreement
 from calibration.watching.progress import Progress, choices, progress
@@ -28,7 +30,11 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True)
 class Watch:
-    """A campaign at a moment: `at` is when its progress was read, `agreed_at` when agreement was computed."""
+    """A campaign at a moment: `at` is when its progress was read, `agreed_at` when agreement was computed.
+
+    `left_out` are those whom gold leaves out: agreement does, too, unless it is that of `everyone`. `checks`
+    say how annotators do in training, test, checks and repeats; nothing where a campaign has none of these.
+    """
 
     campaign: Campaign
     at: datetime
@@ -36,6 +42,9 @@ class Watch:
     agreed_at: datetime
     agreement: Agreement
     activity: tuple[Act, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    everyone: bool = False
+    checks: tuple[Person, ...] = ()
 
     @property
     def lines(self) -> list[Line]:
@@ -56,6 +65,11 @@ class Watch:
             "progress": self.progress.as_json(),
             "agreed_at": self.agreed_at,
             "agreement": self.agreement.as_json(),
+            "everyone": self.everyone,
+            "left_out": [
+                {"annotator": one.account, "since": one.since, "why": one.why} for one in self.left_out
+            ],
+            "checks": [person.as_json() for person in self.checks],
             "activity": [act.as_json() for act in self.activity],
         }
 
@@ -101,11 +115,12 @@ class _Moments:
 moments = _Moments()
 
 
-def watch(campaign: Campaign, *, by: str = "", question: str = "") -> Watch:
+def watch(campaign: Campaign, *, by: str = "", question: str = "", everyone: bool = False) -> Watch:
     """Return a campaign as it is now, or was a moment ago where that takes long to compute.
 
     `by` says by what progress is told (`progress.choices`; '' is the first), `question` is the key of the
-    question whose raters are told. Raises KeyError for a `by` that there is not.
+    question whose raters are told, `everyone` that agreement counts who is left out of gold, too. Raises
+    KeyError for a `by` that there is not.
     """
     known = choices(campaign)
     by = by or next(iter(known))
@@ -113,8 +128,26 @@ def watch(campaign: Campaign, *, by: str = "", question: str = "") -> Watch:
         raise KeyError(by)
     far, at = moments.get(("progress", campaign.pk, by), "", lambda: progress(campaign, by))
     closed = splits.unopened(campaign.corpus).count()  # opening test changes what is read, and no label
-    stamp = f"{of_campaign(campaign).stamp()} {closed}"
+    scope = of_campaign(campaign) if everyone else without_left_out(of_campaign(campaign))
+    stamp = f"{scope.stamp()} {closed} {[one.account for one in scope.without]}"
     agreed, agreed_at = moments.get(
-        ("agreement", campaign.pk, question), stamp, lambda: agreement(campaign, question)
+        ("agreement", campaign.pk, question, everyone), stamp, lambda: agreement(scope, campaign, question)
     )
-    return Watch(campaign, at, far, agreed_at, agreed, latest(campaign))
+    return Watch(
+        campaign,
+        at,
+        far,
+        agreed_at,
+        agreed,
+        latest(campaign),
+        left_out(campaign.corpus, campaign),
+        everyone,
+        checked(campaign),
+    )
+
+
+def checked(campaign: Campaign) -> tuple[Person, ...]:
+    """Return how annotators do in training, test, checks and repeats; nothing where there are none."""
+    if not CheckPlan.objects.filter(campaign=campaign).exists():
+        return ()
+    return moments.get(("checks", campaign.pk), "", lambda: tuple(people(campaign)))[0]

@@ -32,7 +32,7 @@ const panels = new Panels(main.dataset.campaign, {
 const asking = new Asking($("which"), $("sure"), new Lines(transcript));
 const attention = new Attention();
 const beside = new Beside(transcript, base, () => Boolean(pointing.question));
-const comfort = new Comfort(JSON.parse($("comfort").textContent), () => attention.ms);
+const comfort = new Comfort(JSON.parse($("comfort").textContent), () => attention.all);
 let task, answers, drafts;
 let sending = false;
 

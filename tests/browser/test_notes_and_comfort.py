@@ -83,3 +83,43 @@ def test_one_key_submits_undo_brings_it_back_and_keys_are_one_s_own(page_of) -> 
     expect(page.get_by_role("dialog", name="Guidelines")).to_be_visible()
     live = Label.objects.filter(superseded_at=None)
     assert [label.number for label in live] == [5.0]
+
+
+def work_for(page, minutes: int) -> None:
+    """Let so many minutes go by in which somebody moves the mouse now and then."""
+    for half in range(2 * minutes):
+        page.mouse.move(100 + half % 7, 100)
+        page.clock.run_for(30_000)
+
+
+def test_a_break_is_proposed_by_the_time_on_task_over_reloads_and_tasks(page_of) -> None:
+    ana, _, campaign = setting_of()
+    comfort.change(by=ana, break_after=5)
+    page = page_of(ana)
+    page.clock.install()
+    page.goto(f"/work/{campaign.pk}/")
+    banner = page.locator("#banner")
+    work_for(page, 3)
+    expect(banner).to_be_hidden()
+    page.reload()
+    work_for(page, 1)
+    expect(banner).to_be_hidden()
+    work_for(page, 2)
+    expect(banner).to_contain_text("You have worked for 5 minutes. How about a break?")
+    page.get_by_role("button", name="Go on").click()
+    work_for(page, 3)
+    expect(banner).to_be_hidden()
+
+
+def test_who_was_away_for_a_while_has_had_their_break(page_of) -> None:
+    ana, _, campaign = setting_of()
+    comfort.change(by=ana, break_after=5)
+    page = page_of(ana)
+    page.clock.install()
+    page.goto(f"/work/{campaign.pk}/")
+    work_for(page, 4)
+    page.clock.fast_forward("20:00")
+    work_for(page, 3)
+    expect(page.locator("#banner")).to_be_hidden()
+    work_for(page, 3)
+    expect(page.locator("#banner")).to_contain_text("How about a break?")

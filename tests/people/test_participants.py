@@ -96,6 +96,21 @@ def test_the_code_comes_at_the_limit_and_not_before_or_for_nothing(campaign) -> 
     assert "CX1" in ask(client, campaign, "next/")["html"]
 
 
+def test_programs_find_the_code_where_the_page_shows_it(campaign) -> None:
+    client = come(link_into(campaign, code="CX1", return_url="https://app.prolific.com/done?cc={code}"))
+    api, told = f"/api/v1/work/{campaign.pk}/", {"what": "consent", "version": 1}
+    assert client.post(f"{api}next/").json()["completion"] is None
+    state = client.post(f"{api}accept/", told, content_type="application/json").json()
+    while state["task"]:
+        assert state["completion"] is None
+        answers = {"answers": {str(item): {"overall": 3} for item in state["task"]["items"]}}
+        address = f"{api}{state['task']['assignment']}/submit/"
+        state = client.post(address, answers, content_type="application/json").json()
+    expected = {"code": "CX1", "address": "https://app.prolific.com/done?cc=CX1"}
+    assert state["completion"] == expected
+    assert client.post(f"{api}next/").json()["completion"] == expected
+
+
 def test_a_daily_limit_or_a_pause_is_not_the_end(campaign) -> None:
     campaign.most_tasks_a_day = 1
     campaign.save()

@@ -43,6 +43,11 @@ class Command(DatabaseCommand):
             metavar="FILE",
             help="make the study NAME of --corpus or --campaign first, as this JSON file defines it",
         )
+        parser.add_argument(
+            "--everyone",
+            action="store_true",
+            help="in an automatic report, count who is left out of gold, too (a study says leave_out)",
+        )
         parser.add_argument("--part", choices=["dev", "test"], help="part of the split (dev)")
         parser.add_argument(
             "--purpose", default="", help="for what test is opened: logged and printed on the report"
@@ -57,6 +62,10 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
+        if options["everyone"] and options["name"]:
+            raise CommandError(
+                "--everyone is for automatic reports: a study says leave_out in its definition"
+            )
         try:
             study = _made(options) if options["definition"] else study_named(options)
             if options["verify"]:

@@ -10,7 +10,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from rest_framework.renderers import JSONRenderer
 
-from annotation.models import Campaign
+from annotation.models import Attempt, Campaign
+from calibration.checks.results import Person
 from calibration.reports.figures import worded
 from calibration.statistics import Result
 from calibration.watching.progress import BY, choices
@@ -35,6 +36,9 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--question", default="", metavar="KEY", help="the question whose raters are told"
         )
+        parser.add_argument(
+            "--everyone", action="store_true", help="agreement counts who is left out of gold, too"
+        )
         parser.add_argument("--json", action="store_true", help="as one JSON object a look")
         parser.add_argument("--follow", type=float, metavar="SECONDS", help="look again after this time")
 
@@ -54,7 +58,8 @@ class Command(DatabaseCommand):
             raise CommandError(f"--follow takes {LEAST_SECONDS} second or more.")
         last = ""
         while True:
-            text = self._told(watch(found, by=options["by"], question=options["question"]), options["json"])
+            asked = {name: options[name] for name in ("by", "question", "everyone")}
+            text = self._told(watch(found, **asked), options["json"])
             if _without_times(text) != last:
                 self.stdout.write(text)
                 self.stdout.flush()
@@ -94,10 +99,33 @@ def _lines(seen: Watch) -> Iterable[str]:
     for one in far.annotators:
         pace = "" if one.taken is None else f", {(one.attended or one.taken):.0f} s a task"
         yield f"  {one.name}: {one.submitted:,} in, {one.held} held, {one.skipped} skipped{pace}"
+    for person in seen.checks:
+        yield f"  {person.name}: {_checked(person)}"
+    if seen.left_out:
+        names = ", ".join(f"{one.account} ({one.why})" for one in seen.left_out)
+        yield f"Left out of gold{', and counted here' if seen.everyone else ' and of agreement'}: {names}"
     if agreed.too_many:
         yield f"{agreed.labels:,} answers are too many to compute while you wait: make a study's report."
     for found in agreed.agreed:
         yield f"  {found.question.ref}: {found.reason or '; '.join(map(_figure, found.results))}"
+
+
+def _checked(person: Person) -> str:
+    tries = ", ".join(_tried(attempt) for attempt in person.tries)
+    told = [person.state, *([f"test {tries}"] if tries else [])]
+    for name, n, share in (
+        ("checks", person.n_checks, person.score),
+        ("repeats", person.n_repeats, person.same),
+    ):
+        if share.value is not None:
+            told.append(f"{n} {name}: {share.value:.0%} {'right' if name == 'checks' else 'the same'}")
+    return ", ".join(told)
+
+
+def _tried(attempt: Attempt) -> str:
+    if attempt.score is None:
+        return "under way"
+    return f"{attempt.score:.0%} {'passed' if attempt.passed else 'not passed'}"
 
 
 def _figure(result: Result) -> str:

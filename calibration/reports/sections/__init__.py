@@ -5,6 +5,7 @@ from __future__ import annotations
 from calibration.reports.sections import (
     against_key,
     coverage,
+    evidence,
     floors,
     intraclass,
     judges_compared,
@@ -25,6 +26,7 @@ SECTIONS: tuple[Section, ...] = (
     table_seven.SECTION,
     unanswered.SECTION,
     coverage.SECTION,
+    evidence.SECTION,
     prevalence.SECTION,
     scores.SECTION,
     raters.SECTION,

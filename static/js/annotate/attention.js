@@ -6,7 +6,7 @@ const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "scroll", "touc
 
 export class Attention {
   constructor() {
-    Object.assign(this, { spent: 0, since: null });
+    Object.assign(this, { before: 0, spent: 0, since: null });
     for (const sign of SIGNS) addEventListener(sign, () => this.notice(), { passive: true, capture: true });
     for (const change of ["focus", "blur"]) addEventListener(change, () => this.notice());
     document.addEventListener("visibilitychange", () => this.notice());
@@ -14,11 +14,16 @@ export class Attention {
 
   // A task is on screen, from now on.
   begin() {
-    Object.assign(this, { spent: 0, since: null });
+    Object.assign(this, { before: this.all, spent: 0, since: null });
     this.notice();
   }
 
-  // Milliseconds so far.
+  // Milliseconds that this page has had, over all of its tasks.
+  get all() {
+    return this.before + this.ms;
+  }
+
+  // Milliseconds that the task has had so far.
   get ms() {
     const running = this.since === null ? 0 : Math.min(performance.now() - this.since, this.limit);
     return Math.round(this.spent + running);

@@ -1,0 +1,193 @@
+"""Figures of evidence: of raters who gave the same answer, how far do they point at the same place?
+
+A unit is an item with one answer to it, so that only those are compared who agree on what they explain. An
+answer that points nowhere is no opinion on where: it is left out, and `evidence_pointed` says how many do
+point. Each unit counts once in the means, however many raters it has.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from calibration.statistics.core.data import codes
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.result import Counts, Result
+from calibration.statistics.core.sums import finished, resampled
+from calibration.statistics.evidence.pointing import Pointing, dice, jaccard, span_f1
+from calibration.statistics.evidence.set_alpha import set_alpha
+
+Asks = Literal["turns", "spans"]
+"""What a question asks to point at: whole turns, or words in them."""
+PEOPLE, ALL = "human", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A figure: its title, its column's heading, where it comes from, and what it applies to."""
+
+    title: str
+    heading: str
+    source: str
+    applies: tuple[Asks, ...] = ("turns", "spans")
+
+
+FIGURES: dict[str, Described] = {
+    "evidence_pointed": Described("Share of answers that point at something", "Pointed", "counted"),
+    "evidence_f1": Described(
+        "Same turns, F1 of two raters", "Turns F1", "Dice (1945); DeYoung et al. (2020)"
+    ),
+    "evidence_jaccard": Described("Same turns, intersection over union", "Turns IoU", "Jaccard (1912)"),
+    "evidence_alpha": Described(
+        "Krippendorff's alpha over sets of turns, MASI distance",
+        "α (MASI)",
+        "Krippendorff (2011); Passonneau (2006)",
+    ),
+    "evidence_span_f1": Described(
+        "Same characters, F1 of two raters", "Characters F1", "Rajpurkar et al. (2016)", ("spans",)
+    ),
+}
+"""The figures, in their order. All are symmetric and take raters as exchangeable."""
+ALIKE: dict[str, Callable[[Pointing, Pointing], float]] = {
+    "evidence_f1": lambda one, other: dice(one.turns, other.turns),
+    "evidence_jaccard": lambda one, other: jaccard(one.turns, other.turns),
+    "evidence_span_f1": lambda one, other: span_f1(one.stretches, other.stretches),
+}
+NOBODY = "nobody pointed at anything"
+NO_PAIR = "no two of these raters who gave the same answer both point at something"
+ALL_SAME = "no variation: all point at the same turns; the share in common is what can be said"
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """People with each other, all raters with each other, or one other rater with people.
+
+    `name` is that other rater's, else ''; `kind` is its kind, or else that of people, or `ALL`.
+    """
+
+    name: str
+    kind: str
+    raters: tuple[str, ...]
+    figures: tuple[Result, ...]
+
+
+def overlaps(pointings: Iterable[Pointing], asks: Asks, plan: Plan) -> list[Overlap]:
+    """Return the figures of all people together, then of every other rater with people.
+
+    Where fewer than two people answered, all raters are together instead. Nothing where one rater answered.
+    """
+    given = list(pointings)
+    kinds = {one.rater: one.kind for one in given}
+    if len(kinds) < 2:
+        return []
+    people = {name for name, kind in kinds.items() if kind == PEOPLE}
+    if len(people) < 2:
+        return [_overlap("", ALL, given, _everyone, asks, plan)]
+    found = [_overlap("", PEOPLE, [one for one in given if one.rater in people], _everyone, asks, plan)]
+    for name in sorted(kinds.keys() - people):
+        among = [one for one in given if one.rater in people or one.rater == name]
+        found.append(_overlap(name, kinds[name], among, _with(name), asks, plan))
+    return found
+
+
+Meets = Callable[[Pointing, Pointing], bool]
+
+
+def _everyone(one: Pointing, other: Pointing) -> bool:
+    return True
+
+
+def _with(name: str) -> Meets:
+    return lambda one, other: name in (one.rater, other.rater)
+
+
+def _overlap(
+    name: str, kind: str, given: Sequence[Pointing], meets: Meets, asks: Asks, plan: Plan
+) -> Overlap:
+    raters = tuple(sorted({one.rater for one in given}, key=lambda rater: (rater != name, rater)))
+    asked = [one for one in given if not name or one.rater == name]
+    units = _units(given)
+    figures = [_pointed(asked, plan)]
+    for key, described in FIGURES.items():
+        if asks not in described.applies:
+            continue
+        if key in ALIKE:
+            figures.append(_mean(key, units, meets, given, plan))
+        elif key == "evidence_alpha" and not name:
+            figures.append(_alpha(units, given, plan))
+    return Overlap(name, kind, raters, tuple(figures))
+
+
+def _units(given: Iterable[Pointing]) -> list[list[Pointing]]:
+    """Return, per item and answer, the answers that point at something."""
+    found: dict[tuple[str, float | str], list[Pointing]] = defaultdict(list)
+    for one in given:
+        if one.stretches:
+            found[one.item, one.answer].append(one)
+    return list(found.values())
+
+
+def _counts(units: Sequence[Sequence[Pointing]], given: Sequence[Pointing]) -> Counts:
+    used = [one for unit in units for one in unit]
+    return {
+        "n_items": len({one.item for one in used}),
+        "n_clusters": len({one.cluster for one in used}),
+        "n_raters": len({one.rater for one in used}),
+        "n_missing": sum(not one.stretches for one in given),
+    }
+
+
+def _pointed(given: Sequence[Pointing], plan: Plan) -> Result:
+    units = codes([one.cluster for one in given])
+    rows = np.array([[float(bool(one.stretches)), 1.0] for one in given])
+    point, drawn = resampled(units, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
+    counts = _counts([given], given) | {"n_missing": 0}
+    return finished("evidence_pointed", point, drawn, plan, **counts)
+
+
+def _mean(
+    key: str, units: Sequence[list[Pointing]], meets: Meets, given: Sequence[Pointing], plan: Plan
+) -> Result:
+    """Return the mean over units of the mean over their pairs."""
+    alike, kept = [], []
+    for unit in units:
+        values = [ALIKE[key](*pair) for pair in combinations(unit, 2) if meets(*pair)]
+        if values:
+            alike.append(sum(values) / len(values))
+            kept.append(unit)
+    method = "mean over items, of pairs who gave the same answer"
+    if not kept:
+        return _none(key, given, method)
+    rows = np.column_stack([alike, np.ones(len(alike))])
+    clusters = codes([unit[0].cluster for unit in kept])
+    point, drawn = resampled(clusters, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
+    return finished(key, point, drawn, plan, method=method, flags=_one(kept), **_counts(kept, given))
+
+
+def _alpha(units: Sequence[list[Pointing]], given: Sequence[Pointing], plan: Plan) -> Result:
+    key, method = "evidence_alpha", "MASI distance, of those who gave the same answer"
+    kept = [unit for unit in units if len(unit) > 1]
+    if not kept:
+        return _none(key, given, method)
+    clusters = codes([unit[0].cluster for unit in kept])
+    counts = _counts(kept, given)
+    try:
+        point, drawn = set_alpha([[one.turns for one in unit] for unit in kept], clusters, plan)
+    except ValueError as error:
+        return Result(key, status="rejected", reason=str(error), method=method, **counts)
+    said = {"method": method, "flags": _one(kept), "undefined": ALL_SAME}
+    return finished(key, point, drawn, plan, **said, **counts)  # type: ignore[arg-type]
+
+
+def _none(key: str, given: Sequence[Pointing], method: str) -> Result:
+    reason = NO_PAIR if any(one.stretches for one in given) else NOBODY
+    return Result(key, status="insufficient", reason=reason, method=method, **_counts([], given))
+
+
+def _one(kept: Sequence[Sequence[Pointing]]) -> tuple[str, ...]:
+    return ("one_item",) if len({unit[0].item for unit in kept}) == 1 else ()
