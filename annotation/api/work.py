@@ -166,6 +166,7 @@ TOLD = (
     "evidence",
     "evidence_for",
     "evidence_required",
+    "item_kind",
 )
 """What programs are told of a question."""
 
@@ -176,9 +177,9 @@ def _checked(given: Any) -> dict[str, Any]:
 
 
 def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
-    task = None
+    task, plan = None, questionnaire_of(seat.version)
     if hold is not None:
-        screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
+        screen = load(hold.task, plan.is_tagged, hold.assignment, plan.is_mixed)
         task = ScreenSerializer(screen).data | {
             "assignment": hold.assignment,
             "draft": hold.draft,
@@ -193,7 +194,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "waiting": before and before.as_json(),
         "progress": progress(seat=seat, hold=hold)._asdict(),
         "limits": seat.limits.as_json(),
-        "questions": [_question(question) for question in questionnaire_of(seat.version).questions],
+        "questions": [_question(question) for question in plan.questions],
         "task": task,
     }
 
