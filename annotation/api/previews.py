@@ -49,7 +49,7 @@ def scheme_preview(request: Request) -> Response:
     """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
     definition = written(WrittenSerializer, request)
     plan = questionnaire_from(definition)
-    screen = previews.of_scheme(definition, None, plan.is_tagged)
+    screen = previews.of_scheme(definition, None)
     return Response(_told(plan, screen, definition.guidelines, 1, 1))
 
 
@@ -64,7 +64,7 @@ def campaign_preview(request: Request, campaign: int) -> Response:
     if number > len(places):
         raise Http404(f"The campaign has {len(places)} tasks to look at.")
     plan = questionnaire_of(found.scheme_version_id)
-    screen = previews.of_campaign(found, places[number - 1], plan.is_tagged)
+    screen = previews.of_campaign(found, places[number - 1])
     guidelines = found.guidelines.order_by("-version").first()
     return Response(_told(plan, screen, guidelines.text if guidelines else "", number, len(places)))
 

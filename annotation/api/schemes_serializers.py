@@ -20,6 +20,9 @@ class SchemeSerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
     title = serializers.CharField()
     item_kind = serializers.CharField()
+    item_kinds = serializers.ListField(
+        child=serializers.CharField(), help_text="All that its questions are about: its own kind first."
+    )
     unit = serializers.CharField()
     built_in = serializers.BooleanField()
     newest = serializers.IntegerField(help_text="The number of its newest version.")

@@ -168,6 +168,7 @@ TOLD = (
     "evidence",
     "evidence_for",
     "evidence_required",
+    "item_kind",
 )
 """What programs are told of a question."""
 
@@ -178,9 +179,9 @@ def _checked(given: Any) -> dict[str, Any]:
 
 
 def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
-    task = None
+    task, plan = None, questionnaire_of(seat.version)
     if hold is not None:
-        screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
+        screen = load(hold.task, plan.is_tagged, hold.assignment, plan.is_mixed)
         task = ScreenSerializer(screen).data | {
             "assignment": hold.assignment,
             "draft": hold.draft,
@@ -197,7 +198,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "completion": done and done._asdict(),
         "progress": progress(seat=seat, hold=hold)._asdict(),
         "limits": seat.limits.as_json(),
-        "questions": [_question(question) for question in questionnaire_of(seat.version).questions],
+        "questions": [_question(question) for question in plan.questions],
         "task": task,
     }
 

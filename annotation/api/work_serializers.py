@@ -60,11 +60,14 @@ class PersonSerializer(serializers.Serializer[Any]):
 class ScreenSerializer(serializers.Serializer[Any]):
     """What an annotator may see of a task.
 
-    `sides` are what is compared, in the order drawn for this annotator. Answers speak of them in this order:
-    `first` is the first of them, and rankings number them from 0.
+    `items` are in their order; where questions about the whole dialogue (their `item_kind`) stand beside
+    those about turns, the last is the `whole`. `sides` are what is compared, in the order drawn for this
+    annotator. Answers speak of them in this order: `first` is the first of them, and rankings number them
+    from 0.
     """
 
     items = serializers.ListField(child=serializers.IntegerField())
+    whole = serializers.IntegerField(allow_null=True)
     parts = PartSerializer(many=True)
     sides = SideSerializer(many=True)
     people = PersonSerializer(many=True)

@@ -23,6 +23,7 @@ from annotation.models import (
     Campaign,
     CheckPlan,
     CheckResult,
+    Item,
     KeyAnswer,
     KeyTask,
     Occasion,
@@ -94,7 +95,7 @@ def add_key(
     campaign = locked(campaign)
     _must_be_main(campaign)
     _known_occasion(occasion)
-    items = [item.pk for item in keys.items_at(campaign, spot)]
+    items = keys.items_at(campaign, spot)
     if not items or (why := keys.mode_refusal(campaign, spot[0])):
         refuse("about", f"This cannot be rated here: {why if items else 'there is no such item'}.")
     if keys.is_main(campaign, spot):
@@ -136,7 +137,7 @@ def add_keys(
             "their tasks are main work of the campaign, or have a key already.",
         )
     for draft in drafts:
-        items = [item.pk for item in keys.items_at(campaign, draft.spot)]
+        items = keys.items_at(campaign, draft.spot)
         _add(by, campaign, occasion, draft.spot, draft.answers, items, "", source)
     log(by, campaign, "add keys", occasion=occasion, source=source, tasks=len(drafts))
     return len(drafts)
@@ -149,7 +150,7 @@ def change_key(*, by: User, key: KeyTask, answers: Mapping[Place, Key], explanat
     Who passed a test stays admitted, and who failed it may be let in by hand. Raises CampaignRefused.
     """
     campaign = locked(key.campaign)
-    items = [item.pk for item in keys.items_at(campaign, (key.task.continuation_id, key.task.item_id))]
+    items = keys.items_at(campaign, (key.task.continuation_id, key.task.item_id))
     plan = questionnaire_of(campaign.scheme_version_id)
     kept = keys.checked_answers(plan, items, answers)
     key.explanation = _explanation(campaign, explanation)
@@ -180,7 +181,7 @@ def _add(
     occasion: str,
     spot: Spot,
     answers: Mapping[Place, Key],
-    items: Iterable[int],
+    items: Iterable[Item],
     explanation: str,
     source: str,
 ) -> KeyTask:
@@ -277,5 +278,5 @@ def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
     plan.save()
     for key in KeyTask.objects.filter(campaign=of, retired_at=None).select_related("task"):
         spot = (key.task.continuation_id, key.task.item_id)
-        items = [item.pk for item in keys.items_at(of, spot)]
+        items = keys.items_at(of, spot)
         _add(by, to, key.occasion, spot, keys.answers_of(key), items, key.explanation, key.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from annotation.checks.scoring import Key, is_right
@@ -10,7 +11,7 @@ from annotation.scheme_versions.asked import Asked, questionnaire_of
 
 
 class Row(NamedTuple):
-    """One answer beside the key. `place` is the turn's number where a task asks about several, else ''.
+    """One answer beside the key. `place` says which turn, or the whole, of a task about several; else it is ''.
 
     `given` is '' where nothing was answered; `right` lists what counts as right.
     """
@@ -39,7 +40,7 @@ def feedback_of(assignment: Assignment) -> tuple[tuple[Row, ...], str]:
     order = {question.id: place for place, question in enumerate(plan.questions)}
     answers = list(KeyAnswer.objects.filter(key=key).select_related("item__turn"))
     turn_numbers.number(row.item.turn for row in answers)
-    answers.sort(key=lambda row: (row.item.turn.position if row.item.turn else -1, order[row.question_id]))
+    answers.sort(key=lambda row: (row.item.turn.position if row.item.turn else inf, order[row.question_id]))
     several = len({row.item_id for row in answers}) > 1
     rows = (
         _row(row, asked[row.question_id], given.get((row.item_id, row.question_id)), several)
@@ -82,7 +83,7 @@ def _row(row: KeyAnswer, question: Asked, value: float | str | None, several: bo
 
 def _place(item: Item) -> str:
     number = getattr(item.turn, "number", None) if item.turn else None
-    return f"Turn {number}" if number else ""
+    return f"Turn {number}" if number else "The whole dialogue"
 
 
 def right_in_words(question: Asked, key: Key) -> str:

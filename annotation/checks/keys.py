@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from django.db.models import F
+
 from annotation.campaigns.choice import refused
 from annotation.checks.scoring import Key, Place, Value
 from annotation.errors import CampaignRefused
@@ -39,14 +41,14 @@ def refuse(field_name: str, why: str) -> NoReturn:
 
 
 def checked_answers(
-    plan: Questionnaire, items: Iterable[int], answers: Mapping[Place, Key]
+    plan: Questionnaire, items: Iterable[Item], answers: Mapping[Place, Key]
 ) -> dict[Place, Key]:
     """Return a key's answers, each on its question's scale. Raises CampaignRefused."""
     asked = {question.id: question for question in plan.questions}
-    known = set(items)
+    known = {item.pk: item.kind for item in items}
     for (item, number), key in answers.items():
         question = asked.get(number)
-        if item not in known or question is None:
+        if question is None or known.get(item) != question.item_kind:
             refuse("answers", "The key answers what is not asked in this task.")
         if question.level == "text":
             refuse("answers", f"“{question.wording}” is answered in words, which no key can check.")
@@ -65,10 +67,10 @@ def checked_answers(
 
 def items_at(campaign: Campaign, spot: Spot) -> list[Item]:
     """Return the items that a task at a spot asks about, in their order."""
-    kind = campaign.scheme_version.item_kind
-    found = Item.objects.filter(corpus=campaign.corpus_id, continuation=spot[0], kind=kind)
+    kinds = questionnaire_of(campaign.scheme_version_id).item_kinds
+    found = Item.objects.filter(corpus=campaign.corpus_id, continuation=spot[0], kind__in=kinds)
     found = found if spot[1] is None else found.filter(pk=spot[1])
-    return list(found.select_related("turn").order_by("turn__position", "pk"))
+    return list(found.select_related("turn").order_by(F("turn__position").asc(nulls_last=True), "pk"))
 
 
 def spot_named(campaign: Campaign, about: str) -> Spot:
@@ -115,7 +117,7 @@ def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance
         values = told.setdefault(item, {}).setdefault(question, [])
         if value not in values:
             values.append(value)
-    found = Item.objects.filter(pk__in=told, corpus=campaign.corpus_id, kind=plan.item_kind)
+    found = Item.objects.filter(pk__in=told, corpus=campaign.corpus_id, kind__in=plan.item_kinds)
     modes = refused(campaign.scheme_version)
     drafts: dict[Spot, Draft] = {}
     for row in found.exclude(continuation__mode__in=list(modes)).order_by("pk"):
@@ -123,9 +125,11 @@ def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance
         draft = drafts.setdefault(spot, Draft(spot))
         for name, values in told[row.pk].items():
             asked = plan.by_key[name]
+            if asked.item_kind != row.kind:
+                continue
             draft.answers[row.pk, asked.id] = Key(tuple(values), _near(asked, tolerance))
     taken = set(Task.every.filter(campaign=campaign).values_list("continuation", "item"))
-    free = [draft for spot, draft in drafts.items() if spot not in taken]
+    free = [draft for spot, draft in drafts.items() if draft.answers and spot not in taken]
     return sorted(free, key=lambda draft: _drawn(campaign.seed, draft.spot))
 
 

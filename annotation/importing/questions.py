@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Q
 from annotation.formats import FORMATS, Faults, ImportProblem
 from annotation.importing import sql
 from annotation.importing.own_scheme import OWN, own_questions
-from annotation.models import Campaign, Corpus, Label, Question, Scheme
+from annotation.models import Campaign, Corpus, Label, Question, Scheme, asks_about
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
 
@@ -115,9 +115,7 @@ class Resolver:
         """Return the question as labels or campaigns of this corpus ask it already."""
         labels = Label.objects.filter(question=OuterRef("pk"), item__corpus=self.corpus)
         campaigns = Campaign.objects.filter(scheme_version=OuterRef("version"), corpus=self.corpus)
-        used = Question.objects.filter(key=one.key, version__item_kind=one.kind).select_related(
-            "version__scheme"
-        )
+        used = Question.objects.filter(asks_about(one.kind), key=one.key).select_related("version__scheme")
         found = list(used.filter(Exists(labels)).order_by("-version")) or list(
             used.filter(Exists(campaigns)).order_by("-version")
         )
@@ -152,13 +150,13 @@ def known_scheme(key: str) -> bool:
 def _of_scheme(key: str, one: Asked) -> Question | None:
     """Return the question of a scheme (`key` or `key@version`); a built-in one is stored at first use."""
     name, _, version = key.partition("@")
-    wanted = Q(version__scheme__key=name, version__item_kind=one.kind, key=one.key)
+    wanted = asks_about(one.kind) & Q(version__scheme__key=name, key=one.key)
     stored = Question.objects.filter(wanted).select_related("version__scheme").order_by("-version__version")
     number = int(version) if version.isascii() and version.isdigit() else 0
     if number and (exact := stored.filter(version__version=number).first()):
         return exact
     definition = SCHEMES.get(name)
-    if definition and definition.item_kind == one.kind:
+    if definition and one.kind in definition.item_kinds:
         scheme_version = scheme_store.store(definition=definition)
         if question := stored.filter(version=scheme_version).first():
             return question

@@ -21,7 +21,7 @@ from annotation.models.notes import Bookmark, Message, Thread, TurnNote
 from annotation.models.participants import JoinLink, JoinTry, Participant
 from annotation.models.people import ApiToken, OneTimeLink, UserName
 from annotation.models.raters import Rater
-from annotation.models.schemes import Question, Scheme, SchemeVersion
+from annotation.models.schemes import Question, Scheme, SchemeVersion, asks_about
 from annotation.models.splits import JudgeOpening, Split, SplitCluster, TestLook
 from annotation.models.uploads import Upload
 from annotation.models.work import Assignment, Slot, Task
@@ -83,5 +83,6 @@ __all__ = [
     "Upload",
     "UserName",
     "WritingName",
+    "asks_about",
     "live_labels",
 ]

@@ -32,9 +32,10 @@ class Scheme(models.Model):
 class SchemeVersion(models.Model):
     """One version of a scheme, about items of one kind. Frozen, by a trigger, once a label uses it.
 
-    `unit` says what one task shows: one item, or all items of a continuation. `title`, `guidelines` and
-    `source` are the definition's own; those of versions stored before 2026-11-22 are empty. `about_open` and
-    `one_conversation` are as the definition has them; of a built-in scheme, the definition is asked.
+    Some of its questions may be about another kind (`Question.item_kind`). `unit` says what one task shows:
+    one item, or all items of a continuation. `title`, `guidelines` and `source` are the definition's own;
+    those of versions stored before 2026-11-22 are empty. `about_open` and `one_conversation` are as the
+    definition has them; of a built-in scheme, the definition is asked.
     """
 
     class Unit(models.TextChoices):
@@ -83,7 +84,8 @@ class Question(models.Model):
     value, as a string, to its wording. `show_if` (`annotation.schemes.base`) is for a question asked only
     after some answers to an earlier one. `minimum`, `maximum` and `whole` bound answers to a question that
     takes any number. `evidence`, `evidence_for` and `evidence_required` say what its answers point at
-    (`annotation.schemes.base.takes_evidence`).
+    (`annotation.schemes.base.takes_evidence`). `item_kind` is the kind of item that it is about where that is
+    not its version's, '' where it is: `about` says which, in any case.
     """
 
     class Level(models.TextChoices):
@@ -114,6 +116,7 @@ class Question(models.Model):
     evidence = models.CharField(max_length=10, blank=True, default="", db_default="")
     evidence_for = models.JSONField(default=list, db_default=[])
     evidence_required = models.BooleanField(default=False, db_default=False)
+    item_kind = models.CharField(max_length=10, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["version", "position"]
@@ -125,11 +128,22 @@ class Question(models.Model):
                 name="question_level_known",
             ),
             models.CheckConstraint(condition=Q(evidence__in=["", *EVIDENCE]), name="question_evidence_known"),
+            models.CheckConstraint(condition=Q(item_kind__in=["", "dialogue"]), name="question_kind_known"),
         ]
 
     def __str__(self) -> str:
         return self.key
 
+    @property
+    def about(self) -> str:
+        """The kind of the items that it is about; select its version with it."""
+        return self.item_kind or self.version.item_kind
+
     def accepts(self, value: Any) -> bool:
         """Whether a value may be stored as an answer."""
         return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
+
+
+def asks_about(kind: str) -> Q:
+    """Whether a question is about items of a kind."""
+    return Q(item_kind=kind) | Q(item_kind="", version__item_kind=kind)

@@ -72,6 +72,7 @@ def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
             "evidence": control.question.evidence,
             "evidence_for": control.question.evidence_for,
             "evidence_required": control.question.evidence_required,
+            "about": control.question.item_kind if plan.is_mixed else "",
         }
         for section in sections(plan)
         for control in section.controls

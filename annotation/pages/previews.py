@@ -54,7 +54,7 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
         request,
         name=found.name,
         plan=plan,
-        screen=previews.of_campaign(found, places[number - 1], plan.is_tagged),
+        screen=previews.of_campaign(found, places[number - 1]),
         guidelines=found.guidelines.order_by("-version").first(),
         place=(number, len(places)),
         around={"previous": address(number - 1), "next": address(number + 1)},
@@ -69,7 +69,7 @@ def of_definition(request: HttpRequest, definition: SchemeDefinition, corpus: Co
         request,
         name=definition.title,
         plan=plan,
-        screen=previews.of_scheme(definition, corpus, plan.is_tagged),
+        screen=previews.of_scheme(definition, corpus),
         guidelines=guidelines,
     )
 
@@ -94,7 +94,7 @@ def page(
         "campaign": Campaign.State.OPEN,
         "progress": {"text": f"{number} of {whole}", "time": "", "done": number - 1, "whole": whole},
     }
-    task = {"assignment": 0, "items": screen.items, "sides": len(screen.sides)}
+    task = {"assignment": 0, "items": screen.items, "whole": screen.whole, "sides": len(screen.sides)}
     task |= {"draft": {"version": 0}, "revising": False, "returned": False, "told": ""}
     end = get_template("annotate/_preview_end.html").render()
     context = {

@@ -37,6 +37,8 @@ HELP = {
     "not_this": "What it is not",
     "keep_in_mind": "Keep in mind, one aspect a line",
 }
+ASKED_OF = {"": "each turn", "dialogue": "the whole dialogue, after its turns"}
+"""What a question is about on a screen with all turns of a continuation."""
 POINTS_AT = {"": "at nothing", "turns": "at turns", "spans": "at turns or at words in them"}
 NO_KEY = "none"
 GONE = "gone"
@@ -64,6 +66,7 @@ FIELDS = (
     "help",
     "after",
     "evidence",
+    "item_kind",
 )
 SCHEME_FIELDS = ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source", "questions")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,15}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})", re.ASCII)
@@ -76,8 +79,8 @@ class DraftQuestion:
 
     `after` is the uid of the question that it waits for ('': none, GONE: one that was taken out), `answers`
     and `low` to `high` are the answers that it waits for, `condition` is what was stored, as JSON. `evidence`
-    is what its answers point at (`evidence_for`: which of them; none is the rule's own choice). `told` has
-    what is wrong by field, `earlier` the questions that it may wait for.
+    is what its answers point at (`evidence_for`: which of them; none is the rule's own choice), `item_kind` a
+    key of ASKED_OF. `told` has what is wrong by field, `earlier` the questions that it may wait for.
     """
 
     uid: str
@@ -102,6 +105,7 @@ class DraftQuestion:
     evidence: str = ""
     evidence_for: list[str] = field(default_factory=list)
     evidence_required: bool = False
+    item_kind: str = ""
     told: Told = field(default_factory=dict)
     earlier: list[DraftQuestion] = field(default_factory=list)
     chosen_key: str = ""
@@ -156,6 +160,11 @@ class Draft:
     told: Told = field(default_factory=dict)
     chosen_key: str = ""
 
+    @property
+    def asks_of_both(self) -> bool:
+        """Whether each question may say that it is about the whole: on screens with all turns."""
+        return self.item_kind == "turn" and self.unit == "continuation"
+
     def new_uid(self) -> str:
         """Return a uid that no question has."""
         return f"q{1 + max((int(one.uid[1:]) for one in self.questions), default=0)}"
@@ -170,7 +179,8 @@ class Draft:
         uids = {one.uid for one in self.questions}
         for index, question in enumerate(self.questions):
             before = self.questions[:index]
-            question.earlier = [one for one in before if one.kind not in UNSCALED]
+            same = [one for one in before if one.item_kind == question.item_kind]
+            question.earlier = [one for one in same if one.kind not in UNSCALED]
             question.chosen_key = question.key or key_from(question.wording, f"question_{index + 1}", keys)
             keys.add(question.chosen_key)
             question.chosen_shortcut = ""
@@ -178,7 +188,7 @@ class Draft:
                 question.after = GONE
             if question.kind != "tag":
                 continue
-            question.group = question.group or (before and before[-1].group) or "Tags"
+            question.group = question.group or (same and same[-1].group) or _group(question)
             if question.shortcut == NO_KEY:
                 continue
             texts = (question.wording, question.chosen_key)
@@ -203,6 +213,11 @@ class Draft:
         own = [(f"scheme-{name}", self.told.get(name, [])) for name in SCHEME_FIELDS]
         theirs = [(f"{one.uid}-{name}", one.told.get(name, [])) for one in self.questions for name in FIELDS]
         return [*own, *theirs]
+
+
+def _group(question: DraftQuestion) -> str:
+    """Return what a group of tags is called where nobody says."""
+    return "Tags of the whole" if question.item_kind else "Tags"
 
 
 def _placed(rest: list[str | int]) -> str:

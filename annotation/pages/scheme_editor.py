@@ -19,7 +19,7 @@ from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.pages import previews
 from annotation.pages import scheme_listing as listing
-from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT, Draft
+from annotation.pages.scheme_draft import ANSWERED_BY, ASKED_OF, POINTS_AT, Draft
 from annotation.pages.scheme_mapping import draft_of, mapping_of
 from annotation.pages.scheme_naming import key_from
 from annotation.pages.scheme_posted import posted
@@ -229,6 +229,7 @@ def _context(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -
         "kinds": KINDS.values(),
         "answered_by": ANSWERED_BY,
         "points_at": POINTS_AT,
+        "asked_of": ASKED_OF,
         "corpora": Corpus.objects.order_by("name"),
         "example": row_id(request.POST.get("example", "")),
         **ROOM,

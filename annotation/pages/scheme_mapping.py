@@ -42,6 +42,7 @@ def _question(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
         "help": {name: text for name, text in question.help.items() if text},
         "required": question.required,
         **_evidence(question),
+        "item_kind": question.item_kind,
         "show_if": _condition(draft, question) if question.after else None,
     }
     return {name: value for name, value in told.items() if value not in (None, "", {}, [])}
@@ -154,6 +155,7 @@ def _draft_question(uid: str, question: QuestionDefinition, unfolded: bool) -> D
         evidence=question.evidence,
         evidence_for=[str(value) for value in question.evidence_for],
         evidence_required=question.evidence_required,
+        item_kind=question.item_kind,
     )
 
 

@@ -37,7 +37,7 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
     def listed(name: str) -> list[str]:
         return [_text(one) for one in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
 
-    texts = "wording key minimum maximum group shortcut positive after low high evidence"
+    texts = "wording key minimum maximum group shortcut positive after low high evidence item_kind"
     same: dict[str, Any] = {name: text(name) for name in texts.split()}
     question = DraftQuestion(
         uid=uid,

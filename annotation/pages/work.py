@@ -214,11 +214,13 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         }
         state["html"] = get_template("annotate/_nothing.html").render(nothing)
         return state
-    screen = load(hold.task, questionnaire_of(seat.version).is_tagged, hold.assignment)
+    plan = questionnaire_of(seat.version)
+    screen = load(hold.task, plan.is_tagged, hold.assignment, plan.is_mixed)
     state["html"] = transcript(screen)
     state["task"] = {
         "assignment": hold.assignment,
         "items": screen.items,
+        "whole": screen.whole,
         "sides": len(screen.sides),
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,

@@ -34,6 +34,7 @@ class Asked:
     evidence: str = ""
     evidence_for: tuple[Any, ...] = ()
     evidence_required: bool = False
+    item_kind: str = ""
 
     @property
     def is_tag(self) -> bool:
@@ -56,7 +57,8 @@ FIELDS = tuple(field.name for field in fields(Asked) if field.name != "id")
 class Questionnaire:
     """A scheme version with its questions.
 
-    A text that only a tag asks for says what the tag stands for, so it is required beside it.
+    A text that only a tag asks for says what the tag stands for, so it is required beside it. Each question
+    names the kind of item that it is about.
     """
 
     version_id: int
@@ -70,11 +72,15 @@ class Questionnaire:
 
     def __post_init__(self) -> None:
         tags = {question.key for question in self.questions if question.is_tag}
-        explained = tuple(
-            replace(question, required=True) if explains(question.level, question.show_if, tags) else question
+        told = tuple(
+            replace(
+                question,
+                required=question.required or explains(question.level, question.show_if, tags),
+                item_kind=question.item_kind or self.item_kind,
+            )
             for question in self.questions
         )
-        object.__setattr__(self, "questions", explained)
+        object.__setattr__(self, "questions", told)
 
     @cached_property
     def by_key(self) -> dict[str, Asked]:
@@ -87,13 +93,28 @@ class Questionnaire:
         return any(question.evidence for question in self.questions)
 
     @cached_property
+    def item_kinds(self) -> tuple[str, ...]:
+        """The kinds of items that it asks about, its own first."""
+        return tuple(dict.fromkeys([self.item_kind, *(question.item_kind for question in self.questions)]))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether one task asks about turns and then about the whole."""
+        return len(self.item_kinds) > 1
+
+    def asked_about(self, kind: str) -> tuple[Asked, ...]:
+        """Return its questions about items of a kind."""
+        return tuple(question for question in self.questions if question.item_kind == kind)
+
+    @cached_property
     def is_tagged(self) -> bool:
-        """Whether its only choices are tags."""
-        return all(question.is_tag or question.level == "text" for question in self.questions)
+        """Whether its only choices are tags; questions about the whole beside those about turns aside."""
+        asked = self.asked_about(self.item_kind)
+        return all(question.is_tag or question.level == "text" for question in asked)
 
     @property
     def is_multiple(self) -> bool:
-        """Whether one task asks about all turns of a continuation."""
+        """Whether one task asks about all turns of a continuation; of a mixed one, about the whole, too."""
         return self.unit == SchemeVersion.Unit.CONTINUATION
 
 

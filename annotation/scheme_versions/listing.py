@@ -30,6 +30,7 @@ class Listed:
     versions: int
     questions: int
     archived: bool
+    item_kinds: tuple[str, ...]
 
 
 def schemes() -> list[Listed]:
@@ -78,9 +79,11 @@ def _own(row: Scheme) -> Listed:
     version = row.versions.order_by("-version").first()
     assert version is not None
     asked = version.questions.count()
+    beside = version.questions.exclude(item_kind="").values_list("item_kind", flat=True)
     kind, unit, number = version.item_kind, version.unit, version.version
     archived = row.archived_at is not None
-    return Listed(row.key, row.title, kind, unit, False, number, row.versions.count(), asked, archived)
+    kinds = tuple(dict.fromkeys([kind, *beside]))
+    return Listed(row.key, row.title, kind, unit, False, number, row.versions.count(), asked, archived, kinds)
 
 
 def _built_in(scheme: SchemeDefinition) -> Listed:
@@ -88,4 +91,6 @@ def _built_in(scheme: SchemeDefinition) -> Listed:
     asked = len(scheme.questions)
     kind, unit = scheme.item_kind, scheme.unit
     newest = max(scheme.version, *stored.values_list("version", flat=True), 0)
-    return Listed(scheme.key, scheme.title, kind, unit, True, newest, stored.count(), asked, False)
+    return Listed(
+        scheme.key, scheme.title, kind, unit, True, newest, stored.count(), asked, False, scheme.item_kinds
+    )

@@ -144,7 +144,8 @@ class QuestionDefinition:
     asked only after such an answer to an earlier one. A question that is not required may be left unanswered.
     `minimum`, `maximum` and `whole` bound the answers to a question that takes any number.
     `evidence` (EVIDENCE, '' for none) says what an answer may point at, and `evidence_for` which answers
-    (`takes_evidence`); with `evidence_required` such an answer points at something.
+    (`takes_evidence`); with `evidence_required` such an answer points at something. `item_kind` is the kind
+    of the items that it is about where that is not its scheme's, '' where it is.
     """
 
     key: str
@@ -164,6 +165,7 @@ class QuestionDefinition:
     evidence: str = ""
     evidence_for: tuple[Value, ...] = ()
     evidence_required: bool = False
+    item_kind: str = ""
 
     @property
     def is_tag(self) -> bool:
@@ -200,7 +202,8 @@ class QuestionDefinition:
 class SchemeDefinition:
     """A version of a scheme, about items of one kind (`annotation.kinds`).
 
-    `unit` says what one task shows: an item, or all items of a continuation.
+    `unit` says what one task shows: an item, or all items of a continuation. Of a scheme whose tasks show all
+    turns of a continuation, some questions may be about the whole dialogue (`QuestionDefinition.item_kind`).
 
     With `about_open`, what is known of the speakers and the dialogue stands open beside the first task.
     With `one_conversation`, its questions are about turns that follow each other: static continuations, whose
@@ -225,6 +228,24 @@ class SchemeDefinition:
             if question.key == key:
                 return question
         raise KeyError(key)
+
+    def kind_of(self, question: QuestionDefinition) -> str:
+        """Return the kind of the items that one of its questions is about."""
+        return question.item_kind or self.item_kind
+
+    @property
+    def item_kinds(self) -> tuple[str, ...]:
+        """The kinds of items that its questions are about, its own first."""
+        return tuple(dict.fromkeys([self.item_kind, *(self.kind_of(one) for one in self.questions)]))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it asks about turns and about the whole on one screen."""
+        return len(self.item_kinds) > 1
+
+    def asked_about(self, kind: str) -> tuple[QuestionDefinition, ...]:
+        """Return its questions about items of a kind."""
+        return tuple(one for one in self.questions if self.kind_of(one) == kind)
 
     def refusal(self, mode: str) -> str:
         """Return why nobody rates continuations of a mode by this scheme, '' where people and judges do."""
@@ -256,6 +277,6 @@ def _drop_bounds(question: dict[str, Any]) -> None:
 
 def _drop_evidence(question: dict[str, Any]) -> None:
     """Leave out what is not asked for, for the same reason."""
-    for name in ("evidence", "evidence_for", "evidence_required"):
+    for name in ("evidence", "evidence_for", "evidence_required", "item_kind"):
         if not question[name]:
             del question[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -43,12 +43,13 @@ class Reader:
             name: self._text(data, name, ()) for name in ("title", "introduction", "guidelines", "source")
         }
         unit: Any = self._text(data, "unit", ()) or "item"
+        kind = self._text(data, "item_kind", ())
         return SchemeDefinition(
             key=key,
             version=self._version(data),
-            item_kind=self._text(data, "item_kind", ()),
+            item_kind=kind,
             unit=unit,
-            questions=self._questions(data),
+            questions=tuple(_about(kind, one) for one in self._questions(data)),
             about_open=self._flag(data, "about_open", (), False),
             one_conversation=self._flag(data, "one_conversation", (), False),
             **texts,
@@ -97,6 +98,7 @@ class Reader:
             evidence=self._evidence(data, at),
             evidence_for=self._values(data, at, "evidence_for"),
             evidence_required=self._flag(data, "evidence_required", at, False),
+            item_kind=self._text(data, "item_kind", at),
         )
 
     def _evidence(self, data: Mapping[str, Any], at: Path) -> str:
@@ -207,6 +209,11 @@ class Reader:
 
     def _note(self, path: Path, sentence: str) -> None:
         self.problems.append(Problem(path, sentence))
+
+
+def _about(kind: str, question: QuestionDefinition) -> QuestionDefinition:
+    """Return a question that names its kind of item only where that is not its scheme's."""
+    return replace(question, item_kind="") if question.item_kind == kind else question
 
 
 def _told(value: Any) -> str:

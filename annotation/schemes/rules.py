@@ -21,6 +21,7 @@ LONGEST_NAME = 120
 MOST_QUESTIONS = 100
 RESERVED = ("check", "diff", "import", "new", "preview")
 UNITS = ("item", "continuation")
+TURN, WHOLE = "turn", "dialogue"
 HELP_FIELDS = ("definition", "example", "not_this", "keep_in_mind")
 LONGEST = {"title": 200, "introduction": 5_000, "guidelines": 50_000, "source": 1_000}
 LONGEST_WORDING = 1_000
@@ -69,6 +70,11 @@ def _scheme_problems(scheme: SchemeDefinition) -> Found:
         yield ("unit",), "Questions about the whole are asked once: write item. Continuation is for turns."
     if not scheme.questions:
         yield ("questions",), "A scheme needs at least one question."
+    elif all(one.item_kind == WHOLE for one in scheme.questions):
+        yield (
+            ("item_kind",),
+            f"All its questions are about the whole: write {WHOLE} here, not at each of them.",
+        )
     if len(scheme.questions) > MOST_QUESTIONS:
         yield (
             ("questions",),
@@ -92,6 +98,7 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
     else:
         yield from scale_problems(question)
         yield from _comparing_problems(scheme.item_kind, question)
+    yield from _kind_problems(scheme, question, before)
     yield from _group_problems(question, before)
     yield from _help_problems(question.help)
     yield from _shortcut_problems(question, before)
@@ -104,6 +111,39 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
     if question.evidence and scheme.item_kind in COMPARING:
         yield ("evidence",), "An answer about a comparison points at nothing: leave evidence out."
     yield from condition_problems(question, before, scheme.questions[index:])
+
+
+def _kind_problems(
+    scheme: SchemeDefinition, question: QuestionDefinition, before: tuple[QuestionDefinition, ...]
+) -> Found:
+    """Yield what keeps a question from being about another kind of item than its scheme."""
+    own = scheme.kind_of(question)
+    if question.item_kind and question.item_kind not in KINDS:
+        yield (
+            ("item_kind",),
+            f"There is no kind of item {named(question.item_kind)}: write {TURN} or {WHOLE}.",
+        )
+    elif question.item_kind and (scheme.item_kind, own) != (TURN, WHOLE):
+        told = "questions about the whole stand beside questions about turns, in a scheme about turns"
+        yield ("item_kind",), f"A scheme about {_plural(scheme.item_kind)} asks about nothing else: {told}."
+    elif question.item_kind and scheme.unit != "continuation":
+        yield ("item_kind",), "It is asked beside all turns of a continuation: write unit: continuation."
+    awaited = question.show_if and next(
+        (o for o in before if o.key == question.show_if.get("question")), None
+    )
+    if awaited and scheme.kind_of(awaited) != own:
+        told = "a question about the whole waits for no single turn, and one about a turn not for the whole"
+        yield ("show_if", "question"), f"{named(awaited.key)} is asked about something else: {told}."
+    beside = next((one for one in before if question.group and one.group == question.group), None)
+    if beside and scheme.kind_of(beside) != own:
+        yield (
+            ("group",),
+            f"The group {named(question.group)} has questions about turns and about the whole: make it two.",
+        )
+
+
+def _plural(kind: str) -> str:
+    return KINDS[kind].plural if kind in KINDS else "something else"
 
 
 def _comparing_problems(kind: str, question: QuestionDefinition) -> Found:

@@ -276,8 +276,9 @@ def _next(seat: Seat) -> Hold | None:
 
 
 def _work(seat: Seat, assignment: int) -> Work:
+    known = {"assignment": assignment, "user": seat.user, "campaign": seat.campaign}
     with prepared.cursor() as cursor:
-        cursor.execute(WORK, (assignment, seat.user, seat.campaign))
+        cursor.execute(WORK, known | {"kinds": list(questionnaire_of(seat.version).item_kinds)})
         row = cursor.fetchone()
     if row is None:
         raise NotTaskHolder("This task is not yours.")

@@ -29,6 +29,7 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
 
     `items` are ids, or ids by public number: then answers may name an item by either.
 
+    Of a task that asks about turns and then about the whole, the last item is the whole.
     Answers to questions that were not asked (their condition is not met) are left out. Raises
     AnswerRefused, naming the place, for an unknown item or question, a value off the scale, or a required
     question without an answer.
@@ -41,10 +42,25 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
         raise AnswerRefused(f"Item {min(unknown)} is not part of this task.")
     checked: list[Given] = []
     for number, (name, item) in enumerate(names.items()):
-        place = f"Turn {number + 1} of {len(items)}: " if len(items) > 1 else ""
         given = answers.get(str(name)) or answers.get(str(item)) or {}
-        checked.extend(_check_item(plan, item, given, place))
+        place = place_of(plan, number, len(names))
+        checked.extend(_check_item(plan, item, given, place, asked_at(plan, number, len(names))))
     return checked
+
+
+def asked_at(plan: Questionnaire, number: int, items: int) -> Sequence[Asked]:
+    """Return what is asked of a task's item, by its number (from 0) among so many: of the last, the whole."""
+    if not plan.is_mixed:
+        return plan.questions
+    return plan.asked_about(plan.item_kinds[number == items - 1])
+
+
+def place_of(plan: Questionnaire, number: int, items: int) -> str:
+    """Return what a refusal calls a task's item before what is wrong, '' where there is one alone."""
+    turns = items - plan.is_mixed
+    if plan.is_mixed and number == turns:
+        return "The whole dialogue: "
+    return f"Turn {number + 1} of {turns}: " if items > 1 else ""
 
 
 def in_own_order(plan: Questionnaire, answers: Any, shown: Sequence[int] | None) -> Any:
@@ -74,15 +90,22 @@ def _own(question: Asked | None, value: Any, shown: Sequence[int]) -> Any:
     return comparisons.in_own_order(value, shown, question.level, question.values)
 
 
-def _check_item(plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str) -> list[Given]:
+def _check_item(
+    plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str, asked: Sequence[Asked]
+) -> list[Given]:
     if not isinstance(answers, Mapping):
         raise AnswerRefused(f"{place}answers to an item must be an object of questions.")
     unknown = set(answers) - plan.by_key.keys()
     if unknown:
         raise AnswerRefused(f"{place}there is no question “{min(unknown)}” in this campaign.")
+    if other := set(answers) - {question.key for question in asked}:
+        about = (
+            "the whole dialogue" if plan.by_key[min(other)].item_kind != plan.item_kind else "single turns"
+        )
+        raise AnswerRefused(f"{place}“{min(other)}” is asked about {about}: answer it there.")
     given = []
     told: dict[str, float | str] = {}
-    for question in plan.questions:
+    for question in asked:
         if question.is_shown(told):
             value = _value(question, answers.get(question.key), place)
             if value is not None:

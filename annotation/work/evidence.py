@@ -18,7 +18,7 @@ from annotation.schemes.base import TURNS, takes_evidence
 from annotation.text import passages
 from annotation.text.blinding import Blind
 from annotation.text.traced import Traced, spoken, untouched
-from annotation.work.checking import Given
+from annotation.work.checking import Given, place_of
 from annotation.work.screens import turns_of
 from annotation.work.transcripts import Row
 
@@ -103,12 +103,11 @@ def with_evidence(
         return given
     places = places_of(task) if told else None
     asked = {question.id: question for question in plan.questions}
-    numbers = {item: number for number, item in enumerate(items.values(), start=1)}
+    numbers = {item: number for number, item in enumerate(items.values())}
     found = []
     for one in given:
         question = asked[one.question]
-        turn = f"Turn {numbers[one.item]} of {len(items)}: " if len(items) > 1 else ""
-        where = f"{turn}“{question.wording}”:"
+        where = f"{place_of(plan, numbers[one.item], len(items))}“{question.wording}”:"
         pieces = told.get((one.item, question.key), ())
         if pieces and not takes_evidence(question, one.value):
             raise AnswerRefused(f"{where} the answer {_shown(one.value)} points at nothing.")

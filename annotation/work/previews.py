@@ -8,6 +8,7 @@ from __future__ import annotations
 from annotation.campaigns import tasks
 from annotation.kinds import KINDS
 from annotation.models import Campaign, Continuation, Corpus, Item
+from annotation.scheme_versions.asked import questionnaire_from, questionnaire_of
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import DEFAULT
 from annotation.work import sample
@@ -22,18 +23,22 @@ def places(campaign: Campaign) -> list[tuple[int, int | None]]:
     return tasks.first(campaign, FIRST)
 
 
-def of_campaign(campaign: Campaign, place: tuple[int, int | None], tagged: bool = True) -> Screen:
+def of_campaign(campaign: Campaign, place: tuple[int, int | None]) -> Screen:
     """Return the screen of one of its places, with what the campaign chose to show."""
-    return load_place(*place, campaign.shows, tagged)
+    plan = questionnaire_of(campaign.scheme_version_id)
+    return load_place(*place, campaign.shows, plan.is_tagged, plan.is_mixed)
 
 
-def of_scheme(definition: SchemeDefinition, corpus: Corpus | None, tagged: bool = True) -> Screen:
+def of_scheme(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
     """Return a screen on which a scheme's questions can be asked: from a corpus, else a built-in sample.
 
     A corpus without anything that the scheme asks about gives the sample, too.
     """
+    plan = questionnaire_from(definition)
     found = _example(definition, corpus) if corpus is not None else None
-    return sample.screen(definition, tagged) if found is None else load_place(*found, DEFAULT, tagged)
+    if found is None:
+        return sample.screen(definition, plan.is_tagged)
+    return load_place(*found, DEFAULT, plan.is_tagged, plan.is_mixed)
 
 
 def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:

@@ -62,4 +62,5 @@ def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
     if kind.members:
         return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])
     turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
-    return compose(0, head, [*own, *turns], tagged)
+    made = compose(0, head, [*own, *turns], tagged)
+    return made.with_whole(len(AFTER) + 1) if definition.is_mixed else made

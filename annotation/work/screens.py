@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from annotation import records
@@ -28,8 +28,9 @@ from config import prepared
 class Screen:
     """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known.
 
-    `sides` are what is compared, in the order drawn for the rater; () where nothing is. `turns` are the ids
-    of the turns, line by line: they never leave the server.
+    `sides` are what is compared, in the order drawn for the rater; () where nothing is. `whole` is the
+    last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the turns,
+    line by line: they never leave the server.
     """
 
     task: int
@@ -39,6 +40,11 @@ class Screen:
     language: str = ""
     sides: tuple[Side, ...] = ()
     turns: tuple[int, ...] = ()
+    whole: int | None = None
+
+    def with_whole(self, public: int) -> Screen:
+        """Return the screen that asks about the whole, too, after its turns."""
+        return replace(self, items=(*self.items, public), whole=public)
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -143,28 +149,45 @@ SELECT coalesce(array_position((SELECT a.shown FROM annotation_assignment a WHER
 """
 
 
-def load(task: int, tagged: bool = True, assignment: int | None = None) -> Screen:
+OF_THE_WHOLE = "SELECT i.public FROM annotation_item i WHERE i.continuation_id = %s AND i.kind = 'dialogue'"
+
+
+def load(task: int, tagged: bool = True, assignment: int | None = None, mixed: bool = False) -> Screen:
     """Return a task's screen, in two queries; `tagged` says what is done to the turns of a whole.
 
-    Of a comparison, the sides stand as they were drawn for the assignment. Raises LookupError for a task that
-    does not exist.
+    With `mixed`, the whole is asked about after the turns (a query more). Of a comparison, the sides stand as
+    they were drawn for the assignment. Raises LookupError for a task that does not exist.
     """
-    return _read(task, HEAD, (task,), tagged, assignment)
+    return _read(task, HEAD, (task,), tagged, assignment, mixed)
 
 
-def load_place(continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True) -> Screen:
+def load_place(
+    continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True, mixed: bool = False
+) -> Screen:
     """Return the screen that a task about a continuation, or one item of it, would have: nothing is made.
 
     Raises LookupError for a continuation that does not exist.
     """
-    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged)
+    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged, mixed=mixed)
 
 
 def _read(
-    task: int, query: str, values: tuple[Any, ...], tagged: bool, assignment: int | None = None
+    task: int,
+    query: str,
+    values: tuple[Any, ...],
+    tagged: bool,
+    assignment: int | None = None,
+    mixed: bool = False,
 ) -> Screen:
     head, rows, members = _seen(query, values, assignment)
-    return compare(task, head, rows, members) if members else compose(task, head, rows, tagged)
+    if members:
+        return compare(task, head, rows, members)
+    screen = compose(task, head, rows, tagged)
+    if not mixed:
+        return screen
+    with prepared.cursor() as cursor:
+        cursor.execute(OF_THE_WHOLE, (head.continuation,))
+        return screen.with_whole(cursor.fetchone()[0])
 
 
 def _seen(

@@ -1,16 +1,16 @@
 """The statements behind the hot path of annotators: one round trip each, and the locks they take."""
 
+# A task about turns and about the whole has the whole last.
 WORK = """
 SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.written_by,
        CASE WHEN t.item_id IS NOT NULL THEN ARRAY(
          SELECT ARRAY[i.public, i.id] FROM annotation_item i WHERE i.id = t.item_id) ELSE ARRAY(
          SELECT ARRAY[i.public, i.id] FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
-          WHERE i.continuation_id = t.continuation_id AND i.kind = (
-           SELECT v.item_kind FROM annotation_campaign k JOIN annotation_schemeversion v
-               ON v.id = k.scheme_version_id WHERE k.id = a.campaign_id) ORDER BY u.position) END,
+          WHERE i.continuation_id = t.continuation_id AND i.kind = ANY(%(kinds)s::text[])
+          ORDER BY u.position NULLS LAST) END,
        (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id), a.slot_id IS NULL, a.round, a.shown
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
- WHERE a.id = %s AND a.user_id = %s AND a.campaign_id = %s FOR UPDATE OF a
+ WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s FOR UPDATE OF a
 """
 
 # Training and tests (`counts` is 0) are not among the tasks done.

@@ -75,7 +75,7 @@ def read(
     }:
         raise AdjudicationRefused(f"No judge {settings.judge!r} has answered these questions.")
     locked = locked_clusters(corpus)
-    where = places(scope, {version.item_kind})
+    where = places(scope, {q.item_kind for q in asked} or {version.item_kind})
     if not takes_locked and locked:
         where = {pk: place for pk, place in where.items() if place.cluster not in locked}
     loaded = [(q, load(scope, Subject(q), counted, where)) for q in asked]

@@ -107,7 +107,8 @@ def _held(held: AdjudicationDecision | None) -> dict[str, Any] | None:
     if held is None:
         return None
     case, found = held.case, held.round
-    whole = found.scheme_version.unit == SchemeVersion.Unit.CONTINUATION
+    asked_of_all = found.scheme_version.unit == SchemeVersion.Unit.CONTINUATION
+    whole = asked_of_all and case.item.turn_id is not None
     shows = found.campaign.shows if found.campaign else DEFAULT
     screen = load_place(case.item.continuation_id, None if whole else case.item_id, shows, tagged=False)
     return {

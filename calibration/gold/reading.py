@@ -74,7 +74,7 @@ def read(
     counted = census(scope)
     asked = _asked(counted, version)
     named = _raters(counted, asked, raters)
-    where = places(scope, {version.item_kind})
+    where = places(scope, _kinds(asked, version))
     only = frozenset(named)
     found = {q.id: load(scope, Subject(q), counted, where, only) for q in asked} if named else {}
     items = {place.key: pk for pk, place in where.items()}
@@ -111,11 +111,17 @@ def _asked(counted: Census, version: SchemeVersion) -> list[QuestionInfo]:
     return [q for q in counted.questions.values() if q.scheme == ref and q.level not in UNSCALED]
 
 
+def _kinds(asked: Sequence[QuestionInfo], version: SchemeVersion) -> set[str]:
+    """Return the kinds of items that questions are about."""
+    return {question.item_kind for question in asked} or {version.item_kind}
+
+
 def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:
     """Return what adjudicators decided, by question, and the ids of the items by key."""
     counted = census(scope)
-    where = places(scope, {version.item_kind})
-    found = {q.id: load(scope, Subject(q), counted, where) for q in _asked(counted, version)}
+    asked = _asked(counted, version)
+    where = places(scope, _kinds(asked, version))
+    found = {q.id: load(scope, Subject(q), counted, where) for q in asked}
     return found, {place.key: pk for pk, place in where.items()}
 
 

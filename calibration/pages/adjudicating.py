@@ -177,8 +177,8 @@ def _values(case: AdjudicationCase) -> list[Any]:
 
 def _transcript(found: AdjudicationRound, case: AdjudicationCase) -> str:
     """Return the markup of the transcript as annotators see it, with the item in question marked."""
-    whole = found.scheme_version.unit == SchemeVersion.Unit.CONTINUATION
     item = case.item
+    whole = found.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
     shows = found.campaign.shows if found.campaign else DEFAULT
     screen = load_place(item.continuation_id, None if whole else item.pk, shows, tagged=False)
     markup = transcript(screen)

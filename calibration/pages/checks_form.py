@@ -104,15 +104,19 @@ def fields_of(
     several = len(items) > 1
     return [
         Fields(
-            f"Turn {getattr(item.turn, 'number', '')}" if several and item.turn else "",
+            _heading(item) if several else "",
             tuple(
                 _field(question, f"{item.public}-{question.key}", answers.get((item.pk, question.id)), posted)
-                for question in plan.questions
+                for question in plan.asked_about(item.kind)
                 if question.level != "text"
             ),
         )
         for item in items
     ]
+
+
+def _heading(item: Item) -> str:
+    return f"Turn {getattr(item.turn, 'number', '')}" if item.turn else "The whole dialogue"
 
 
 def _field(question: Asked, name: str, key: Key | None, posted: QueryDict | None) -> Field:
@@ -136,7 +140,7 @@ def posted_answers(plan: Questionnaire, items: list[Item], posted: QueryDict) ->
     """
     answers: dict[Place, Key] = {}
     for item in items:
-        for question in plan.questions:
+        for question in plan.asked_about(item.kind):
             name = f"{item.public}-{question.key}"
             told = [part.strip() for text in posted.getlist(name) for part in _parts(question, text)]
             values = [part for part in told if part]

@@ -167,7 +167,7 @@ def question_info(question: Question) -> QuestionInfo:
         anchors=dict(question.anchors),
         positive=question.positive,
         group=question.group,
-        item_kind=version.item_kind,
+        item_kind=question.about,
         position=question.position,
     )
 

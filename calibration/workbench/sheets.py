@@ -13,7 +13,7 @@ import numpy as np
 
 from annotation.corpora import comparisons
 from annotation.labels.pseudonyms import name_of
-from annotation.models import Item, Label, Question, Rater
+from annotation.models import Item, Label, Question, Rater, asks_about
 from annotation.models.corpora import ITEM_PARTS
 from annotation.text.item_keys import item_key
 from calibration.errors import WorkbenchRefused
@@ -145,8 +145,8 @@ def _linked(bench: Bench) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for pk, question in own.items():
         same = Question.objects.filter(
+            asks_about(question.about),
             version__scheme=question.version.scheme,
-            version__item_kind=question.version.item_kind,
             key=question.key,
             level=question.level,
             values=question.values,
@@ -162,8 +162,8 @@ def _expected_of(question: Question) -> list[int]:
     if base == question.version.scheme.key:
         return []
     asked = Question.objects.filter(
+        asks_about(question.about),
         version__scheme__key=base,
-        version__item_kind=question.version.item_kind,
         key=question.key,
         level__in=("ordinal", "interval"),
     ).order_by("-version__version")

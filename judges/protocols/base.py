@@ -132,7 +132,12 @@ class Protocol(ABC):
 
     def item_kinds(self) -> tuple[str, ...]:
         """Return the kinds of items that its questions are about, each once."""
-        return tuple(dict.fromkeys(scheme.item_kind for scheme, _ in self.answers.values()))
+        return tuple(dict.fromkeys(self.kind_of(name) for name in self.answers))
+
+    def kind_of(self, name: str) -> str:
+        """Return the kind of the items that one of its questions (keys of `answers`) is about."""
+        scheme, key = self.answers[name]
+        return scheme.kind_of(scheme.question(key))
 
     def parts(self, variant: str) -> tuple[str, ...]:
         """Return the parts that are asked in a call each; most protocols ask everything in one."""
@@ -171,7 +176,7 @@ class Protocol(ABC):
         """Return the reading in which every answer is missing for one reason."""
         turns = case.judged() if case.turn is None else (case.turn,)
         turns = () if case.members else turns
-        about = {key: KINDS[scheme.item_kind].points_at for key, (scheme, _) in self.answers.items()}
+        about = {key: KINDS[self.kind_of(key)].points_at for key in self.answers}
         places: tuple[int | None, ...] = (*turns, None)
         return Reading(
             tuple(

@@ -1,5 +1,8 @@
 """Any scheme's questions as a judge's: built in or a researcher's own, about turns or whole dialogues.
 
+A scheme with questions about turns and about the whole is asked in two calls about a continuation, one for
+each (the parts `turns` and `whole`).
+
 `PROTOCOLS["rubric"]` is a template; `over(definition, variant)` is the protocol bound to a scheme. The
 variant `json` asks all questions at once, each answer after its explanation. The variant `line` asks one
 question a call and reads a line that is the value alone. The variant `expected` asks the same and takes the
@@ -35,6 +38,7 @@ from judges.protocols.rubric_replies import ExpectedReply, ItemReply, LineReply,
 from judges.protocols.wording import Filling, Variable, Wording
 
 JSON, LINE, EXPECTED = "json", "line", "expected"
+TURNS, WHOLE = "turns", "whole"
 EXPECTED_SCHEME = "rubric_expected:"
 LONGEST_PART = 100
 """Characters of a question's key that a call of its own is named after."""
@@ -74,6 +78,10 @@ class Rubric(Asking):
     def _bind(self, definition: SchemeDefinition, variant: str) -> None:
         if KINDS[definition.item_kind].compares:
             raise Unfit(f"{definition.key} compares responses: the protocol pairwise asks about these")
+        if definition.is_mixed and variant != JSON:
+            raise Unfit(
+                f"{definition.key} asks about turns and about the whole dialogue: choose the variant {JSON}"
+            )
         self.questions = asked_of(definition, variant)
         about = definition
         if variant == EXPECTED:
@@ -88,11 +96,16 @@ class Rubric(Asking):
             self.reply_tokens *= 5
 
     def parts(self, variant: str) -> tuple[str, ...]:
-        """A call for each question, or one for all."""
+        """A call for each question, or one for all: of a scheme with questions of two kinds, one for each."""
+        if self.definition is not None and self.definition.is_mixed:
+            return (TURNS, WHOLE)
         return ("",) if variant == JSON else tuple(question.key for question in self.questions)
 
     def asked_in(self, part: str) -> tuple[str, ...]:
-        """The one question of a part, or all."""
+        """The one question of a part, those about turns or about the whole, or all."""
+        if self.definition is not None and self.definition.is_mixed:
+            kind = self.definition.item_kinds[part == WHOLE]
+            return tuple(one.key for one in self.definition.asked_about(kind))
         return (part,) if part else tuple(self.answers)
 
     def forms_of(self, variant: str) -> tuple[str, ...]:
@@ -169,17 +182,21 @@ class Rubric(Asking):
 
     def asked(self, case: Case) -> tuple[QuestionDefinition, ...]:
         """Return the questions of a call."""
-        return tuple(one for one in self.questions if case.part in ("", one.key))
+        return tuple(one for one in self.questions if one.key in self.asked_in(case.part))
 
     def _reply(self, case: Case) -> Reply:
         asked = self.asked(case)
         if self.variant == JSON:
-            return TurnsReply(asked, case) if self.covers == "continuation" else ItemReply(asked, case)
+            return TurnsReply(asked, case) if self._about(case) == "continuation" else ItemReply(asked, case)
         return (ExpectedReply if self.variant == EXPECTED else LineReply)(asked, case)
 
     def _task(self, case: Case) -> str:
         static = case.turn is None and case.continuation.mode == "static"
-        return TASKS[self.covers] + (STATIC if static else "")
+        return TASKS[self._about(case)] + (STATIC if static else "")
+
+    def _about(self, case: Case) -> str:
+        """Return what the answers of a call are about: all turns of a continuation, or one item."""
+        return "dialogue" if self.covers == "continuation" and case.part == WHOLE else self.covers
 
 
 def asked_of(definition: SchemeDefinition, variant: str) -> tuple[QuestionDefinition, ...]:

@@ -110,7 +110,7 @@ def given(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) ->
     for need in protocol.needs:
         rater = Rater.objects.get(fingerprint=bound[need.role]["rater"])
         question = _at_version(bound[need.role]["question"])
-        kind = KINDS[question.version.item_kind]
+        kind = KINDS[question.about]
         places = {
             pk: {turn: item for turn, item in one.items.items() if (turn is not None) == kind.has_turn}
             for pk, one in material.items()

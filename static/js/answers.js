@@ -8,6 +8,7 @@ export class Answers {
   constructor(questions, task) {
     this.questions = questions;
     this.items = task.items.map(String);
+    this.whole = task.whole == null ? null : String(task.whole);
     this.sides = task.sides ?? 0;
     this.side = 0;
     this.changes = 0;
@@ -28,8 +29,9 @@ export class Answers {
     return this.answers[item]?.[key];
   }
 
-  // Whether a question is asked, given the answers to those asked before it.
-  isShown({ show_if }, item = this.item) {
+  // Whether a question is asked of an item: one about the whole of that alone, and some only after an answer.
+  isShown({ show_if, about }, item = this.item) {
+    if (about && (about === "dialogue") !== (item === this.whole)) return false;
     if (!show_if) return true;
     const { question, min = -Infinity, max = Infinity, in: listed } = show_if;
     const value = this.decides(question, item);
@@ -51,9 +53,10 @@ export class Answers {
   }
 
   // Whether the answer that a question has may point at turns, or at words in them.
-  takes({ key, kind, evidence, evidence_for: values, positive, show_if }, item = this.item) {
+  takes(question, item = this.item) {
+    const { key, kind, evidence, evidence_for: values, positive } = question;
     const value = this.value(key, item) ?? (kind === "tag" ? 0 : undefined);
-    if (!evidence || value === undefined || !this.isShown({ show_if }, item)) return false;
+    if (!evidence || value === undefined || !this.isShown(question, item)) return false;
     return values.length ? values.includes(value) : positive === null || value === positive;
   }
 

@@ -73,7 +73,9 @@ class Command(DatabaseCommand):
         for one in found:
             extra = ", built in" if one.built_in else ", archived" if one.archived else ""
             asked = _counted(one.questions)
-            self._say(options, f"{one.key}@{one.newest}  {one.item_kind}  {asked}{extra}  {one.title}")
+            self._say(
+                options, f"{one.key}@{one.newest}  {'+'.join(one.item_kinds)}  {asked}{extra}  {one.title}"
+            )
         return [asdict(one) for one in found]
 
     def _show(self, options: dict[str, Any]) -> Any:

@@ -2211,6 +2211,7 @@ class Scheme(TypedDict, total=False):
     key: Required[str]
     title: Required[str]
     item_kind: Required[str]
+    item_kinds: Required[list[str]]
     unit: Required[str]
     built_in: Required[bool]
     newest: Required[int]
@@ -2254,10 +2255,13 @@ class SchemeVersion(TypedDict, total=False):
 class Screen(TypedDict, total=False):
     """What an annotator may see of a task.
 
-    `sides` are what is compared, in the order drawn for this annotator. Answers speak of them in this
-    order: `first` is the first of them, and rankings number them from 0.
+    `items` are in their order; where questions about the whole dialogue (their `item_kind`) stand beside
+    those about turns, the last is the `whole`. `sides` are what is compared, in the order drawn for this
+    annotator. Answers speak of them in this order: `first` is the first of them, and rankings number them
+    from 0.
     """
     items: Required[list[int]]
+    whole: Required[int | None]
     parts: Required[list[Part]]
     sides: Required[list[Side]]
     people: Required[list[Person]]

@@ -22,10 +22,10 @@ export class Asking {
 
   rows(answers, kept, showing) {
     const { questions, items } = answers;
-    const no = (index) => showing.number(index);
+    const name = (index) => showing.name(index);
     const told = (entry) => this.lines.told(entry);
     const here = { ...answers, evidence: answers.sentEvidence() };
-    return differences({ questions, items, no, told }, here, kept);
+    return differences({ questions, items, name, told }, here, kept);
   }
 
   // Resolves to "here", "there", or "" where the choice was put off; where nothing differs, to "here".

@@ -10,14 +10,14 @@ function shown(question, value) {
   return value === undefined || value === null || value === "" ? NONE : String(value);
 }
 
-// The places where two sets of answers differ, as [place, here, there]; `no` numbers the turns, and `told`
+// The places where two sets of answers differ, as [place, here, there]; `name` names the items, and `told`
 // says what an answer points at.
-export function differences({ questions, items, no, told }, here, there) {
+export function differences({ questions, items, name, told }, here, there) {
   const found = [];
   items.forEach((item, index) => {
     for (const question of questions) {
       const [mine, other] = [here, there].map((set) => shown(question, set.answers?.[item]?.[question.key]));
-      const turn = items.length > 1 ? `Turn ${no(index)}: ` : "";
+      const turn = items.length > 1 ? `${name(index)}: ` : "";
       if (mine !== other) found.push([turn + question.wording, mine, other]);
       const points = (set) => (set.evidence?.[item]?.[question.key] ?? []).map(told).join(", ") || NONE;
       if (points(here) !== points(there))

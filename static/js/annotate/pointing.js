@@ -67,7 +67,7 @@ export class Pointing {
     this.question = question;
     this.held = [];
     if (chosen.length) return this.add(chosen) && this.end();
-    const here = this.reader.querySelector("[aria-current], .turn.item, .turn.rated");
+    const here = this.reader.querySelector(".turn[aria-current], .turn.item, .turn.rated");
     this.line = Math.max(0, this.lines.rows.indexOf(here)) + 1;
     this.reader.focus({ preventScroll: true });
     this.aim();

@@ -16,8 +16,11 @@ export class Showing {
     return all("[data-item]", this.transcript);
   }
 
-  number(index) {
-    return this.rows[index]?.querySelector(".no").textContent ?? index + 1;
+  // What an item of the task is called: its turn with the number, or the whole.
+  name(index) {
+    const row = this.rows[index];
+    if (row?.matches(".whole")) return row.querySelector(".name").textContent;
+    return `Turn ${row?.querySelector(".no").textContent ?? index + 1}`;
   }
 
   // Draws everything; a part of the questions that was not asked before comes into view.
@@ -62,8 +65,9 @@ export class Showing {
     return String(value);
   }
 
-  renderQuestion({ key, values, show_if }, answers) {
-    const isShown = answers.isShown({ show_if });
+  renderQuestion(question, answers) {
+    const { key, values, about } = question;
+    const isShown = answers.isShown(question);
     const value = answers.value(key);
     for (const choice of all(`[data-scale="${key}"]`)) {
       const isChosen = value !== undefined && values[Number(choice.dataset.at)] === value;
@@ -73,7 +77,7 @@ export class Showing {
     for (const tag of all(`[data-tag="${key}"]`)) {
       tag.setAttribute("aria-pressed", value === 1);
       tag.hidden = !isShown;
-      tag.lastElementChild.hidden = !answers.isMultiple;
+      tag.lastElementChild.hidden = !answers.isMultiple || about === "dialogue";
       tag.lastElementChild.textContent = answers.count(key);
     }
     for (const entry of all(`[data-entry="${key}"]`)) {
@@ -86,10 +90,14 @@ export class Showing {
 
   describePlace(rows, answers) {
     const part = (row, name) => row.querySelector(name).textContent;
+    const turns = rows.filter((row) => !row.matches(".whole"));
     const here = rows[answers.index];
-    const range = `${part(rows[0], ".no")} to ${part(rows.at(-1), ".no")}`;
+    const [first, last] = [turns[0], turns.at(-1)].map((row) => part(row, ".no"));
     const does = answers.scales().length ? "rate" : "tag";
-    $("place").textContent = `Turn ${part(here, ".no")}, ${part(here, ".who")} · ${does} ${range}`;
+    const isWhole = answers.item === answers.whole;
+    const who = isWhole ? "" : `, ${part(here, ".who")} · ${does} ${first} to ${last}`;
+    const after = answers.whole && !isWhole ? ", then the whole" : "";
+    $("place").textContent = this.name(answers.index) + who + after;
   }
 
   section(key) {
@@ -139,6 +147,7 @@ export class Showing {
   help(key) {
     const boxes = all("[data-help]", this.palette);
     const named = boxes.find((box) => box.dataset.help === key);
-    for (const box of boxes) box.hidden = named ? box !== named : !("first" in box.dataset);
+    const isFirst = (box) => "first" in box.dataset && !this.section(box.dataset.help)?.hidden;
+    for (const box of boxes) box.hidden = named ? box !== named : !isFirst(box);
   }
 }
