@@ -60,7 +60,7 @@ OWN_KIND = "coalesce(nullif(q.item_kind, ''), v.item_kind)"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0019_webhook_events")]
+    dependencies = [("annotation", "0020_giving_work_out")]
 
     operations = [
         migrations.AddField(
