@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
 from annotation.kinds import COMPARING
-from annotation.models import Campaign, SchemeVersion
+from annotation.models import Campaign, Continuation, SchemeVersion
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
 
@@ -32,6 +34,16 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "compares": campaign.scheme_version.item_kind in COMPARING,
         "refused": list(refused(campaign.scheme_version)),
     }
+
+
+def chosen(campaign: Campaign) -> QuerySet[Continuation]:
+    """Return the continuations that CHOSEN includes, for a query of the models."""
+    others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key="self")
+    systems = list(campaign.systems.values_list("pk", flat=True))
+    by_system = Q(system__in=systems) if systems else Q()
+    own = Q(key="self") if campaign.include_self else Q(pk__in=[])
+    found = Continuation.objects.filter(dialogue__corpus=campaign.corpus_id)
+    return found.filter(own | by_system & (~Q(key="self") | ~Exists(others)))
 
 
 def refused(version: SchemeVersion) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.campaigns.choice import refused
+from annotation.campaigns.choice import chosen, refused
 from annotation.checks.feedback import right_in_words
 from annotation.checks.keys import Spot, answers_of, items_at, refuse
 from annotation.checks.scoring import Key, Place
@@ -113,7 +113,8 @@ def times_given(campaign: Campaign) -> dict[int, int]:
 def next_spot(campaign: Campaign) -> Spot | None:
     """Return a task that may be keyed next: of the corpus, not main work, without a key; None where none is.
 
-    In a draft, whose main work is not made yet, every task may.
+    What the campaign asks about comes first, so that people are trained and tested on the like of their
+    work. In a draft, whose main work is not made yet, every task may.
     """
     plan = questionnaire_of(campaign.scheme_version_id)
     items = Item.objects.filter(corpus=campaign.corpus_id, kind=plan.item_kind)
@@ -123,5 +124,6 @@ def next_spot(campaign: Campaign) -> Spot | None:
         items = items.exclude(continuation__in=taken.values("continuation"))
     else:
         items = items.exclude(pk__in=taken.values("item"))
-    item = items.order_by("continuation__dialogue__key", "continuation__key", "turn__position").first()
+    items = items.order_by("continuation__dialogue__key", "continuation__key", "turn__position")
+    item = items.filter(continuation__in=chosen(campaign)).first() or items.first()
     return None if item is None else (item.continuation_id, None if plan.is_multiple else item.pk)

@@ -52,6 +52,24 @@ def test_a_task_is_answered_as_its_key_on_the_page(made, rosa, client):
     assert not KeyTask.objects.filter(occasion="training").exists()
 
 
+def test_what_the_campaign_asks_about_is_offered_as_a_key_first(rosa, client):
+    corpus = factories.corpus()
+    for key in ("d1", "d2"):
+        own = factories.dialogue(corpus, key, turns=2)
+        for system in ("x", "y"):
+            factories.continuation(own, system, system=system, turns=[{"text": f"{key} by {system}"}])
+    made = factories.campaign(corpus, by=rosa, opened=False, systems=list(corpus.systems.filter(name="y")))
+    client.force_login(rosa)
+    address = reverse("campaign-checks-new-key", args=[made.pk])
+    offered = []
+    for _ in range(3):
+        offered.append(about := client.get(address).context["about"])
+        item = Item.objects.get(continuation__key=about.split("/")[1], continuation__dialogue__key=about[:2],
+                                turn__position=0)  # fmt: skip
+        client.post(address, {"about": about, "occasion": "check", f"{item.public}-overall": "4"})
+    assert offered == ["d1/y/0", "d2/y/0", "d1/self/0"]
+
+
 def test_settings_are_checked_at_their_field(made, rosa, client):
     client.force_login(rosa)
     address = reverse("campaign-checks", args=[made.pk])
