@@ -21,10 +21,12 @@ from annotation.api.work_serializers import (
     CopySerializer,
     GuidelinesSerializer,
     MembersSerializer,
+    ReorderedSerializer,
+    ReorderSerializer,
     StateSerializer,
 )
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import comparing, editing, sampling
+from annotation.campaigns import comparing, editing, reordering, sampling
 from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
@@ -165,6 +167,18 @@ def change_state(request: Request, campaign: int) -> Response:
     if isinstance(changed, Job):
         return Response({"job": changed.pk}, status=202)
     return Response(CampaignSerializer(access.campaign(campaign)).data)
+
+
+@extend_schema(request=ReorderSerializer, responses=ReorderedSerializer)
+@api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def reorder(request: Request, campaign: int) -> Response:
+    """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
+    given = ReorderSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    found = access.campaign(campaign)
+    return Response({"moved": reordering.reorder(by=_user(request), campaign=found, **given.validated_data)})
 
 
 @extend_schema(request=MembersSerializer, responses=CampaignSerializer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NoReturn, TypedDict
 
-from annotation.campaigns import sampling
+from annotation.campaigns import ordering, sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus, System
@@ -55,6 +55,8 @@ class Settings(TypedDict, total=False):
     sample_dialogues: int | None
     sample_by: str
     task_order: str
+    order_by: str
+    apart_judge: str
     deadline: datetime | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -82,8 +84,8 @@ def check(campaign: Campaign) -> None:
         if value is not None and not least <= value <= most:
             refuse(field, f"{what} between {least:,} and {most:,}.")
     _check_overlap(campaign)
-    if campaign.task_order not in Campaign.Order.values:
-        refuse("task_order", f"The order of tasks is one of {', '.join(Campaign.Order.values)}.")
+    if (wrong := ordering.refusal(campaign)) is not None:
+        refuse(*wrong)
     _check_comparing(campaign)
     if campaign.unseen_check not in Campaign.Seeing.values:
         refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")

@@ -50,12 +50,13 @@ class Campaign(models.Model):
     `shows` is the allow-list of what raters see beside the turns, people and judges alike. A part of the
     tasks, drawn by the seed, has `overlap_raters` instead of `raters_per_item`: `overlap_share` of them
     (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, in
-    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
-    the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
-    `most_tasks_a_day` in a day of UTC. A submission may be revised for `revise_hours`: None for as long as
-    the campaign is open, 0 for never. `unseen_check` says which turns must have been on screen before a
-    submit goes without a question. With `shows_agreement`, annotators see how far they agree with others. An
-    archived campaign is in no list and takes no work.
+    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. The
+    order by priority is by `order_by` ("metadata.FIELD"); `apart_judge` is the judge whose answers are
+    compared with people's. After the `deadline` nothing is handed out or accepted; a person submits at most
+    `most_tasks`, and `most_tasks_a_day` in a day of UTC. A submission may be revised for `revise_hours`: None
+    for as long as the campaign is open, 0 for never. `unseen_check` says which turns must have been on
+    screen before a submit goes without a question. With `shows_agreement`, annotators see how far they
+    agree with others. An archived campaign is in no list and takes no work.
 
     Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its
     systems (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared`
@@ -78,6 +79,8 @@ class Campaign(models.Model):
         DRAWN = "drawn", "The same for everybody, drawn from the seed"
         OWN = "own", "Everybody in an order of their own"
         FIXED = "fixed", "As the dialogues lie in the corpus"
+        PRIORITY = "priority", "By a number that the dialogues carry, the highest first"
+        INFORMATIVE = "informative", "What a judge and people, or judges, are furthest apart on first"
 
     class Compares(models.TextChoices):
         ALL = "all", "Every choice of the systems"
@@ -110,7 +113,9 @@ class Campaign(models.Model):
     overlap_tasks = models.PositiveIntegerField(null=True)
     sample_dialogues = models.PositiveIntegerField(null=True)
     sample_by = models.CharField(max_length=120, blank=True, default="", db_default="")
-    task_order = models.CharField(max_length=10, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
+    task_order = models.CharField(max_length=20, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
+    order_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    apart_judge = models.CharField(max_length=200, blank=True, default="", db_default="")
     deadline = models.DateTimeField(null=True)
     most_tasks = models.PositiveIntegerField(null=True)
     most_tasks_a_day = models.PositiveIntegerField(null=True)
@@ -149,7 +154,13 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(condition=OVERLAP_IS_WHOLE, name="campaign_overlap_whole"),
             models.CheckConstraint(
-                condition=Q(task_order__in=["drawn", "own", "fixed"]), name="campaign_order_known"
+                condition=Q(task_order__in=["drawn", "own", "fixed", "priority", "informative"]),
+                name="campaign_order_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(task_order="priority") & ~Q(order_by="")
+                | ~Q(task_order="priority") & Q(order_by=""),
+                name="campaign_priority_has_field",
             ),
             models.CheckConstraint(
                 condition=Q(sample_dialogues__isnull=True, sample_by="")

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
-from annotation.campaigns import sampling
+from annotation.campaigns import ordering, sampling
 from annotation.campaigns.settings import ALWAYS
 from annotation.corpora.reading import showable
 from annotation.errors import CampaignRefused
@@ -107,6 +107,16 @@ class CampaignForm(forms.Form):
     task_order = forms.ChoiceField(
         required=False, choices=Campaign.Order.choices, initial=Campaign.Order.DRAWN, label="Order of tasks"
     )
+    order_by = forms.ChoiceField(
+        required=False,
+        label="Which number, for the order by priority",
+        help_text="Dialogues without one come last, in the drawn order.",
+    )
+    apart_judge = forms.ChoiceField(
+        required=False,
+        label="The judge that is compared with people",
+        help_text="Judges appear here once they have answered about the corpus. Annotators are never told.",
+    )
     deadline = forms.DateTimeField(
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
@@ -186,6 +196,9 @@ class CampaignForm(forms.Form):
                 del self.fields[name]
             return
         self._choices("sample_by").choices = sampling.choices(corpus)
+        self._choices("order_by").choices = [("", "None"), *ordering.fields(corpus)]
+        judges = ordering.judges(corpus)
+        self._choices("apart_judge").choices = [("", "None"), *((name, name) for name in judges)]
         self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = _choices_with(campaign)
         self._models("systems").queryset = corpus.systems.order_by("name")

@@ -18,7 +18,13 @@ READ = (
     *("campaign", "submissions", "held", "campaign-preview", "edit-campaign"),
     *("api-campaign", "api-submissions", "api-held"),
 )
-CHANGED = ("campaign-state", "campaign-members", "campaign-guidelines", "campaign-consent")
+CHANGED = (
+    "campaign-state",
+    "campaign-members",
+    "campaign-guidelines",
+    "campaign-consent",
+    "reorder-campaign",
+)
 GRANTED = ("campaign-roles", "copy-campaign")
 ELSEWHERE = ("corpora", "studies", "runs", "golds", "exports", "new-campaign", "people")
 

@@ -371,12 +371,12 @@ class Api(Transport):
         }
         return cast(Iterator[models.Held], self.pages(path, query=query))
 
-    def campaigns_held_create(self, campaign: int, body: models.GiveRequest) -> models.Held:
+    def campaigns_held_give(self, campaign: int, body: models.GiveRequest) -> models.Held:
         """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
         path = f"/campaigns/{self.quoted(campaign)}/held/"
         return cast("models.Held", self.send("POST", path, body=body, keyed=True))
 
-    def campaigns_held_create_2(
+    def campaigns_held_take_back(
         self,
         campaign: int,
         assignment: int,
@@ -441,6 +441,15 @@ class Api(Transport):
         """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
         path = f"/campaigns/{self.quoted(campaign)}/notes/"
         return cast(Iterator[models.TurnNote], self.pages(path))
+
+    def campaigns_order_create(
+        self,
+        campaign: int,
+        body: models.ReorderRequest | None = None,
+    ) -> models.Reordered:
+        """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
+        path = f"/campaigns/{self.quoted(campaign)}/order/"
+        return cast("models.Reordered", self.send("POST", path, body=body, keyed=True))
 
     def campaigns_participants_list(self, campaign: int) -> Iterator[models.Participant]:
         """Who came by links, with their ids, how many tasks they submitted, and their completion codes.
