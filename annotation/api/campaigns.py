@@ -99,12 +99,13 @@ def campaign_list(request: Request) -> Response:
 def campaign(request: Request, campaign: int) -> Response:
     """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
 
-    `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for nothing.
-    `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it opened now (`kept`
-    false); null where all dialogues are asked about. `comparing` says how many `comparisons` it asks about,
-    and with which `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
-    everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards,
-    its raters, for which its tasks get new places at once.
+    `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
+    nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
+    opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+    dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+    `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in everything,
+    one that was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its
+    raters, for which its tasks get new places at once.
     """
     found = access.campaign(campaign)
     if request.method == "PATCH":

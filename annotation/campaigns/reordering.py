@@ -69,6 +69,11 @@ def reorder(
     if task_order is not None and task_order != campaign.task_order:
         campaign.task_order, campaign.order_by = task_order, ""
     campaign.order_by = campaign.order_by if order_by is None else order_by
+    if apart_judge not in (None, campaign.apart_judge) and campaign.sample_apart is not None:
+        settings.refuse(
+            "apart_judge",
+            f"The items were sampled by {campaign.apart_judge}: it stays the judge of this campaign.",
+        )
     campaign.apart_judge = campaign.apart_judge if apart_judge is None else apart_judge
     if (wrong := ordering.refusal(campaign)) is not None:
         settings.refuse(*wrong)

@@ -54,6 +54,7 @@ class Settings(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: str
     order_by: str
     apart_judge: str
@@ -89,6 +90,10 @@ def check(campaign: Campaign) -> None:
     _check_comparing(campaign)
     if campaign.unseen_check not in Campaign.Seeing.values:
         refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")
+    if campaign.sample_apart is not None and not 0 < campaign.sample_apart <= 1:
+        refuse("sample_apart", "How far judge and people are apart lies above 0 and is at most 1.")
+    if campaign.sample_apart is not None and not campaign.apart_judge:
+        refuse("apart_judge", "Say which judge is compared with people: items are sampled by it.")
     if campaign.sample_by and campaign.sample_dialogues is None:
         refuse("sample_dialogues", "Say how many dialogues are drawn, or draw by nothing.")
     if campaign.sample_by and (why := sampling.refusal(campaign.corpus, campaign.sample_by)):

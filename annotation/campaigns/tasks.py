@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Max
 
-from annotation.campaigns import gates, ordering, overlap, sampling
+from annotation.campaigns import differing, gates, ordering, overlap, sampling
 from annotation.campaigns.choice import ASKED, CHOSEN, LEFT_OUT, refused, values
 from annotation.models import Campaign
 from config.planner import WORTH_TELLING, tell_planner
@@ -33,6 +33,8 @@ WANTED = """
   <joined>
  WHERE d.corpus_id = %(corpus)s
    AND (%(dialogues)s::bigint[] IS NULL OR d.id = ANY(%(dialogues)s::bigint[]))
+   AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]) OR (i.id IS NULL AND EXISTS (
+         SELECT 1 FROM annotation_item o WHERE o.continuation_id = c.id AND o.id = ANY(%(items)s::bigint[]))))
    AND <chosen>
    AND <mode>
    AND NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s
@@ -148,5 +150,6 @@ def _values(campaign: Campaign) -> dict[str, Any]:
         | {
             "raters": campaign.raters_per_item,
             "dialogues": sampling.dialogues(campaign),
+            "items": differing.items(campaign),
         }
     )

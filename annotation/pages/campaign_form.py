@@ -104,6 +104,14 @@ class CampaignForm(forms.Form):
         label="Draw in proportion to",
         help_text="Each stratum gives as large a share of the sample as it is of the corpus.",
     )
+    sample_apart = forms.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=1,
+        label="Only where the judge and people are apart, by at least",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="A share of the scale: 0.25 is one step of five. Choose the judge below, under the order.",
+    )
     task_order = forms.ChoiceField(
         required=False, choices=Campaign.Order.choices, initial=Campaign.Order.DRAWN, label="Order of tasks"
     )

@@ -244,11 +244,11 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
+        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
+        upwards, its raters, for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -262,11 +262,11 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
+        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
+        upwards, its raters, for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))

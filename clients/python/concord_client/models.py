@@ -168,6 +168,7 @@ class Campaign(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
@@ -204,6 +205,7 @@ class CampaignRequest(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
@@ -1716,6 +1718,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
