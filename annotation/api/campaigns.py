@@ -21,10 +21,12 @@ from annotation.api.work_serializers import (
     CopySerializer,
     GuidelinesSerializer,
     MembersSerializer,
+    ReorderedSerializer,
+    ReorderSerializer,
     StateSerializer,
 )
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import comparing, editing, sampling
+from annotation.campaigns import comparing, editing, reordering, sampling
 from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
@@ -97,12 +99,13 @@ def campaign_list(request: Request) -> Response:
 def campaign(request: Request, campaign: int) -> Response:
     """Researchers: one campaign with its counts, what each member did, and how many annotators it lacks.
 
-    `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for nothing.
-    `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it opened now (`kept`
-    false); null where all dialogues are asked about. `comparing` says how many `comparisons` it asks about,
-    and with which `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
-    everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards,
-    its raters, for which its tasks get new places at once.
+    `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
+    nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
+    opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+    dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+    `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in everything,
+    one that was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its
+    raters, for which its tasks get new places at once.
     """
     found = access.campaign(campaign)
     if request.method == "PATCH":
@@ -165,6 +168,18 @@ def change_state(request: Request, campaign: int) -> Response:
     if isinstance(changed, Job):
         return Response({"job": changed.pk}, status=202)
     return Response(CampaignSerializer(access.campaign(campaign)).data)
+
+
+@extend_schema(request=ReorderSerializer, responses=ReorderedSerializer)
+@api_view(["POST"])
+@permission_classes([IsCampaignResearcher])
+@answered
+def reorder(request: Request, campaign: int) -> Response:
+    """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
+    given = ReorderSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    found = access.campaign(campaign)
+    return Response({"moved": reordering.reorder(by=_user(request), campaign=found, **given.validated_data)})
 
 
 @extend_schema(request=MembersSerializer, responses=CampaignSerializer)

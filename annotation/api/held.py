@@ -78,7 +78,12 @@ def _user(request: Request) -> User:
 
 
 @extend_schema(methods=["GET"], parameters=HELD.parameters, responses=HeldSerializer(many=True))
-@extend_schema(methods=["POST"], request=GiveSerializer, responses={201: HeldSerializer})
+@extend_schema(
+    methods=["POST"],
+    request=GiveSerializer,
+    responses={201: HeldSerializer},
+    operation_id="campaigns_held_give",
+)
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
@@ -99,7 +104,7 @@ def held(request: Request, campaign: int) -> Response:
     return pager.get_paginated_response(HeldSerializer(page, many=True).data)
 
 
-@extend_schema(request=TakeSerializer, responses=HeldSerializer)
+@extend_schema(request=TakeSerializer, responses=HeldSerializer, operation_id="campaigns_held_take_back")
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
 @answered

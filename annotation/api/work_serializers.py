@@ -269,6 +269,20 @@ class StateSerializer(serializers.Serializer[Any]):
     verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
 
 
+class ReorderSerializer(serializers.Serializer[Any]):
+    """The order that the tasks get which nobody has begun; what is left out stays as the campaign has it."""
+
+    task_order = serializers.ChoiceField(choices=Campaign.Order.choices, required=False)
+    order_by = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    apart_judge = serializers.CharField(max_length=200, required=False, allow_blank=True)
+
+
+class ReorderedSerializer(serializers.Serializer[Any]):
+    """How many tasks changed their place."""
+
+    moved = serializers.IntegerField()
+
+
 class CopySerializer(serializers.Serializer[Any]):
     """The name of a copy."""
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import connection
 
-from annotation.campaigns import choice
+from annotation.campaigns import choice, differing
 from annotation.corpora import splits
 from annotation.corpora.reading import showable
 from annotation.errors import CampaignRefused
@@ -29,7 +29,8 @@ SELECT d.id, {stratum}
   FROM annotation_dialogue d
  WHERE d.corpus_id = %(corpus)s AND EXISTS (
    SELECT 1 FROM annotation_continuation c WHERE c.dialogue_id = d.id AND {chosen} AND {asked}
-      AND EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s))
+      AND EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s
+                   AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]))))
  ORDER BY md5(%(seed)s || ':sample:' || d.key), d.key
 """
 
@@ -94,6 +95,7 @@ def drawn(campaign: Campaign) -> Drawn | None:
 
 def keep(campaign: Campaign, who: User) -> None:
     """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
+    differing.keep(campaign)
     found = drawn(campaign)
     if found is None or found.kept:
         return
@@ -114,19 +116,27 @@ def dialogues(campaign: Campaign) -> list[int] | None:
         found = drawn(campaign)
     except CampaignRefused:
         return []  # opening says so
-    return None if found is None else sorted(found.strata)
+    return differing.dialogues(campaign) if found is None else sorted(found.strata)
 
 
 def told(campaign: Campaign) -> dict[str, Any] | None:
     """Return what pages and programs say of a sample, None where all dialogues are asked about.
 
     `dialogues` and, by stratum, `strata` are how many were drawn, or would be if it opened now (`kept`);
-    `refusal` says why none can be.
+    `refusal` says why none can be. `items` is on how many of them judge and people are `apart`, None where
+    that does not matter.
     """
-    if campaign.sample_dialogues is None:
+    apart = differing.items(campaign)
+    if campaign.sample_dialogues is None and apart is None:
         return None
     by = NAMED.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
     facts = {"dialogues": 0, "by": by, "strata": [], "kept": False, "refusal": ""}
+    facts |= {"items": None if apart is None else len(apart), "apart": campaign.sample_apart}
+    if apart == []:
+        return facts | {"refusal": differing.nothing(campaign)}
+    if campaign.sample_dialogues is None:
+        kept = campaign.state != Campaign.State.DRAFT
+        return facts | {"dialogues": len(differing.dialogues(campaign) or ()), "kept": kept}
     try:
         found = drawn(campaign)
     except CampaignRefused as error:
@@ -156,7 +166,8 @@ def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
     if by == SYSTEM:
         stratum = stratum.format(**pieces)
     split = splits.lock_of(campaign.corpus) if by == PART else None
-    more = {"split": split.pk if split else None, "field": by.removeprefix(METADATA)}
+    more: dict[str, Any] = {"split": split.pk if split else None, "field": by.removeprefix(METADATA)}
+    more["items"] = differing.items(campaign)
     with connection.cursor() as cursor:
         cursor.execute(ELIGIBLE.format(stratum=stratum, **pieces), choice.values(campaign) | more)
         return list(cursor.fetchall())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NoReturn, TypedDict
 
-from annotation.campaigns import sampling
+from annotation.campaigns import ordering, sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus, System
@@ -54,7 +54,10 @@ class Settings(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: str
+    order_by: str
+    apart_judge: str
     deadline: datetime | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -82,11 +85,15 @@ def check(campaign: Campaign) -> None:
         if value is not None and not least <= value <= most:
             refuse(field, f"{what} between {least:,} and {most:,}.")
     _check_overlap(campaign)
-    if campaign.task_order not in Campaign.Order.values:
-        refuse("task_order", f"The order of tasks is one of {', '.join(Campaign.Order.values)}.")
+    if (wrong := ordering.refusal(campaign)) is not None:
+        refuse(*wrong)
     _check_comparing(campaign)
     if campaign.unseen_check not in Campaign.Seeing.values:
         refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")
+    if campaign.sample_apart is not None and not 0 < campaign.sample_apart <= 1:
+        refuse("sample_apart", "How far judge and people are apart lies above 0 and is at most 1.")
+    if campaign.sample_apart is not None and not campaign.apart_judge:
+        refuse("apart_judge", "Say which judge is compared with people: items are sampled by it.")
     if campaign.sample_by and campaign.sample_dialogues is None:
         refuse("sample_dialogues", "Say how many dialogues are drawn, or draw by nothing.")
     if campaign.sample_by and (why := sampling.refusal(campaign.corpus, campaign.sample_by)):

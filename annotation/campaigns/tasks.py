@@ -8,17 +8,13 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Max
 
-from annotation.campaigns import gates, overlap, sampling
+from annotation.campaigns import differing, gates, ordering, overlap, sampling
 from annotation.campaigns.choice import ASKED, CHOSEN, LEFT_OUT, refused, values
 from annotation.models import Campaign
 from config.planner import WORTH_TELLING, tell_planner
 
-DRAWN = """, row_number() OVER (
-         ORDER BY md5(%(seed)s || ':' || d.key || '/' || c.key), d.key, c.key, i.position) AS rank"""
-FIXED = ", row_number() OVER (ORDER BY d.id, c.id, i.position) AS rank"
-
 WANTED = """
-SELECT c.id AS continuation_id, i.id AS item_id<rank>
+<with>SELECT c.id AS continuation_id, i.id AS item_id<rank>
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN LATERAL (
@@ -34,8 +30,11 @@ SELECT c.id AS continuation_id, i.id AS item_id<rank>
     UNION ALL
     SELECT NULL, 0 WHERE NOT %(one_item)s AND EXISTS (
       SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s)) i ON true
+  <joined>
  WHERE d.corpus_id = %(corpus)s
    AND (%(dialogues)s::bigint[] IS NULL OR d.id = ANY(%(dialogues)s::bigint[]))
+   AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]) OR (i.id IS NULL AND EXISTS (
+         SELECT 1 FROM annotation_item o WHERE o.continuation_id = c.id AND o.id = ANY(%(items)s::bigint[]))))
    AND <chosen>
    AND <mode>
    AND NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s
@@ -79,7 +78,7 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
     progress = progress or _untold
     progress(0, 2)
     with connection.cursor() as cursor:
-        wanted = _wanted(_rank(campaign), ASKED)
+        wanted = _wanted(ASKED, campaign)
         cursor.execute(MAKE_TASKS.format(wanted), _values(campaign) | {"first": first})
         made = cursor.rowcount
     progress(1, 2)
@@ -98,7 +97,7 @@ def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
     made = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
     if made:
         return list(made)
-    wanted = _wanted(_rank(campaign), ASKED)
+    wanted = _wanted(ASKED, campaign)
     query = f"SELECT continuation_id, item_id FROM ({wanted}) AS w ORDER BY rank LIMIT %(most)s"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(query, _values(campaign) | {"most": most})
@@ -123,16 +122,21 @@ def left_out(campaign: Campaign) -> LeftOut | None:
 
 def _count(campaign: Campaign, mode: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(COUNT_WANTED.format(_wanted("", mode)), _values(campaign) | {"most": MOST_COUNTED})
+        cursor.execute(COUNT_WANTED.format(_wanted(mode)), _values(campaign) | {"most": MOST_COUNTED})
         return int(cursor.fetchone()[0])
 
 
-def _rank(campaign: Campaign) -> str:
-    return FIXED if campaign.task_order == Campaign.Order.FIXED else DRAWN
-
-
-def _wanted(rank: str, mode: str) -> str:
-    return WANTED.replace("<rank>", rank).replace("<chosen>", CHOSEN).replace("<mode>", mode)
+def _wanted(mode: str, ranked: Campaign | None = None) -> str:
+    """Return the query of what is wanted, of a campaign whose order matters with each task's `rank`."""
+    pieces = {"<chosen>": CHOSEN, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
+    if ranked is not None:
+        pieces["<rank>"] = f", row_number() OVER (ORDER BY {ordering.sorted_by(ranked)}) AS rank"
+        if ordering.reads_answers(ranked):
+            pieces |= {"<with>": f"WITH {ordering.apart()} ", "<joined>": ordering.WITH_APART}
+    query = WANTED
+    for name, piece in pieces.items():
+        query = query.replace(name, piece)
+    return query
 
 
 def _untold(_done: int, _total: int) -> None:
@@ -140,7 +144,12 @@ def _untold(_done: int, _total: int) -> None:
 
 
 def _values(campaign: Campaign) -> dict[str, Any]:
-    return values(campaign) | {
-        "raters": campaign.raters_per_item,
-        "dialogues": sampling.dialogues(campaign),
-    }
+    return (
+        values(campaign)
+        | ordering.values(campaign)
+        | {
+            "raters": campaign.raters_per_item,
+            "dialogues": sampling.dialogues(campaign),
+            "items": differing.items(campaign),
+        }
+    )

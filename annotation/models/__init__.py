@@ -2,7 +2,14 @@
 
 from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
 from annotation.models.campaign_roles import CampaignRole
-from annotation.models.campaigns import Campaign, CampaignMember, ComparedItem, Guidelines, SampledDialogue
+from annotation.models.campaigns import (
+    Campaign,
+    CampaignMember,
+    ComparedItem,
+    Guidelines,
+    SampledDialogue,
+    SampledItem,
+)
 from annotation.models.checks import Attempt, CheckPlan, CheckResult, KeyAnswer, KeyTask, Standing
 from annotation.models.comfort import Comfort
 from annotation.models.corpora import Continuation, Corpus, Dialogue, Import, Item, ItemMember, System, Turn
@@ -67,6 +74,7 @@ __all__ = [
     "Rater",
     "RequiredGroup",
     "SampledDialogue",
+    "SampledItem",
     "Scheme",
     "SchemeVersion",
     "Slot",

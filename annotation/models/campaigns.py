@@ -50,12 +50,15 @@ class Campaign(models.Model):
     `shows` is the allow-list of what raters see beside the turns, people and judges alike. A part of the
     tasks, drawn by the seed, has `overlap_raters` instead of `raters_per_item`: `overlap_share` of them
     (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, in
-    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them. After
-    the `deadline` nothing is handed out or accepted; a person submits at most `most_tasks`, and
-    `most_tasks_a_day` in a day of UTC. A submission may be revised for `revise_hours`: None for as long as
-    the campaign is open, 0 for never. `unseen_check` says which turns must have been on screen before a
-    submit goes without a question. With `shows_agreement`, annotators see how far they agree with others. An
-    archived campaign is in no list and takes no work.
+    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them.
+    With `sample_apart` (above 0, at most 1) only items are asked about on which the `apart_judge` and
+    people are that share of the scale apart. The order by priority is by `order_by` ("metadata.FIELD");
+    `apart_judge` is the judge that is compared with people. After the `deadline` nothing is handed out or
+    accepted; a person submits at most `most_tasks`, and `most_tasks_a_day` in a day of UTC. A submission
+    may be revised for `revise_hours`: None for as long as the campaign is open, 0 for never.
+    `unseen_check` says which turns must have been on screen before a submit goes without a question. With
+    `shows_agreement`, annotators see how far they agree with others. An archived campaign is in no list
+    and takes no work.
 
     Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its
     systems (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared`
@@ -78,6 +81,8 @@ class Campaign(models.Model):
         DRAWN = "drawn", "The same for everybody, drawn from the seed"
         OWN = "own", "Everybody in an order of their own"
         FIXED = "fixed", "As the dialogues lie in the corpus"
+        PRIORITY = "priority", "By a number that the dialogues carry, the highest first"
+        INFORMATIVE = "informative", "What a judge and people, or judges, are furthest apart on first"
 
     class Compares(models.TextChoices):
         ALL = "all", "Every choice of the systems"
@@ -110,7 +115,10 @@ class Campaign(models.Model):
     overlap_tasks = models.PositiveIntegerField(null=True)
     sample_dialogues = models.PositiveIntegerField(null=True)
     sample_by = models.CharField(max_length=120, blank=True, default="", db_default="")
-    task_order = models.CharField(max_length=10, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
+    sample_apart = models.FloatField(null=True)
+    task_order = models.CharField(max_length=20, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
+    order_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    apart_judge = models.CharField(max_length=200, blank=True, default="", db_default="")
     deadline = models.DateTimeField(null=True)
     most_tasks = models.PositiveIntegerField(null=True)
     most_tasks_a_day = models.PositiveIntegerField(null=True)
@@ -149,12 +157,23 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(condition=OVERLAP_IS_WHOLE, name="campaign_overlap_whole"),
             models.CheckConstraint(
-                condition=Q(task_order__in=["drawn", "own", "fixed"]), name="campaign_order_known"
+                condition=Q(task_order__in=["drawn", "own", "fixed", "priority", "informative"]),
+                name="campaign_order_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(task_order="priority") & ~Q(order_by="")
+                | ~Q(task_order="priority") & Q(order_by=""),
+                name="campaign_priority_has_field",
             ),
             models.CheckConstraint(
                 condition=Q(sample_dialogues__isnull=True, sample_by="")
                 | Q(sample_dialogues__isnull=False, sample_dialogues__gte=1),
                 name="campaign_sample_whole",
+            ),
+            models.CheckConstraint(
+                condition=Q(sample_apart__isnull=True)
+                | (Q(sample_apart__gt=0, sample_apart__lte=1) & ~Q(apart_judge="")),
+                name="campaign_apart_from_a_judge",
             ),
             models.CheckConstraint(
                 condition=(Q(most_tasks__isnull=True) | Q(most_tasks__gte=1))
@@ -212,6 +231,21 @@ class SampledDialogue(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dialogue_id} in {self.campaign_id}"
+
+
+class SampledItem(models.Model):
+    """An item on which a judge and people differed when the campaign that asks about such first opened."""
+
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="sampled_items", db_index=False
+    )
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "item"], name="item_drawn_once")]
+
+    def __str__(self) -> str:
+        return f"item {self.item_id} in {self.campaign_id}"
 
 
 class ComparedItem(models.Model):

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
-from annotation.campaigns import sampling
+from annotation.campaigns import ordering, sampling
 from annotation.campaigns.settings import ALWAYS
 from annotation.corpora.reading import showable
 from annotation.errors import CampaignRefused
@@ -104,8 +104,26 @@ class CampaignForm(forms.Form):
         label="Draw in proportion to",
         help_text="Each stratum gives as large a share of the sample as it is of the corpus.",
     )
+    sample_apart = forms.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=1,
+        label="Only where the judge and people are apart, by at least",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="A share of the scale: 0.25 is one step of five. Choose the judge below, under the order.",
+    )
     task_order = forms.ChoiceField(
         required=False, choices=Campaign.Order.choices, initial=Campaign.Order.DRAWN, label="Order of tasks"
+    )
+    order_by = forms.ChoiceField(
+        required=False,
+        label="Which number, for the order by priority",
+        help_text="Dialogues without one come last, in the drawn order.",
+    )
+    apart_judge = forms.ChoiceField(
+        required=False,
+        label="The judge that is compared with people",
+        help_text="Judges appear here once they have answered about the corpus. Annotators are never told.",
     )
     deadline = forms.DateTimeField(
         required=False,
@@ -186,6 +204,9 @@ class CampaignForm(forms.Form):
                 del self.fields[name]
             return
         self._choices("sample_by").choices = sampling.choices(corpus)
+        self._choices("order_by").choices = [("", "None"), *ordering.fields(corpus)]
+        judges = ordering.judges(corpus)
+        self._choices("apart_judge").choices = [("", "None"), *((name, name) for name in judges)]
         self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = _choices_with(campaign)
         self._models("systems").queryset = corpus.systems.order_by("name")

@@ -17,6 +17,8 @@ from annotation.campaigns import (
 )
 from annotation.campaigns import (
     editing,
+    ordering,
+    reordering,
     sampling,
     unclaimable,
 )
@@ -186,6 +188,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "role_choices": CampaignRole.Role.choices,
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
+        "orders": Campaign.Order.choices,
+        "order_fields": ordering.fields(found.corpus),
+        "judges": ordering.judges(found.corpus),
         "bounds": bounds_of(found),
         "percent": f"{100 * (found.overlap_share or 0):g}",
         "shown": views.titles(found.shows),
@@ -214,6 +219,25 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
                 return redirect("jobs")
         except CampaignRefused as error:
             messages.error(request, str(error))
+    return redirect("campaign", campaign)
+
+
+@require_POST
+@campaign_researcher_only
+def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Who may manage it: put the tasks that nobody has begun in order anew, or in another order."""
+    told = {name: request.POST.get(name) for name in ("task_order", "order_by", "apart_judge")}
+    if told["task_order"] != Campaign.Order.PRIORITY:
+        told["order_by"] = ""  # of a choice that this order does not read
+    try:
+        moved = reordering.reorder(by=_user(request), campaign=access.campaign(campaign), **told)
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    else:
+        many = f"{moved:,} task{'' if moved == 1 else 's'}"
+        messages.success(
+            request, f"{many} changed place." if moved else "The tasks are in this order already."
+        )
     return redirect("campaign", campaign)
 
 

@@ -39,7 +39,8 @@ class Covered:
 
 def is_large(selection: Selection) -> bool:
     """Whether a selection is told from a part of it. A sample that a draft would draw is told as it is."""
-    if selection.campaign and selection.campaign.sample_dialogues and not selection.campaign.tasks.exists():
+    drawn = selection.campaign and (selection.campaign.sample_dialogues or selection.campaign.sample_apart)
+    if drawn and selection.campaign and not selection.campaign.tasks.exists():
         return False
     return browsing.counts([selection.corpus])[selection.corpus.pk]["items"] > AT_ONCE
 

@@ -77,6 +77,8 @@ participants: api-participants api-join-links api-join-link
 participants-file: api-participants
 campaign-roles: api-campaign-roles api-campaign-role
 submissions: api-submissions api-submission
+held: api-held api-take-back
+reorder-campaign: api-reorder-campaign
 campaign-notes: api-campaign-notes
 campaign-notes-file: api-campaign-notes
 campaign-messages: api-campaign-messages

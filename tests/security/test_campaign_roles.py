@@ -22,7 +22,13 @@ READ = (
     "api-campaign-report",
 )
 MEASURED = ("golds", "new-gold", "exports", "transcripts")
-CHANGED = ("campaign-state", "campaign-members", "campaign-guidelines", "campaign-consent")
+CHANGED = (
+    "campaign-state",
+    "campaign-members",
+    "campaign-guidelines",
+    "campaign-consent",
+    "reorder-campaign",
+)
 GRANTED = ("campaign-roles", "copy-campaign")
 ELSEWHERE = ("corpora", "studies", "runs", *MEASURED, "new-campaign", "new-study", "people")
 

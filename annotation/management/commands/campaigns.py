@@ -16,7 +16,7 @@ from django.core.management.base import CommandError
 from rest_framework.renderers import JSONRenderer
 
 from annotation.api.work_serializers import CampaignSerializer
-from annotation.campaigns import actions, editing
+from annotation.campaigns import actions, editing, reordering
 from annotation.campaigns import progress as campaign_progress
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
@@ -55,6 +55,11 @@ class Command(DatabaseCommand):
         copied = acts.add_parser("copy", help="a draft like it, without its people's work")
         copied.add_argument("name")
         copied.add_argument("new", help="the name of the copy")
+        ordered = acts.add_parser("reorder", help="draw the order of the tasks anew that nobody has begun")
+        ordered.add_argument("name")
+        ordered.add_argument("--order", choices=Campaign.Order.values, help="in this order from now on")
+        ordered.add_argument("--by-field", metavar="metadata.FIELD", help="for the order by priority")
+        ordered.add_argument("--judge", help="the judge that is compared with people")
         for verb, (_, about) in VERBS.items():
             acts.add_parser(verb, help=about).add_argument("name")
         for act in (name for name in acts.choices if name not in ("list", "show")):
@@ -88,6 +93,9 @@ def _done(act: str, by: User, options: dict[str, Any]) -> Campaign:
         editing.change(by=by, campaign=campaign, **_read(options["file"], campaign))
     elif act == "add-raters":
         editing.change(by=by, campaign=campaign, raters_per_item=options["raters"])
+    elif act == "reorder":
+        told = {"order_by": options["by_field"], "apart_judge": options["judge"]}
+        reordering.reorder(by=by, campaign=campaign, task_order=options["order"], **told)
     elif act == "copy":
         return editing.copy(by=by, campaign=campaign, name=options["new"])
     else:

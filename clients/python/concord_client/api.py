@@ -244,11 +244,11 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
+        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
+        upwards, its raters, for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -262,11 +262,11 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
+        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
+        upwards, its raters, for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))
@@ -371,12 +371,12 @@ class Api(Transport):
         }
         return cast(Iterator[models.Held], self.pages(path, query=query))
 
-    def campaigns_held_create(self, campaign: int, body: models.GiveRequest) -> models.Held:
+    def campaigns_held_give(self, campaign: int, body: models.GiveRequest) -> models.Held:
         """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
         path = f"/campaigns/{self.quoted(campaign)}/held/"
         return cast("models.Held", self.send("POST", path, body=body, keyed=True))
 
-    def campaigns_held_create_2(
+    def campaigns_held_take_back(
         self,
         campaign: int,
         assignment: int,
@@ -441,6 +441,15 @@ class Api(Transport):
         """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
         path = f"/campaigns/{self.quoted(campaign)}/notes/"
         return cast(Iterator[models.TurnNote], self.pages(path))
+
+    def campaigns_order_create(
+        self,
+        campaign: int,
+        body: models.ReorderRequest | None = None,
+    ) -> models.Reordered:
+        """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
+        path = f"/campaigns/{self.quoted(campaign)}/order/"
+        return cast("models.Reordered", self.send("POST", path, body=body, keyed=True))
 
     def campaigns_participants_list(self, campaign: int) -> Iterator[models.Participant]:
         """Who came by links, with their ids, how many tasks they submitted, and their completion codes.

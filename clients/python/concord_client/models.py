@@ -168,7 +168,10 @@ class Campaign(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: TaskOrderEnum
+    order_by: str
+    apart_judge: str
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -202,7 +205,10 @@ class CampaignRequest(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: TaskOrderEnum
+    order_by: str
+    apart_judge: str
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -1712,7 +1718,10 @@ class PatchedCampaignRequest(TypedDict, total=False):
     overlap_tasks: int | None
     sample_dialogues: int | None
     sample_by: str
+    sample_apart: float | None
     task_order: TaskOrderEnum
+    order_by: str
+    apart_judge: str
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -2051,6 +2060,19 @@ class Refusal(TypedDict, total=False):
 class ReopenRequest(TypedDict, total=False):
     """The task submitted last, or the one before `before`."""
     before: int | None
+
+
+class ReorderRequest(TypedDict, total=False):
+    """The order that the tasks get which nobody has begun; what is left out stays as the campaign has it.
+    """
+    task_order: TaskOrderEnum
+    order_by: str
+    apart_judge: str
+
+
+class Reordered(TypedDict, total=False):
+    """How many tasks changed their place."""
+    moved: Required[int]
 
 
 ReplyFormEnum: TypeAlias = Literal["schema", "json", "text"]
@@ -2450,7 +2472,7 @@ class TakeRequest(TypedDict, total=False):
     to: str | None
 
 
-TaskOrderEnum: TypeAlias = Literal["drawn", "own", "fixed"]
+TaskOrderEnum: TypeAlias = Literal["drawn", "own", "fixed", "priority", "informative"]
 
 
 TestMeasureEnum: TypeAlias = Literal["share", "corrected"]
