@@ -429,6 +429,19 @@ class Api(Transport):
         }
         return cast("models.Preview", self.send("GET", path, query=query))
 
+    def campaigns_report_retrieve(
+        self,
+        campaign: int,
+        *,
+        part: Literal["all", "dev", "test"] | None = None,
+    ) -> models.Report | models.ReportJob:
+        """Return the automatic report of a campaign."""
+        path = f"/campaigns/{self.quoted(campaign)}/report/"
+        query = {
+            "part": part,
+        }
+        return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
+
     def campaigns_roles_list(self, campaign: int) -> Iterator[models.CampaignRole]:
         """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers).
         """
@@ -499,6 +512,21 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/submissions/{self.quoted(assignment)}/"
         return cast("models.Withdrawn", self.send("POST", path, body=body, keyed=True))
 
+    def campaigns_watch_retrieve(
+        self,
+        campaign: int,
+        *,
+        by: Literal["system", "language", "stratum"] | None = None,
+        question: str | None = None,
+    ) -> models.Watch:
+        """Tell how far a campaign is, how far its people agree so far, and what happened last."""
+        path = f"/campaigns/{self.quoted(campaign)}/watch/"
+        query = {
+            "by": by,
+            "question": question,
+        }
+        return cast("models.Watch", self.send("GET", path, query=query))
+
     def campaigns_webhooks_list(self, campaign: int) -> Iterator[models.Webhook]:
         """Researchers: the webhooks of a campaign, or add one; its secret is in this answer alone."""
         path = f"/campaigns/{self.quoted(campaign)}/webhooks/"
@@ -508,34 +536,6 @@ class Api(Transport):
         """Researchers: the webhooks of a campaign, or add one; its secret is in this answer alone."""
         path = f"/campaigns/{self.quoted(campaign)}/webhooks/"
         return cast("models.MadeWebhook", self.send("POST", path, body=body))
-
-    def campaigns_report_retrieve(
-        self,
-        id: int,
-        *,
-        part: Literal["all", "dev", "test"] | None = None,
-    ) -> models.Report | models.ReportJob:
-        """Return the automatic report of a campaign."""
-        path = f"/campaigns/{self.quoted(id)}/report/"
-        query = {
-            "part": part,
-        }
-        return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
-
-    def campaigns_watch_retrieve(
-        self,
-        id: int,
-        *,
-        by: Literal["system", "language", "stratum"] | None = None,
-        question: str | None = None,
-    ) -> models.Watch:
-        """Tell how far a campaign is, how far its people agree so far, and what happened last."""
-        path = f"/campaigns/{self.quoted(id)}/watch/"
-        query = {
-            "by": by,
-            "question": question,
-        }
-        return cast("models.Watch", self.send("GET", path, query=query))
 
     def corpora_list(
         self,
