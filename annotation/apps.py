@@ -1,4 +1,8 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.conf import settings
+from django.core import checks
 
 
 class AnnotationConfig(AppConfig):
@@ -11,3 +15,10 @@ class AnnotationConfig(AppConfig):
         from annotation.people import receivers  # models load first
 
         receivers.connect()
+        checks.register(_single_sign_on)
+
+
+def _single_sign_on(**_: Any) -> list[checks.CheckMessage]:
+    """Say at a start what is wrong with the settings of single sign-on; it is not offered until then."""
+    faults = settings.OIDC.faults() if settings.OIDC else []
+    return [checks.Warning(fault, id="concord.W001") for fault in faults]

@@ -16,6 +16,7 @@
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
 | CONCORD_WEB_PROCESSES | processes of `manage.py serve` that answer pages | 2 |
 | CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |
+| CONCORD_OIDC_... | single sign-on: `config.oidc` has them | none |
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import Any
 
 import dj_database_url
 
+from config import oidc
 from config.embedded import postgres
 from config.refusals import SCHEMA as REFUSAL
 
@@ -164,6 +166,7 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_CLIENT_IP_CALLABLE = "annotation.people.sign_in.address_of"
 AXES_LOCKOUT_CALLABLE = "annotation.people.sign_in.locked"
+OIDC = oidc.from_environment(os.environ)
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"

@@ -102,8 +102,16 @@ def person(request: Request, pk: int) -> Response:
 
 @transaction.atomic
 def _change(
-    found: User, by: User, *, role: str = "", active: bool | None = None, locked: bool | None = None
+    found: User,
+    by: User,
+    *,
+    role: str = "",
+    active: bool | None = None,
+    locked: bool | None = None,
+    email: str | None = None,
 ) -> None:
+    if email is not None:
+        accounts.set_email(by=by, person=found, email=email)
     if role:
         roles.set_role(by=by, person=found, role=role)
     if active is not None:

@@ -20,6 +20,12 @@ class AccountSerializer(serializers.Serializer[Any]):
     role = serializers.ChoiceField(choices=list(ROLES))
     active = serializers.BooleanField(source="person.is_active")
     last_login = serializers.DateTimeField(source="person.last_login", allow_null=True)
+    email = serializers.CharField(source="person.email", help_text="empty where none is known")
+    signs_in_with = serializers.ListField(
+        source="ways",
+        child=serializers.ChoiceField(choices=["password", "single sign-on"]),
+        help_text="empty: nobody can sign in to it",
+    )
     tasks = serializers.IntegerField()
     items = serializers.IntegerField()
 
@@ -37,6 +43,12 @@ class AccountChange(serializers.Serializer[Any]):
 
     role = serializers.ChoiceField(choices=list(ROLES), required=False)
     active = serializers.BooleanField(required=False)
+    email = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=254,
+        help_text="an address known to be the person's; empty takes it away",
+    )
     locked = serializers.BooleanField(required=False, help_text="false unlocks; nothing is locked by hand")
 
 

@@ -26,7 +26,7 @@ from annotation.models.label_counts import LabelCount
 from annotation.models.labels import Label, Occasion, live_labels
 from annotation.models.notes import Bookmark, Message, Thread, TurnNote
 from annotation.models.participants import JoinLink, JoinTry, Participant
-from annotation.models.people import ApiToken, OneTimeLink, UserName
+from annotation.models.people import ApiToken, OneTimeLink, SignInIdentity, UserName
 from annotation.models.raters import Rater
 from annotation.models.schemes import Question, Scheme, SchemeVersion, asks_about
 from annotation.models.splits import JudgeOpening, Split, SplitCluster, TestLook
@@ -77,6 +77,7 @@ __all__ = [
     "SampledItem",
     "Scheme",
     "SchemeVersion",
+    "SignInIdentity",
     "Slot",
     "Split",
     "SplitCluster",

@@ -25,17 +25,45 @@ class UserName(models.Model):
         return self.name
 
 
+class SignInIdentity(models.Model):
+    """Who an OpenID Connect provider says somebody is: a subject of an issuer, which is one account."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_in_identities"
+    )
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="sign_in_identity_once"),
+            models.CheckConstraint(condition=~Q(subject=""), name="sign_in_identity_has_subject"),
+        ]
+
+    def __str__(self) -> str:
+        return f"account {self.user_id} at {self.issuer}"
+
+
 class OneTimeLink(models.Model):
     """A link that works once and not for long: for the first administrator, an invitation, a new password.
 
     Only the SHA-256 of its secret is kept. `user` is whose password is reset, `role` what an invited person
-    becomes, `name` the user name that is proposed to them.
+    becomes, `name` the user name that is proposed to them, `email` where an invitation was sent, and `mail`
+    what became of that.
     """
 
     class Kind(models.TextChoices):
         ADMINISTRATOR = "administrator"
         INVITATION = "invitation"
         RESET = "reset"
+
+    class Mail(models.TextChoices):
+        NONE = "", "not by e-mail"
+        QUEUED = "queued", "being sent"
+        SENT = "sent", "sent"
+        FAILED = "failed", "not sent"
 
     kind = models.CharField(max_length=20, choices=Kind)
     token_hash = models.CharField(max_length=64, unique=True)
@@ -44,6 +72,10 @@ class OneTimeLink(models.Model):
     )
     role = models.CharField(max_length=20, blank=True)
     name = models.CharField(max_length=150, blank=True)
+    email = models.CharField(max_length=254, blank=True, default="", db_default="")
+    mail = models.CharField(max_length=10, choices=Mail, blank=True, default="", db_default="")
+    mail_error = models.CharField(max_length=300, blank=True, default="", db_default="")
+    mailed_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="made_links"
     )
@@ -60,6 +92,16 @@ class OneTimeLink(models.Model):
             models.CheckConstraint(
                 condition=Q(kind="reset", user__isnull=False) | (~Q(kind="reset") & Q(user__isnull=True)),
                 name="link_reset_has_user",
+            ),
+            models.CheckConstraint(
+                condition=Q(mail="") | (Q(mail__in=["queued", "sent", "failed"]) & ~Q(email="")),
+                name="link_mail_has_address",
+            ),
+            models.CheckConstraint(condition=Q(email="") | Q(kind="invitation"), name="link_email_invites"),
+            models.UniqueConstraint(
+                fields=["email"],
+                condition=Q(used_at__isnull=True) & ~Q(email=""),
+                name="link_email_once",
             ),
             models.UniqueConstraint(
                 fields=["kind"],

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -18,8 +18,11 @@ from annotation.models import OneTimeLink
 from annotation.pages.people_forms import EnterForm, NewPasswordForm, SignInForm, refused
 from annotation.people import links, roles, sign_in
 from annotation.people.errors import LinkRefused, PeopleError
+from annotation.people.single_sign_on import leaving, provider
 
 BACKEND = "config.sessions.Accounts"
+USED = "signed_in_with"
+"""What a session says of who signed in by single sign-on."""
 
 
 class SignIn(LoginView):
@@ -30,7 +33,10 @@ class SignIn(LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say where the first link is, while there is no administrator."""
-        return super().get_context_data(**kwargs) | {"nobody_manages": not roles.has_administrator()}
+        told = {"nobody_manages": not roles.has_administrator(), "provider": provider.offered()}
+        if told["provider"] and "left" in self.request.GET:
+            told["leave"] = leaving.address(self.request, told["provider"])
+        return super().get_context_data(**kwargs) | told
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Take a try, unless it comes too early."""
@@ -38,6 +44,19 @@ class SignIn(LoginView):
         usable = len(name) <= 150 and "\0" not in name
         if usable and (seconds := sign_in.seconds_to_wait(request, name)):
             return sign_in.too_early(request, seconds)
+        return super().post(request, *args, **kwargs)
+
+
+class SignOut(LogoutView):
+    """Everyone signed in: the session ends here; who came by single sign-on is told how to end that, too."""
+
+    def get_success_url(self) -> str:
+        """Return to the sign-in page, and say there where one is still signed in."""
+        return super().get_success_url() + ("?left=1" if self.came_by_provider else "")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """End the session."""
+        self.came_by_provider = USED in request.session
         return super().post(request, *args, **kwargs)
 
 

@@ -144,6 +144,16 @@ def change_role(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @administrator_only
+def change_email(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: say what e-mail address is a person's."""
+    found, email = access.account(pk), request.POST.get("email", "")
+    return _done(
+        request, found, lambda by: accounts.set_email(by=by, person=found, email=email), "The address is kept"
+    )
+
+
+@require_POST
+@administrator_only
 def change_state(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: deactivate, activate or unlock an account."""
     found = access.account(pk)

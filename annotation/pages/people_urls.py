@@ -1,13 +1,23 @@
 """Addresses of people, of one's own account, and of getting in."""
 
-from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from annotation.pages import account, audit, comfort, entering, groups, joining, people
+from annotation.pages import (
+    account,
+    audit,
+    comfort,
+    entering,
+    groups,
+    joining,
+    people,
+    single_sign_on,
+)
 
 urlpatterns = [
     path("sign-in/", entering.SignIn.as_view(), name="login"),
-    path("sign-out/", LogoutView.as_view(), name="logout"),
+    path("sign-in/with/", single_sign_on.begin, name="sign-in-with"),
+    path("sign-in/return/", single_sign_on.come_back, name="sign-in-return"),
+    path("sign-out/", entering.SignOut.as_view(), name="logout"),
     path("link/<str:token>/", entering.use_link, name="use-link"),
     path("join/<str:key>/", joining.join, name="join"),
     path("account/", account.account, name="account"),
@@ -26,6 +36,7 @@ urlpatterns = [
     path("people/log/", audit.log, name="audit-log"),
     path("people/<int:pk>/", people.person, name="person"),
     path("people/<int:pk>/role/", people.change_role, name="person-role"),
+    path("people/<int:pk>/email/", people.change_email, name="person-email"),
     path("people/<int:pk>/state/", people.change_state, name="person-state"),
     path("people/<int:pk>/reset-link/", people.reset_link, name="reset-link"),
     path("people/<int:pk>/delete/", people.delete_person, name="delete-person"),

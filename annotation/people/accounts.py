@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation.models import ApiToken, Assignment, OneTimeLink, UserName
-from annotation.people import names, roles
-from annotation.people.errors import NameRefused, PasswordRefused, RoleRefused
+from annotation.people import addresses, names, roles
+from annotation.people.errors import EmailRefused, NameRefused, PasswordRefused, RoleRefused
 from config.models import Event
 
 WRONG = "That is not your password of now."
@@ -17,15 +17,19 @@ TAKEN = "That name is taken, or looks like one that is. Choose another."
 
 
 @transaction.atomic
-def create(*, by: User | None, username: str, role: str, password: str) -> User:
-    """Make an account. Raises NameRefused, PasswordRefused or RoleRefused, in one line."""
+def create(*, by: User | None, username: str, role: str, password: str | None, email: str = "") -> User:
+    """Make an account. Raises NameRefused, PasswordRefused or RoleRefused, in one line.
+
+    Without a password it is signed in with in another way; `email` is an address that is known to be theirs.
+    """
     if role not in roles.ROLES:
         raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(roles.ROLES)}.")
     name = checked_name(username)
-    check_password(password, name)
+    if password is not None:
+        check_password(password, name)
     try:
         with transaction.atomic():
-            user = User.objects.create_user(username=name, password=password)
+            user = User.objects.create_user(username=name, password=password, email=_unused(email))
     except IntegrityError:
         raise NameRefused(TAKEN) from None
     roles.give(user, role)
@@ -33,6 +37,11 @@ def create(*, by: User | None, username: str, role: str, password: str) -> User:
         by=by or user, verb="create account", subject=f"account {user.pk}", detail={"role": role}
     )
     return user
+
+
+def _unused(email: str) -> str:
+    """Return an address where no account has it: two accounts never share one."""
+    return "" if email and User.objects.filter(email__iexact=email).exists() else email
 
 
 def checked_name(username: str) -> str:
@@ -65,6 +74,24 @@ def change_password(*, person: User, old: str, new: str) -> None:
         raise PasswordRefused(WRONG)
     set_password(person, new)
     Event.objects.create(by=person, verb="change password", subject=f"account {person.pk}")
+
+
+@transaction.atomic
+def set_email(*, by: User | None, person: User, email: str) -> None:
+    """Note the e-mail address that is a person's, or that none is known. Raises EmailRefused.
+
+    Whoever proves that they have it may enter by single sign-on, where that is set up so.
+    """
+    email = addresses.normal(email)
+    if email and (fault := addresses.fault(email)):
+        raise EmailRefused(fault)
+    if email and User.objects.filter(email__iexact=email).exclude(pk=person.pk).exists():
+        raise EmailRefused("Another account has this address.")
+    if email == person.email:
+        return
+    person.email = email
+    person.save(update_fields=["email"])
+    Event.objects.create(by=by, verb="change e-mail", subject=f"account {person.pk}")
 
 
 def set_password(person: User, password: str) -> None:

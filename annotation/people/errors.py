@@ -3,7 +3,9 @@
 PeopleError (an AnnotationError)
 ├── NameRefused        a user name that cannot be told apart, or holds what a name may not hold
 ├── PasswordRefused    a password that is wrong, or too easy
+├── EmailRefused       what is no e-mail address, or another account's
 ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
+├── SignOnRefused      somebody who came by single sign-on and is not let in
 ├── RoleRefused        a role, or a state, that an account cannot have
 ├── TokenRefused       a token that cannot be made
 ├── GroupRefused       a group, a language or a name to write under that cannot be
@@ -32,8 +34,22 @@ class PasswordRefused(PeopleError):
     field = "password"
 
 
+class EmailRefused(PeopleError):
+    """Not an address that this account can have, or that can be written to."""
+
+    field = "email"
+
+
 class LinkRefused(PeopleError):
     """The link opens nothing."""
+
+
+class SignOnRefused(PeopleError):
+    """Not let in; `why` is for the audit log, `account` the number of the account where there is one."""
+
+    def __init__(self, message: str, why: str, account: int | None = None) -> None:
+        super().__init__(message)
+        self.why, self.account = why, account
 
 
 class RoleRefused(PeopleError):

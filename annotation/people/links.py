@@ -17,8 +17,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import OneTimeLink, Participant
-from annotation.people import accounts, names, roles, sign_in
-from annotation.people.errors import LinkRefused, NameRefused, RoleRefused
+from annotation.people import accounts, addresses, names, roles, sign_in
+from annotation.people.errors import EmailRefused, LinkRefused, NameRefused, RoleRefused
 from config.models import Event
 
 Kind = OneTimeLink.Kind
@@ -47,10 +47,13 @@ def first_administrator() -> Made | None:
 
 
 @transaction.atomic
-def invite(*, by: User | None, role: str, name: str = "", days: int = INVITATION_DAYS) -> Made:
+def invite(
+    *, by: User | None, role: str, name: str = "", days: int = INVITATION_DAYS, email: str = ""
+) -> Made:
     """Make an invitation to become `role`; the invited person chooses their password, and name where none is.
 
-    Raises RoleRefused, NameRefused, or LinkRefused for days outside 1 to 60.
+    One for an e-mail address replaces the one before. Raises RoleRefused, NameRefused, EmailRefused, or
+    LinkRefused for days outside 1 to 60.
     """
     if role not in roles.ROLES:
         raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(roles.ROLES)}.")
@@ -58,7 +61,12 @@ def invite(*, by: User | None, role: str, name: str = "", days: int = INVITATION
         raise LinkRefused(f"An invitation holds for 1 to {MOST_DAYS} days.")
     if names.normal(name):
         name = accounts.checked_name(name)
-    made = _make(Kind.INVITATION, timedelta(days=days), role=role, name=names.normal(name), created_by=by)
+    if email := addresses.normal(email):
+        if fault := addresses.fault(email):
+            raise EmailRefused(fault)
+        OneTimeLink.objects.filter(email=email, used_at=None).delete()
+    about = {"role": role, "name": names.normal(name), "email": email}
+    made = _make(Kind.INVITATION, timedelta(days=days), **about, created_by=by)
     Event.objects.create(by=by, verb="invite", subject=f"link {made.link.pk}", detail={"role": role})
     return made
 
@@ -97,6 +105,18 @@ def open_invitations() -> QuerySet[OneTimeLink]:
     return found.select_related("created_by")
 
 
+def invitation_to(email: str) -> OneTimeLink | None:
+    """Return the open invitation that was made for an e-mail address, locked until the transaction ends."""
+    found = _usable().select_for_update().filter(kind=Kind.INVITATION, email__iexact=email)
+    return found.first() if email else None
+
+
+def spend(*, link: OneTimeLink, by: User) -> None:
+    """Use an invitation up: the account that it was for is made."""
+    OneTimeLink.objects.filter(pk=link.pk).update(used_at=timezone.now())
+    Event.objects.create(by=by, verb=f"use {link.kind} link", subject=f"link {link.pk}")
+
+
 @transaction.atomic
 def withdraw(*, by: User | None, link: OneTimeLink) -> None:
     """Make an invitation useless."""
@@ -131,9 +151,8 @@ def use(*, token: str, username: str, password: str) -> User:
         return _reset(link, password)
     if not username.strip():
         raise NameRefused("Give a user name.")
-    OneTimeLink.objects.filter(pk=link.pk).update(used_at=timezone.now())
-    person = accounts.create(by=None, username=username, role=link.role, password=password)
-    Event.objects.create(by=person, verb=f"use {link.kind} link", subject=f"link {link.pk}")
+    person = accounts.create(by=None, username=username, role=link.role, password=password, email=link.email)
+    spend(link=link, by=person)
     return person
 
 

@@ -7,20 +7,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Q, QuerySet, Sum
 
-from annotation.models import CampaignMember, Label
+from annotation.models import CampaignMember, Label, SignInIdentity
 from annotation.people.roles import ROLES, role_of
 
 
 @dataclass(frozen=True)
 class Row:
-    """An account: its role, the tasks it submitted, and the items that it has live answers about."""
+    """An account: its role, the tasks it submitted, the items that it has live answers about, how it enters.
+
+    `providers` are the issuers of the identities that open it.
+    """
 
     person: User
     role: str
     tasks: int
     items: int
+    providers: tuple[str, ...] = ()
+
+    @property
+    def ways(self) -> list[str]:
+        """How its person signs in: `password`, `single sign-on`, neither or both."""
+        known = {"password": self.person.has_usable_password(), "single sign-on": bool(self.providers)}
+        return [way for way, held in known.items() if held]
 
     @property
     def role_title(self) -> str:
@@ -35,7 +46,7 @@ def accounts(text: str = "") -> QuerySet[User]:
 
 
 def rows(people: Sequence[User]) -> list[Row]:
-    """Return what each has done, in the order given: two queries, however many people."""
+    """Return what each has done, in the order given: three queries, however many people."""
     tasks = dict(
         CampaignMember.objects.filter(user__in=people)
         .values("user")
@@ -48,7 +59,22 @@ def rows(people: Sequence[User]) -> list[Row]:
         .annotate(n=Count("item", distinct=True))
         .values_list("rater__user", "n")
     )
-    return [Row(one, role_of(one), tasks.get(one.pk, 0), items.get(one.pk, 0)) for one in people]
+    issuers = dict(
+        SignInIdentity.objects.filter(user__in=people)
+        .values("user")
+        .annotate(all=ArrayAgg("issuer", order_by="issuer"))
+        .values_list("user", "all")
+    )
+    return [
+        Row(
+            one,
+            role_of(one),
+            tasks.get(one.pk, 0),
+            items.get(one.pk, 0),
+            tuple(issuers.get(one.pk, ())),
+        )
+        for one in people
+    ]
 
 
 def work_of(person: User) -> list[dict[str, Any]]:

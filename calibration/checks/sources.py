@@ -74,20 +74,20 @@ def _golds(campaign: Campaign, by: User) -> list[tuple[str, str]]:
     ]
 
 
-def offered(campaign: Campaign, by: User) -> list[tuple[str, str]]:
+def offered(campaign: Campaign, viewer: User) -> list[tuple[str, str]]:
     """Return the sources that somebody may take keys of a campaign from, with their names for people.
 
     Who looks after the campaign without being a researcher sees its gold labels alone.
     """
-    if not is_researcher(by):
-        return _golds(campaign, by)
+    if not is_researcher(viewer):
+        return _golds(campaign, viewer)
     found: list[tuple[str, str]] = []
     corpus = campaign.corpus_id
     told = LabelCount.objects.filter(corpus=corpus, occasion__in=["main", "imported"]).values("rater")
     raters = Rater.objects.filter(pk__in=told, kind__in=[Rater.Kind.KEY, Rater.Kind.HUMAN])
     for kind, name in raters.order_by("-kind", "name").values_list("kind", "name"):
         found.append((f"{RATER}{name}", f"{'answer key' if kind == 'key' else 'answers of'} {name}"))
-    found += _golds(campaign, by)
+    found += _golds(campaign, viewer)
     if Label.objects.filter(item__corpus=corpus, occasion=Occasion.ADJUDICATION).exists():
         found.append((ADJUDICATED, "what was adjudicated"))
     return found

@@ -16,7 +16,7 @@ def _names(*lines: str) -> set[str]:
     return {name for line in lines for name in line.split()}
 
 
-PUBLIC = _names("healthz readyz login use-link join")
+PUBLIC = _names("healthz readyz login use-link join sign-in-with sign-in-return")
 SIGNED_IN = _names(
     "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token comfort api-comfort my-submissions my-messages",
@@ -92,7 +92,7 @@ RESEARCHERS = _names(
 )
 ADMINISTRATORS = _names(
     "people add-person invite-person withdraw-invitation audit-log",
-    "person person-role person-state reset-link delete-person delete-corpus",
+    "person person-role person-state person-email reset-link delete-person delete-corpus",
     "api-people api-person api-reset-link api-invitations api-invitation api-events",
     "webhooks api-webhooks",
     "endpoints endpoint api-endpoints api-endpoint",

@@ -191,6 +191,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "role": "annotator",
         "password": "a long password",
     },
+    "annotation.people.accounts.set_email": lambda by: {
+        "person": worlds.make_person(),
+        "email": "a@example.org",
+    },
+    "annotation.people.links.spend": lambda by: {"link": worlds.make_link(by)},
     "annotation.people.accounts.activate": lambda by: {"person": worlds.make_person(active=False)},
     "annotation.people.accounts.deactivate": lambda by: {"person": worlds.make_person()},
     "annotation.people.deletion.delete_person": lambda by: {

@@ -38,6 +38,8 @@ class Command(DatabaseCommand):
             act.add_argument("name", help="the user name")
             if name == "role":
                 act.add_argument("role", choices=list(roles.ROLES))
+            if name == "email":
+                act.add_argument("email", help="the address, or '' for none")
             if name == "token":
                 act.add_argument("--scope", choices=["read", "write"], default="read")
                 act.add_argument("--days", type=int, default=90, help="for how long (90)")
@@ -63,6 +65,7 @@ class Command(DatabaseCommand):
 NAMED = {
     "reset-link": "a one-time link for a new password",
     "role": "give another role",
+    "email": "say what e-mail address is a person's",
     "deactivate": "keep a person out; their answers stay",
     "activate": "let a deactivated person in again",
     "unlock": "lift the lock after wrong passwords",
@@ -91,6 +94,7 @@ def _list(options: dict[str, Any]) -> list[str]:
                 "username": row.person.username,
                 "role": row.role,
                 "active": row.person.is_active,
+                "signs_in_with": row.ways,
                 "tasks": row.tasks,
                 "items": row.items,
             },
@@ -119,6 +123,12 @@ def _reset(options: dict[str, Any]) -> list[str]:
 def _role(options: dict[str, Any]) -> list[str]:
     roles.set_role(by=None, person=_person(options["name"]), role=options["role"])
     return [f"{options['name']}: {options['role']}"]
+
+
+def _email(options: dict[str, Any]) -> list[str]:
+    person = _person(options["name"])
+    accounts.set_email(by=None, person=person, email=options["email"])
+    return [f"{options['name']}: {person.email or 'no address'}"]
 
 
 def _token(options: dict[str, Any]) -> list[str]:
@@ -156,6 +166,7 @@ ACTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "invite": _invite,
     "reset-link": _reset,
     "role": _role,
+    "email": _email,
     "deactivate": _state(accounts.deactivate, "deactivated"),
     "activate": _state(accounts.activate, "active"),
     "unlock": _state(sign_in.unlock, "not locked"),

@@ -21,6 +21,8 @@ class Account(TypedDict, total=False):
     role: Required[PersonRoleEnum]
     active: Required[bool]
     last_login: Required[str | None]
+    email: Required[str]
+    signs_in_with: Required[list[SignsInWithEnum]]
     tasks: Required[int]
     items: Required[int]
 
@@ -1689,6 +1691,7 @@ class PatchedAccountChangeRequest(TypedDict, total=False):
     """
     role: PersonRoleEnum
     active: bool
+    email: str
     locked: bool
 
 
@@ -2335,6 +2338,9 @@ class Side(TypedDict, total=False):
     """One of what is compared, by the name that the screen gives it."""
     name: Required[str]
     parts: Required[list[Part]]
+
+
+SignsInWithEnum: TypeAlias = Literal["password", "single sign-on"]
 
 
 class SkipRequest(TypedDict, total=False):

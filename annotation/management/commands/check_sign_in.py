@@ -1,0 +1,78 @@
+"""`manage.py check_sign_in`: whether single sign-on is set up, and the provider answers as it should."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+import requests
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from annotation.people.errors import SignOnRefused
+from annotation.people.single_sign_on.provider import TIMEOUT, published
+from config.oidc import PREFIX, Provider
+
+ADDRESS = "http://localhost:8000"
+
+
+class Command(BaseCommand):
+    """Tells the settings without the secret, asks the provider, and says what to register there."""
+
+    help = "Check single sign-on: the settings, the provider's addresses and keys."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where Concord is."""
+        parser.add_argument("--address", default=ADDRESS, help=f"where Concord is ({ADDRESS})")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what is set and found; the exit status tells whether people can sign in."""
+        provider: Provider | None = settings.OIDC
+        if provider is None:
+            raise CommandError(f"Single sign-on is off. Set {PREFIX}ISSUER, CLIENT_ID and CLIENT_SECRET.")
+        faults = provider.faults()
+        if faults:
+            raise CommandError("\n".join(faults))
+        self.stdout.write(f"{provider.title}: {provider.issuer}, as client {provider.client_id}")
+        try:
+            found = published(provider)
+        except SignOnRefused as refused:
+            if any(name not in provider.endpoints for name in ("authorization", "token", "jwks")):
+                raise CommandError(str(refused)) from None
+            self.stdout.write(f"Not published, so taken as set: {refused}")
+            at = dict(provider.endpoints)
+        else:
+            at = dict(found.at)
+        for name, address in at.items():
+            self.stdout.write(f"  {name}: {address}")
+        self.stdout.write(f"  {_keys(provider, at['jwks'])} keys for {provider.algorithm}")
+        back = options["address"].rstrip("/") + reverse("sign-in-return")
+        self.stdout.write(f"Register at the provider that it leads back to {back}")
+        self.stdout.write(f"New people: {_new(provider)}. {_roles(provider)}")
+
+
+def _keys(provider: Provider, address: str) -> int:
+    """Return how many of the provider's keys can have signed a token; CommandError where none can."""
+    try:
+        told = requests.get(address, timeout=TIMEOUT).json()["keys"]
+        kinds = {"RS": "RSA", "ES": "EC"}
+        fitting = [key for key in told if key.get("kty") == kinds[provider.algorithm[:2]]]
+    except (requests.RequestException, ValueError, KeyError, TypeError, AttributeError):
+        raise CommandError(f"{address} does not list keys.") from None
+    if not fitting:
+        raise CommandError(f"{address} lists no key for {provider.algorithm}. Set {PREFIX}ALGORITHM.")
+    return len(fitting)
+
+
+def _new(provider: Provider) -> str:
+    made = "become annotators" if provider.new_accounts else "need an invitation to their e-mail address"
+    return made + (", or open the account that has their verified address" * provider.link_by_email)
+
+
+def _roles(provider: Provider) -> str:
+    if not provider.roles:
+        return "Roles are given in Concord."
+    told = ", ".join(f"{group} is {role}" for group, role in provider.roles.items())
+    return f"Roles follow the claim {provider.groups_claim}: {told}, else annotator."
