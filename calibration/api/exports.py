@@ -23,6 +23,7 @@ from calibration import access
 from calibration.api.serializers import (
     ExportSerializer,
     LabelExportSerializer,
+    LabelOrNoteExportSerializer,
     PackageExportSerializer,
     TranscriptExportSerializer,
 )
@@ -45,6 +46,7 @@ from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
+NOTES = OpenApiParameter("notes", bool, description="notes instead of labels; false unless told")
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
 FILE = files(media_type for _, media_type in FORMATS.values())
 DOWNLOAD = FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
@@ -95,28 +97,32 @@ def names(request: Request) -> Response:
     return Response(pseudonyms.reveal(by=cast(User, request.user), corpus=found))
 
 
-@extend_schema(methods=["GET"], parameters=[*PLACE, FORM], responses=DOWNLOAD)
-@extend_schema(methods=["POST"], parameters=[FORM], request=LabelExportSerializer, responses=DOWNLOAD)
+@extend_schema(methods=["GET"], parameters=[*PLACE, NOTES, FORM], responses=DOWNLOAD)
+@extend_schema(methods=["POST"], parameters=[FORM], request=LabelOrNoteExportSerializer, responses=DOWNLOAD)
 @without_keys(AS_FILE)
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcherSomewhere])
 def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
+    With `notes` it is what annotators noted beside them: comments and flags on turns and on whole tasks.
     Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that is
     logged as a look at test. Many labels are written by a job: 202 with its id; once it is done, the file is
     at `exports/files/<id>/` for a week.
     """
     if form not in FORMATS:
         raise Http404
-    given = LabelExportSerializer(data=request.query_params if request.method == "GET" else request.data)
+    asked = request.query_params.dict() if request.method == "GET" else request.data
+    given = LabelOrNoteExportSerializer(data=asked)
     given.is_valid(raise_exception=True)
     corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
     must_manage(request.user, campaign)
-    taken = taken_by(request, corpus, given.validated_data)
+    taken, notes = taken_by(request, corpus, given.validated_data), given.validated_data["notes"]
     user: Any = request.user
     return response_of(
-        export_job.labels_or_job(corpus=corpus, campaign=campaign, taken=taken, form=form, by=user)
+        export_job.labels_or_job(
+            corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
+        )
     )
 
 

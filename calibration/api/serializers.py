@@ -82,6 +82,12 @@ class LabelExportSerializer(PlaceSerializer, ExportPartSerializer):
     """A corpus or campaign, and the part of it that is taken out."""
 
 
+class LabelOrNoteExportSerializer(LabelExportSerializer):
+    """A corpus or campaign, the part of it that is taken out, and whether notes are, instead of labels."""
+
+    notes = serializers.BooleanField(default=False)
+
+
 class PackageExportSerializer(LabelExportSerializer):
     """What a package is made of; `question` names questions as `scheme@version/key`, all where left out."""
 

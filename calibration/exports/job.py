@@ -31,10 +31,14 @@ AT_ONCE = 30_000
 
 
 def labels_or_job(
-    *, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str, by: User
+    *, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str, notes: bool = False, by: User
 ) -> Download | Job:
-    """Write few labels at once; start a job for many. What is taken out was allowed and logged before."""
-    return order_or_job(order=Order(orders.LABELS, corpus, campaign, taken, form), by=by)
+    """Write few labels, or what people noted beside them, at once; start a job for many.
+
+    What is taken out was allowed and logged before.
+    """
+    what = orders.NOTES if notes else orders.LABELS
+    return order_or_job(order=Order(what, corpus, campaign, taken, form), by=by)
 
 
 def gold_or_job(*, gold: Gold, taken: Taken, form: str, by: User) -> Download | Job:

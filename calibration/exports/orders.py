@@ -1,4 +1,4 @@
-"""What can be asked for as a file, whichever: labels, gold, packages for other tools, transcripts with tags.
+"""What can be asked for as a file: labels, notes, gold, packages for other tools, transcripts with tags.
 
 An order says what, of which corpus and part, in which form; it is written at once or by a job, which keeps it
 as plain JSON.
@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from annotation.models import Campaign, Corpus, Split, Turn
 from calibration.errors import CalibrationError, ExportRefused
 from calibration.exports import labels as label_export
+from calibration.exports import notes as note_export
 from calibration.exports.bundle import Hashed, Zip
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
@@ -30,9 +31,9 @@ from calibration.models import Gold
 from calibration.reading.scope import scope_of
 from jobs.errors import JobRefused
 
-LABELS, GOLD, TRANSCRIPTS = "labels", "gold", "transcripts"
+LABELS, NOTES, GOLD, TRANSCRIPTS = "labels", "notes", "gold", "transcripts"
 ZIP = "zip"
-TITLES = {LABELS: "labels", GOLD: "gold", TRANSCRIPTS: "transcripts"} | {
+TITLES = {LABELS: "labels", NOTES: "notes", GOLD: "gold", TRANSCRIPTS: "transcripts"} | {
     key: package.title for key, package in PACKAGES.items()
 }
 """What can be ordered, and what pages call it."""
@@ -85,7 +86,8 @@ class Order:
             return self.gold.n + (self.other.n if self.other else 0)
         if self.what == TRANSCRIPTS:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
-        return scope_of(self.corpus, self.campaign).most()
+        scope = scope_of(self.corpus, self.campaign)
+        return note_export.most(scope) if self.what == NOTES else scope.most()
 
     def check(self) -> None:
         """Raise ExportRefused where it cannot be written, as far as that is known without writing it."""
@@ -103,12 +105,14 @@ class Order:
         return write(self.query(), self.form, file)
 
     def query(self) -> ExportQuery:
-        """Return the query of an order of labels or gold."""
+        """Return the query of an order of labels, notes or gold."""
         if self.gold is not None and self.other is not None:
             return gold_difference.query(self.gold, self.other, self.taken)
         if self.gold is not None:
             return gold_export.query(self.gold, self.taken)
-        return label_export.labels(scope_of(self.corpus, self.campaign), self.taken)
+        scope = scope_of(self.corpus, self.campaign)
+        read = note_export.notes if self.what == NOTES else label_export.labels
+        return read(scope, self.taken)
 
     def _package(self, file: IO[bytes]) -> Written:
         hashed = Hashed(file)

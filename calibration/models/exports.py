@@ -10,7 +10,7 @@ from django.db.models import Q
 class Export(models.Model):
     """One completed download: of what, in which format, how many rows, and the SHA-256 of its bytes.
 
-    `what` is labels, gold, transcripts, or a package for another tool.
+    `what` is labels, notes, gold, transcripts, or a package for another tool.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="exports")

@@ -26,6 +26,7 @@ from calibration import access
 from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
 from calibration.exports import labels as exports
+from calibration.exports import notes as note_export
 from calibration.exports.orders import ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import Taken, take
@@ -61,6 +62,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "corpus": corpus,
         "campaign": campaign,
         "n": scope.most(),
+        "n_notes": note_export.most(scope),
         "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
         "query": place_told(corpus.pk, campaign and campaign.pk),
@@ -82,7 +84,10 @@ def _written(user: Any, corpus: Corpus, campaign: Campaign | None) -> QuerySet[J
 @require_http_methods(["GET", "POST"])
 @place_researcher_only
 def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
-    """The labels of a corpus or campaign as a ratings file, streamed; test is taken out by POST alone."""
+    """The labels of a corpus or campaign as a ratings file, or with `notes` what was noted beside them.
+
+    Test is taken out by POST alone.
+    """
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
         raise Http404
@@ -90,10 +95,14 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     if taken is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
     user: Any = request.user
-    found = export_job.labels_or_job(corpus=corpus, campaign=campaign, taken=taken, form=form, by=user)
+    notes = request.GET.get("notes") == "1"
+    found = export_job.labels_or_job(
+        corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
+    )
     if isinstance(found, Job):
         return being_written(request, place_told(corpus.pk, campaign and campaign.pk))
-    return found.response(f"labels-campaign-{campaign.pk}" if campaign else f"labels-corpus-{corpus.pk}")
+    place = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
+    return found.response(f"{'notes' if notes else 'labels'}-{place}")
 
 
 @require_http_methods(["GET", "POST"])

@@ -10,13 +10,19 @@ from django import forms
 from annotation.schemes.base import UNSCALED
 from calibration.errors import MapError
 from calibration.pages.level_fields import LevelFields
+from calibration.preferences.reading import comparing
 from calibration.reading.census import Census
 from calibration.reading.definitions import DEFAULT_STATISTICS, EPSILON
 from calibration.reading.scale_maps import ScaleMap
 from calibration.statistics.core.base import Family
 from calibration.statistics.panels import RULES
+from calibration.statistics.preferences.fitting import MODELS
+from calibration.statistics.preferences.votes import BOTH_BAD_POLICIES
 from calibration.statistics.table import described
 
+TEXT = "text"
+CHOICES = ("ties", "both_bad", "anchor")
+"""The fields that say how votes on pairs and rankings are read."""
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
 
 
@@ -101,17 +107,29 @@ class StudyForm(LevelFields):
     leave_out = forms.BooleanField(
         required=False, label="Leave out the people who were left out of gold, in the campaigns concerned"
     )
+    ties = forms.ChoiceField(required=False, choices=list(MODELS.items()), label="To strengths, a tie is")
+    both_bad = forms.ChoiceField(
+        required=False, choices=list(BOTH_BAD_POLICIES.items()), label="To win rates and strengths"
+    )
+    anchor = forms.CharField(
+        required=False,
+        max_length=300,
+        label="System whose strength is 1000",
+        help_text="Left empty: the mean of all.",
+    )
     no_baselines = forms.BooleanField(required=False, label="Leave out the baselines that judges stand above")
 
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer([rater.name for rater in counted.raters.values()], conditions)
-        questions = [
-            (q.ref, f"{q.title} ({q.scheme_title})")
-            for q in counted.questions.values()
-            if q.level not in UNSCALED
-        ]
-        self._choices("questions", questions)
+        known = [q for q in counted.questions.values() if q.level != TEXT]
+        asked = [(q.ref, f"{q.title} ({q.scheme_title})") for q in known]
+        scaled = {q.ref for q in known if q.level not in UNSCALED}
+        self._choices("questions", asked)
+        questions = [(ref, title) for ref, title in asked if ref in scaled]
+        if not comparing(counted):
+            for name in CHOICES:
+                del self.fields[name]
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
         self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
@@ -174,6 +192,8 @@ class StudyForm(LevelFields):
             written["baselines"] = False
         if data["leave_out"]:
             written["leave_out"] = True
+        if "ties" in self.fields:
+            written["preferences"] = {name: data[name] for name in CHOICES}
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
         return written | rest | self.levels_written()
 

@@ -6,7 +6,7 @@
      "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
      "resamples": 2000, "seed": 0, "confidence": 0.95, "interval": "percentile", "epsilon": 0.15,
      "split": "main", "panels": [{"rule": "median", "members": ["gpt-4", "m2", "m3"]}], "baselines": true,
-     "leave_out": false}
+     "leave_out": false, "preferences": {"ties": "half", "both_bad": "tie", "anchor": ""}}
 
 Everything may be left out. Without `questions` the study is automatic: every question with two raters
 or more. `level` with its keys makes it a study at levels (`calibration.reading.levels`); a number there is
@@ -20,11 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from calibration.errors import DefinitionError, MapError
-from calibration.reading import levels, panels
+from calibration.reading import choices, levels, panels
+from calibration.reading.choices import written_choices
 from calibration.reading.levels import Levels, Missing
 from calibration.reading.panels import PanelAsked
 from calibration.reading.scale_maps import ScaleMap
 from calibration.statistics import Plan
+from calibration.statistics.preferences.report import Choices
 from calibration.statistics.replacement import JUDGE_TESTS
 from calibration.statistics.table import described
 
@@ -42,9 +44,10 @@ KEYS = (
     {"questions", "raters", "samples", "statistics", "epsilon", "split"}
     | {"resamples", "seed", "confidence", "interval"}
     | {"level", *levels.KEYS}
-    | {"panels", "baselines", "leave_out"}
+    | {"panels", "baselines", "leave_out", "preferences"}
 )
 EPSILON = 0.15
+CHOICES = Choices()
 SamplesPolicy = Literal["mean", "first", "separate"]
 
 
@@ -83,7 +86,7 @@ class Definition:
 
     `levels` is None in a study of items alone. `panels` are raters made of judges; `baselines` says whether
     judges stand above what answers without reading are worth; `leave_out` that people left out of gold
-    are left out here, too.
+    are left out here, too. `preferences` say how votes on pairs and rankings are read.
     """
 
     questions: tuple[StudyQuestion, ...] = ()
@@ -97,12 +100,15 @@ class Definition:
     panels: tuple[PanelAsked, ...] = ()
     baselines: bool = True
     leave_out: bool = False
+    preferences: Choices = CHOICES
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole definition, ready for JSON: what a report records."""
         several = self.levels.samples if self.levels else ()
         above = self.levels.as_dict() if self.levels else {}
         above |= {"leave_out": True} if self.leave_out else {}
+        if self.preferences != CHOICES:
+            above |= {"preferences": written_choices(self.preferences)}
         return above | {
             "questions": [asked.as_dict() for asked in self.questions],
             "raters": list(self.raters),
@@ -138,6 +144,7 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         panels=panels.parse(_listed(raw, "panels")),
         baselines=_switch(raw, "baselines"),
         leave_out=_switch(raw, "leave_out", default=False),
+        preferences=choices.parse(raw.get("preferences")),
     )
 
 

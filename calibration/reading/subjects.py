@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from annotation.schemes.base import UNSCALED
+from annotation.schemes.comparisons import RANKING
 from calibration.errors import DefinitionError
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reading.counterparts import counterpart
@@ -44,10 +46,17 @@ class Subject:
 
 
 def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
-    """Return what a definition compares. Raises DefinitionError where it names what no label answers."""
+    """Return what a definition compares. Raises DefinitionError where it names what no label answers.
+
+    Rankings are left out: they are read as preferences alone (`calibration.reading.compared`).
+    """
     counted = _limited(counted, definition.raters)
     if definition.questions:
-        return [_declared(asked, counted, definition.levels) for asked in definition.questions]
+        return [
+            _declared(asked, counted, definition.levels)
+            for asked in definition.questions
+            if found_question(asked.question, counted).level != RANKING
+        ]
     return automatic(counted)
 
 
@@ -57,7 +66,7 @@ def automatic(counted: Census) -> list[Subject]:
     Questions that only metrics answer are not subjects: metrics join the questions of people and judges about
     the same kind of item, by order alone, or where both are nominal, by the same categories.
     """
-    answered = [q for q in counted.questions.values() if q.level != TEXT]
+    answered = [q for q in counted.questions.values() if q.level not in UNSCALED]
     subjects = []
     for question in answered:
         raters = counted.raters_of(question.id)
@@ -85,7 +94,7 @@ def _limited(counted: Census, names: Sequence[str]) -> Census:
 
 
 def _declared(asked: StudyQuestion, counted: Census, levels: Levels | None) -> Subject:
-    question = _found(asked.question, counted)
+    question = found_question(asked.question, counted)
     if question.level == TEXT:
         raise DefinitionError(f"{asked.question} is answered in free text, which has no agreement statistics")
     links = [_link(link, counted) for link in asked.answered_by]
@@ -99,7 +108,7 @@ def _declared(asked: StudyQuestion, counted: Census, levels: Levels | None) -> S
 
 
 def _link(link: AnsweredBy, counted: Census) -> Link:
-    return Link(_found(link.question, counted), link.map)
+    return Link(found_question(link.question, counted), link.map)
 
 
 def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels | None) -> None:
@@ -119,7 +128,8 @@ def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels
             )
 
 
-def _found(ref: str, counted: Census) -> QuestionInfo:
+def found_question(ref: str, counted: Census) -> QuestionInfo:
+    """Return the question that a definition names. Raises DefinitionError where no label answers it."""
     question = counted.by_ref(ref) or _only_version(ref, counted)
     if question is None:
         known = ", ".join(q.ref for q in counted.questions.values()) or "none"
@@ -135,7 +145,7 @@ def _only_version(ref: str, counted: Census) -> QuestionInfo | None:
 
 def known_links(question: QuestionInfo, counted: Census) -> tuple[Link, ...]:
     """Return the questions that are known to ask the same: other versions, counterparts, and metrics."""
-    return _known_links(question, [q for q in counted.questions.values() if q.level != TEXT], counted)
+    return _known_links(question, [q for q in counted.questions.values() if q.level not in UNSCALED], counted)
 
 
 def _known_links(question: QuestionInfo, others: Sequence[QuestionInfo], counted: Census) -> tuple[Link, ...]:

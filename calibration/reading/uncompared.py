@@ -32,9 +32,11 @@ class Uncompared:
     map: str
 
 
-def uncompared(definition: Definition, counted: Census, subjects: Sequence[Subject]) -> list[Uncompared]:
-    """Return each answered question that no comparison reads."""
-    compared = {question for subject in subjects for question in subject.question_ids}
+def uncompared(
+    definition: Definition, counted: Census, subjects: Sequence[Subject], voted: Collection[int] = ()
+) -> list[Uncompared]:
+    """Return each answered question that no comparison reads; `voted` are those read as preferences."""
+    compared = {question for subject in subjects for question in subject.question_ids} | set(voted)
     found = []
     for question in counted.questions.values():
         raters = _raters(question, counted, definition.raters)

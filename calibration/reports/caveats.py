@@ -27,6 +27,7 @@ def caveats(result: Snapshot) -> list[str]:
         _constant(questions),
         _events(questions),
         _refused(questions),
+        _not_preferred(result),
         _repeated(questions),
         _occasions(result),
         _left_out(result),
@@ -148,6 +149,11 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
 
 def _refused(questions: list[QuestionFigures]) -> str:
     return " ".join(f"{q.title} was not computed: {q.data.problem}." for q in questions if q.data.problem)
+
+
+def _not_preferred(result: Snapshot) -> str:
+    refused = [table for table in result.preferences if table.problem]
+    return " ".join(f"Preferences on {one.title} were not computed: {one.problem}." for one in refused)
 
 
 def _repeated(questions: list[QuestionFigures]) -> str:

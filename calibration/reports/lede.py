@@ -26,6 +26,7 @@ from calibration.statistics.one_more import verdict
 
 MOST_JUDGES = 3
 ENOUGH_PEOPLE = 3
+WIN_RATE = "preference_win_rate"
 NO_FIGURE = -2.0  # below every correlation and kappa
 
 
@@ -51,7 +52,23 @@ def lede(result: Snapshot) -> list[Answer]:
         answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge, epsilon)) if a]
     if metric := _metric(questions):
         answers.append(metric)
-    return answers
+    return [*answers, *_preferred(result)]
+
+
+def _preferred(result: Snapshot) -> list[Answer]:
+    """Return which system wins most, by the first voters of the first question that compares responses."""
+    for table in result.preferences[:1]:
+        for sheet in [sheet for sheet in table.sheets if sheet.key == "systems"][:1]:
+            rates = [(row, c) for row in sheet.rows for c in row.cells if c and c.name == WIN_RATE and c.ok]
+            if rates:
+                row, best = max(rates, key=lambda pair: pair[1].point)
+                text = (
+                    f"Win rate of {row.about} by {sheet.of}, the highest of {len(sheet.rows)} systems, on "
+                    f"{units(table.item_kind, best.n_items)}."
+                )
+                shown = percent(best.point, 1)
+                return [Answer("Which system is preferred?", shown, _percent_interval(best), text)]
+    return []
 
 
 def _answer(title: str, entry: Figure, symbol: str, text: str) -> Answer:
@@ -247,6 +264,8 @@ def headline_question(result: Snapshot) -> str:
         return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {who}?"
     if people:
         return f"Do the {who} agree with each other?"
+    if result.preferences and not judges:
+        return "Which system is preferred?"
     return "Do the judges agree with each other?" if judges else str(result.study)
 
 

@@ -23,6 +23,7 @@ from calibration.reports.figure import Figure
 from calibration.reports.judging import ComparedJudges, KeyTable
 from calibration.reports.levels import LevelTable
 from calibration.reports.panels import Floor, PanelTold
+from calibration.reports.preferences import PreferenceTable
 from calibration.reports.raters import QuestionRaters
 from calibration.reports.scores import Scores
 from calibration.reports.unanswered import BoundsRow
@@ -37,7 +38,8 @@ FORMAT = 9
 READABLE = frozenset({3, 4, 5, 6, 7, 8, 9})
 """Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
 format 6 no bounds over unanswered items, format 7 neither baselines at levels nor the mode in which judges
-were asked, format 8 nothing of what answers point at."""
+were asked, format 8 neither what answers point at nor
+preferences."""
 
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
@@ -213,6 +215,7 @@ class Snapshot:
     bounds: tuple[BoundsRow, ...] = ()
     left_out: tuple[str, ...] = ()
     evidence: tuple[EvidenceTable, ...] = ()
+    preferences: tuple[PreferenceTable, ...] = ()
 
 
 @cache

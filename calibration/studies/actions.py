@@ -148,6 +148,9 @@ def _check_opened(read: inputs.Inputs) -> None:
     if read.part != "test" or read.split is None:
         return
     ids = {info.id for data in read.subjects for info in data.raters if info.kind == Rater.Kind.JUDGE}
+    voted = {vote.rater for one in read.compared for vote in one.votes if vote.kind == Rater.Kind.JUDGE}
+    if voted:
+        ids |= {info.id for info in offered(read.scope).raters.values() if info.name in voted}
     closed = openings.unopened(read.split, Rater.objects.filter(pk__in=ids).order_by("pk"))
     if closed:
         names = ", ".join(rater.name for rater in closed)

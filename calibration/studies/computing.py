@@ -31,6 +31,7 @@ from calibration.studies.inputs import Inputs
 from calibration.studies.judging import against_keys, compared
 from calibration.studies.levels import level_tables
 from calibration.studies.panels import Panels
+from calibration.studies.preferences import preference_tables
 from calibration.studies.prevalence import prevalence
 from calibration.studies.raters import raters_of
 from calibration.studies.scores import scores
@@ -79,6 +80,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         bounds=bounds(todo, inputs.definition),
         left_out=tuple(one.sentence for one in inputs.scope.without),
         evidence=evidence_tables(inputs.evidence, inputs.definition),
+        preferences=preference_tables(inputs.compared, inputs.definition),
         floors=floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, inputs.definition),
     )
 

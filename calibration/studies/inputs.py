@@ -17,6 +17,7 @@ from calibration.reading.again import again
 from calibration.reading.answered import Answered, answered
 from calibration.reading.calls import Calls, calls, doubtful
 from calibration.reading.census import Census, census
+from calibration.reading.compared import Compared, compared
 from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.evidence import Evidence, evidence
@@ -40,7 +41,8 @@ class Inputs:
     subject, what raters answered a second time; `coverage` the turns with a behaviour outside the list.
     Where the report is one of test, `dev_keys` are the answers of keys in dev, and `learning` the subjects
     in dev from which thresholds, weights and baselines are learned. `lengths` are the characters and words of
-    the items that judges answered, by key. `evidence` is what answers point at, of questions that ask for it.
+    the items that judges answered, by key. `evidence` is what answers point at, of questions that ask for it;
+    `compared` are the votes on questions that compare responses.
     """
 
     study: Study
@@ -60,6 +62,7 @@ class Inputs:
     learning: tuple[SubjectData, ...] = ()
     lengths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
+    compared: tuple[Compared, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -80,6 +83,7 @@ class Inputs:
             "levels": self.levels.digest if self.levels else None,
             "dev_keys": [data.digest for data in self.dev_keys],
             "evidence": [read.digest for read in self.evidence],
+            "compared": [read.digest for read in self.compared],
         }
         if self.scope.without:
             content["without"] = [one.sentence for one in self.scope.without]
@@ -117,6 +121,7 @@ def read(study: Study, part: str) -> Inputs:
     above = level_sources.read(scope, definition, counted, loaded, clusters)
     read_too = [data.subject for data in above.across] if above else []
     loaded = with_unanswered(scope, loaded, counted, clusters)
+    votes = compared(scope, definition, counted, clusters)
     told = answered(scope, counted, clusters, only)
     names = {rater.name for rater in told if rater.kind == "judge"}
     judges = {info.id: info.name for info in counted.raters.values() if info.name in names}
@@ -131,12 +136,13 @@ def read(study: Study, part: str) -> Inputs:
         calls(scope, judges) + doubtful(scope, metrics),
         stamp,
         tuple(told),
-        tuple(uncompared(definition, counted, [*subjects, *read_too])),
+        tuple(uncompared(definition, counted, [*subjects, *read_too], {one.question.id for one in votes})),
         levels=above,
         again=tuple(again(scope, subject, counted, where, only) for subject in subjects),
         coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
         dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
         learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
+        compared=votes,
         evidence=evidence(scope, [one.question for one in subjects], counted, where, only),
         lengths=lengths(where) if _has_judge(loaded, above) and definition.baselines else {},
     )

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from calibration.exports.labels import labels
+from calibration.exports.notes import notes
 from calibration.management import export_options as exporting
 from calibration.management import scope_options as places
 from calibration.reading.scope import scope_of
@@ -26,6 +27,11 @@ class Command(DatabaseCommand):
         """Place, format, output."""
         places.add_arguments(parser)
         exporting.add_arguments(parser)
+        parser.add_argument(
+            "--notes",
+            action="store_true",
+            help="write comments and flags on turns and tasks instead of labels",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
@@ -36,4 +42,7 @@ class Command(DatabaseCommand):
             "campaign": campaign.name if campaign else None,
             "part": taken.part or "all",
         }
-        exporting.export(self, labels(scope_of(corpus, campaign), taken), options, facts)
+        if options["notes"]:
+            facts["what"] = "notes"
+        read = notes if options["notes"] else labels
+        exporting.export(self, read(scope_of(corpus, campaign), taken), options, facts)

@@ -10,6 +10,7 @@ from calibration.reports.sections import (
     intraclass,
     judges_compared,
     levels,
+    preferences,
     prevalence,
     raters,
     scores,
@@ -20,6 +21,7 @@ from calibration.reports.sections.base import Asked, Line, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     levels.SECTION,
+    preferences.SECTION,
     floors.SECTION,
     judges_compared.SECTION,
     against_key.SECTION,

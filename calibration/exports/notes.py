@@ -1,0 +1,108 @@
+"""Notes as a file: what annotators said beside their answers, about a turn or about a whole task.
+
+People are called by their pseudonyms in the corpus, as in the file of labels. Bookmarks are private: no file
+has them.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
+
+from annotation.labels import raters
+from annotation.labels.pseudonyms import pseudonym
+from annotation.models import Assignment, Rater, TurnNote
+from annotation.models.turn_numbers import TURN_NUMBER
+from calibration.exports.labels import ALONE, ITEM, MEMBERS_KEY
+from calibration.exports.parts import OF_PART, PART_TABLE, Taken, taken_by_default
+from calibration.exports.writing import Column, ExportQuery
+from calibration.reading.scope import Scope
+
+STANDING = ("submitted", "returned")
+"""States of assignments whose comment stands."""
+COLUMNS = (
+    Column("about", "l.about", "plain"),
+    Column("item", f"({ITEM})"),
+    Column("rater", "named.name", "plain"),
+    Column("comment", "l.comment"),
+    Column("flagged", "l.flagged", "boolean"),
+    Column("cluster", "d.cluster"),
+    Column("dialogue", "d.key"),
+    Column("continuation", ALONE.format("c.key")),
+    Column("system", ALONE.format("y.name")),
+    Column("turn", "t.position", "integer"),
+    Column("turn_number", f"({TURN_NUMBER})", "integer"),
+    Column("occasion", "l.occasion", "plain"),
+    Column("campaign", "g.name"),
+    Column("at", """to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')""", "plain"),
+    Column("part", "sc.part", "plain"),
+)
+TABLES = f"""
+FROM (
+  SELECT 'turn' AS about, n.id, n.user_id, n.campaign_id, a.occasion, t.continuation_id, n.turn_id,
+         NULL::bigint AS item_id, n.comment, n.flagged, n.created_at AS at
+    FROM annotation_turnnote n
+    JOIN annotation_turn t ON t.id = n.turn_id JOIN annotation_assignment a ON a.id = n.assignment_id
+   WHERE n.superseded_at IS NULL AND n.campaign_id = ANY(%s)
+  UNION ALL
+  SELECT 'task', a.id, a.user_id, a.campaign_id, a.occasion, k.continuation_id, i.turn_id,
+         k.item_id, a.comment, a.flagged, a.submitted_at
+    FROM annotation_assignment a
+    JOIN annotation_task k ON k.id = a.task_id LEFT JOIN annotation_item i ON i.id = k.item_id
+   WHERE a.state IN {STANDING} AND (a.comment <> '' OR a.flagged) AND a.campaign_id = ANY(%s)
+) AS l
+JOIN annotation_campaign g ON g.id = l.campaign_id
+JOIN annotation_continuation c ON c.id = l.continuation_id
+JOIN annotation_dialogue d ON d.id = c.dialogue_id
+JOIN annotation_system y ON y.id = c.system_id
+JOIN unnest(%s::bigint[], %s::text[]) AS named(id, name) ON named.id = l.user_id
+LEFT JOIN annotation_turn t ON t.id = l.turn_id
+LEFT JOIN annotation_item i ON i.id = l.item_id
+{PART_TABLE}
+WHERE {OF_PART}
+ORDER BY d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
+  CASE WHEN i.compared IS NOT NULL THEN {MEMBERS_KEY} END COLLATE "C" NULLS FIRST,
+  g.name COLLATE "C", named.name COLLATE "C", l.about, l.at, l.id
+"""  # noqa: S608  (own SQL)
+
+
+def notes(scope: Scope, taken: Taken | None = None) -> ExportQuery:
+    """Return what annotators noted in the campaigns of a scope, as it stands, one row a note.
+
+    A row is about a turn (a comment or flag on it) or a task (the comment or flag of a submission). Where the
+    corpus is split, those of the part that is taken: dev unless told otherwise.
+    """
+    campaigns = _campaigns(scope)
+    names = _names(campaigns, scope.corpus.pk)
+    part = (taken or taken_by_default(scope.corpus)).params
+    return ExportQuery(COLUMNS, TABLES, (campaigns, campaigns, list(names), list(names.values()), *part))
+
+
+def most(scope: Scope) -> int:
+    """Return how many notes there are at most."""
+    on_turns, on_tasks = _standing(_campaigns(scope))
+    return on_turns.count() + on_tasks.count()
+
+
+def _campaigns(scope: Scope) -> list[int]:
+    if scope.campaign is not None:
+        return [scope.campaign.pk]
+    return list(scope.corpus.campaigns.values_list("pk", flat=True))
+
+
+def _standing(campaigns: list[int]) -> tuple[QuerySet[TurnNote], QuerySet[Assignment]]:
+    on_tasks = Assignment.objects.filter(campaign__in=campaigns, state__in=STANDING)
+    said = on_tasks.filter(~Q(comment="") | Q(flagged=True))
+    return TurnNote.objects.filter(campaign__in=campaigns, superseded_at=None), said
+
+
+def _names(campaigns: list[int], corpus: int) -> dict[int, str]:
+    """Return the pseudonym of each who noted something, by account; who has no label yet gets theirs now."""
+    on_turns, on_tasks = _standing(campaigns)
+    people = User.objects.filter(
+        Q(pk__in=on_turns.order_by().values("user")) | Q(pk__in=on_tasks.order_by().values("user"))
+    ).order_by("pk")
+    known = {one.user_id: one for one in Rater.objects.filter(user__in=people)}
+    return {
+        person.pk: pseudonym(known.get(person.pk) or raters.person(user=person), corpus) for person in people
+    }
