@@ -14,16 +14,25 @@ from annotation.models import Campaign
 from config.planner import WORTH_TELLING, tell_planner
 
 DRAWN = """, row_number() OVER (
-         ORDER BY md5(%(seed)s || ':' || d.key || '/' || c.key), d.key, c.key, i.position) AS rank"""
-FIXED = ", row_number() OVER (ORDER BY d.id, c.id, i.position) AS rank"
+         ORDER BY md5(%(seed)s || ':' || d.key || <own>), d.key, <own>, i.position, c.key) AS rank"""
+FIXED = ", row_number() OVER (ORDER BY d.id, <together>, i.position, c.id) AS rank"
 
 WANTED = """
 SELECT c.id AS continuation_id, i.id AS item_id<rank>
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN LATERAL (
-    SELECT i.id, u.position FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
+    SELECT i.id, CASE WHEN %(beside)s THEN u.at ELSE u.position END AS position
+      FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
      WHERE %(one_item)s AND NOT %(compares)s AND i.continuation_id = c.id AND i.kind = %(kind)s
+       AND NOT (%(beside)s AND EXISTS (
+         SELECT 1 FROM annotation_itemmember m JOIN annotation_compareditem x ON x.item_id = m.item_id
+          WHERE m.turn_id = i.turn_id AND x.campaign_id = %(campaign)s))
+    UNION ALL
+    SELECT i.id, (SELECT min(w.at) FROM annotation_itemmember m JOIN annotation_turn w ON w.id = m.turn_id
+                   WHERE m.item_id = i.id)
+      FROM annotation_compareditem x JOIN annotation_item i ON i.id = x.item_id
+     WHERE %(beside)s AND x.campaign_id = %(campaign)s AND i.continuation_id = c.id
     UNION ALL
     SELECT i.id, ('x' || substr(md5(%(seed)s || (
              SELECT string_agg(concord_member_rank(d.key, o.key, w.position), '+' ORDER BY m.number)
@@ -128,7 +137,10 @@ def _count(campaign: Campaign, mode: str) -> int:
 
 
 def _rank(campaign: Campaign) -> str:
-    return FIXED if campaign.task_order == Campaign.Order.FIXED else DRAWN
+    """Return the order: continuations stay together; where responses stand side by side, dialogues do."""
+    order = FIXED if campaign.task_order == Campaign.Order.FIXED else DRAWN
+    own, together = ("''", "0") if campaign.side_by_side else ("'/' || c.key", "c.id")
+    return order.replace("<own>", own).replace("<together>", together)
 
 
 def _wanted(rank: str, mode: str) -> str:
