@@ -181,7 +181,7 @@ def _checked(given: Any) -> dict[str, Any]:
 def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task, plan = None, questionnaire_of(seat.version)
     if hold is not None:
-        screen = load(hold.task, plan.is_tagged, hold.assignment, plan.is_mixed)
+        screen = load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds)
         task = ScreenSerializer(screen).data | {
             "assignment": hold.assignment,
             "draft": hold.draft,

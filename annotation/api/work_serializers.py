@@ -63,7 +63,7 @@ class ScreenSerializer(serializers.Serializer[Any]):
     `items` are in their order; where questions about the whole dialogue (their `item_kind`) stand beside
     those about turns, the last is the `whole`. `sides` are what is compared, in the order drawn for this
     annotator. Answers speak of them in this order: `first` is the first of them, and rankings number them
-    from 0.
+    from 0. Where each of them is rated for itself, `items` are theirs.
     """
 
     items = serializers.ListField(child=serializers.IntegerField())

@@ -32,6 +32,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
         "kind": campaign.scheme_version.item_kind,
         "compares": campaign.scheme_version.item_kind in COMPARING,
+        "beside": campaign.side_by_side,
         "refused": list(refused(campaign.scheme_version)),
     }
 

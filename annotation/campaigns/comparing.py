@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from annotation.campaigns import responses
 from annotation.campaigns.settings import refuse
 from annotation.corpora import comparisons
 from annotation.kinds import COMPARING
@@ -70,22 +71,33 @@ def compares(campaign: Campaign) -> bool:
 
 def choose(campaign: Campaign) -> int:
     """Choose, for a draft, the comparisons that it asks about, and make those that are lacking; return how
-    many.
+    many. Where responses to one point stand beside each other (`responses`), these are the comparisons.
 
     Raises CampaignRefused where there is nothing to compare, or too much to ask about all of it.
     """
     campaign.compared_items.all().delete()
+    if campaign.side_by_side:
+        sets = responses.chosen(campaign)
+        return _keep(campaign, _made(campaign, sets))
     if not compares(campaign):
         return 0
     if campaign.compares == Campaign.Compares.THERE:
         items = _there(campaign)
     else:
-        sets = _chosen(campaign)
-        comparisons.make(corpus=campaign.corpus, sets=sets)
-        wanted = {comparisons.compared(members) for members in sets}
-        items = list(Item.objects.filter(compared__in=wanted).values_list("pk", flat=True))
+        items = _made(campaign, _chosen(campaign))
     if not items:
         refuse("compares", _nothing(campaign))
+    return _keep(campaign, items)
+
+
+def _made(campaign: Campaign, sets: Sequence[comparisons.Members]) -> list[int]:
+    """Return the items that compare each set of members, made where they are lacking."""
+    comparisons.make(corpus=campaign.corpus, sets=sets)
+    wanted = {comparisons.compared(members) for members in sets}
+    return list(Item.objects.filter(compared__in=wanted).values_list("pk", flat=True))
+
+
+def _keep(campaign: Campaign, items: Sequence[int]) -> int:
     ComparedItem.objects.bulk_create(
         (ComparedItem(campaign=campaign, item_id=item) for item in items), batch_size=5_000
     )
@@ -109,7 +121,7 @@ def _there(campaign: Campaign) -> list[int]:
     return [item for item, _ in found][: campaign.most_comparisons or MOST]
 
 
-def _chosen(campaign: Campaign) -> list[list[tuple[int, int | None]]]:
+def _chosen(campaign: Campaign) -> list[comparisons.Members]:
     """Return the sets of members that the campaign compares, drawn where it compares some of them."""
     size = 2 if campaign.scheme_version.item_kind == "pair" else campaign.ranked
     groups = [group for group in _groups(campaign) if len(group) >= size]

@@ -21,15 +21,18 @@ from annotation.text.views import METADATA
 
 Order = Campaign.Order
 
-SHUFFLED = "md5(%(seed)s || ':' || d.key || '/' || c.key), d.key, c.key, i.position"
+SHUFFLED = "md5(%(seed)s || ':' || d.key || <own>), d.key, <own>, i.position, c.key"
 NUMBER = r"""CASE WHEN d.metadata ->> %(order_field)s ~ '^\s*[-+]?\d{1,15}(\.\d{1,15})?([eE][-+]?\d\d?)?\s*$'
   THEN (d.metadata ->> %(order_field)s)::float8 END"""
 SORTED = {
-    Order.FIXED: "d.id, c.id, i.position",
+    Order.FIXED: "d.id, <together>, i.position, c.id",
     Order.PRIORITY: f"{NUMBER} DESC NULLS LAST, {SHUFFLED}",
-    Order.INFORMATIVE: f"coalesce(a.apart, w.apart) DESC NULLS LAST, {SHUFFLED}",
+    Order.INFORMATIVE: f"coalesce(a.apart, w.apart, s.apart) DESC NULLS LAST, {SHUFFLED}",
 }
-"""What tasks are sorted by; `d`, `c` and `i` are their dialogue, continuation and item."""
+"""What tasks are sorted by; `d`, `c` and `i` are their dialogue, continuation and item.
+
+The turns of a continuation stay together; where responses stand side by side, those of a dialogue do.
+"""
 
 APART = """
 told AS (
@@ -49,7 +52,8 @@ told AS (
                (SELECT max(x.number) FROM annotation_label x WHERE x.question_id = q.id)) AS high
       OFFSET 0) b ON true
     JOIN annotation_label l ON l.question_id = q.id
-    JOIN annotation_item i ON i.id = l.item_id AND i.corpus_id = %(corpus)s AND i.kind = %(kind)s
+    JOIN annotation_item i ON i.id = l.item_id AND i.corpus_id = %(corpus)s
+     AND i.kind = coalesce(nullif(w.item_kind, ''), %(kind)s)
     JOIN annotation_continuation c ON c.id = i.continuation_id
     JOIN annotation_dialogue d ON d.id = c.dialogue_id
     JOIN annotation_rater r ON r.id = l.rater_id AND r.kind IN ('human', 'judge')
@@ -83,6 +87,9 @@ WITH_APART = """
   LEFT JOIN (SELECT o.continuation_id, avg(p.apart) AS apart FROM apart p
                JOIN annotation_item o ON o.id = p.item_id GROUP BY 1) w
          ON i.id IS NULL AND w.continuation_id = c.id
+  LEFT JOIN (SELECT m.item_id, avg(p.apart) AS apart FROM apart p
+               JOIN annotation_item o ON o.id = p.item_id AND o.turn_id IS NOT NULL
+               JOIN annotation_itemmember m ON m.turn_id = o.turn_id GROUP BY 1) s ON s.item_id = i.id
 """
 HAS_NUMBER = f"""SELECT 1 FROM annotation_dialogue d WHERE d.corpus_id = %(corpus)s AND ({NUMBER}) IS NOT NULL
   LIMIT 1"""  # noqa: S608  (a condition of ours)
@@ -98,7 +105,9 @@ def apart(*, people_only: bool = False) -> str:
 
 def sorted_by(campaign: Campaign) -> str:
     """Return what a campaign's tasks are sorted by."""
-    return SORTED.get(Order(campaign.task_order), SHUFFLED)
+    order = SORTED.get(Order(campaign.task_order), SHUFFLED)
+    own, together = ("''", "0::bigint") if campaign.side_by_side else ("'/' || c.key", "c.id")
+    return order.replace("<own>", own).replace("<together>", together)
 
 
 def reads_answers(campaign: Campaign) -> bool:

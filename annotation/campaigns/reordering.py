@@ -34,7 +34,11 @@ ranked AS (
     JOIN annotation_dialogue d ON d.id = c.dialogue_id
     LEFT JOIN annotation_item o ON o.id = t.item_id
     LEFT JOIN annotation_turn u ON u.id = o.turn_id
-    JOIN LATERAL (SELECT t.item_id AS id, coalesce(u.position, t.position) AS position) i ON true
+    JOIN LATERAL (SELECT t.item_id AS id, CASE
+        WHEN NOT %(beside)s THEN coalesce(u.position, t.position)
+        ELSE coalesce(u.at, (SELECT min(w.at) FROM annotation_itemmember m
+                               JOIN annotation_turn w ON w.id = m.turn_id WHERE m.item_id = t.item_id))
+        END AS position) i ON true
     <joined>
    WHERE <unbegun>)
 SELECT ranked.id, free.position FROM ranked JOIN free USING (place) WHERE ranked.position <> free.position

@@ -111,6 +111,10 @@ def _check(campaign: Campaign, rules: Rules) -> None:
     own = rules.not_own
     if own not in ("", PARTICIPANTS) and (not own.startswith(METADATA) or own == METADATA):
         settings.refuse("not_own", f"Authors are {PARTICIPANTS} or {METADATA}FIELD, not “{own[:80]}”.")
+    if campaign.side_by_side and rules.groups_by == sampling.SYSTEM:
+        settings.refuse(
+            "groups_by", "A task shows several systems' responses here, so groups cannot be by system."
+        )
     if rules.groups_by and (why := sampling.refusal(campaign.corpus, rules.groups_by)):
         settings.refuse("groups_by", why.replace("A sample is drawn", "Tasks are grouped"))
     if rules.strata and not rules.groups_by:

@@ -66,6 +66,7 @@ class Settings(TypedDict, total=False):
     baseline: System | None
     ranked: int
     most_comparisons: int | None
+    side_by_side: bool
     revise_hours: int | None
     unseen_check: str
     shows_agreement: bool

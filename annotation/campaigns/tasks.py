@@ -18,8 +18,17 @@ WANTED = """
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN LATERAL (
-    SELECT i.id, u.position FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
+    SELECT i.id, CASE WHEN %(beside)s THEN u.at ELSE u.position END AS position
+      FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
      WHERE %(one_item)s AND NOT %(compares)s AND i.continuation_id = c.id AND i.kind = %(kind)s
+       AND NOT (%(beside)s AND EXISTS (
+         SELECT 1 FROM annotation_itemmember m JOIN annotation_compareditem x ON x.item_id = m.item_id
+          WHERE m.turn_id = i.turn_id AND x.campaign_id = %(campaign)s))
+    UNION ALL
+    SELECT i.id, (SELECT min(w.at) FROM annotation_itemmember m JOIN annotation_turn w ON w.id = m.turn_id
+                   WHERE m.item_id = i.id)
+      FROM annotation_compareditem x JOIN annotation_item i ON i.id = x.item_id
+     WHERE %(beside)s AND x.campaign_id = %(campaign)s AND i.continuation_id = c.id
     UNION ALL
     SELECT i.id, ('x' || substr(md5(%(seed)s || (
              SELECT string_agg(concord_member_rank(d.key, o.key, w.position), '+' ORDER BY m.number)
@@ -34,7 +43,10 @@ WANTED = """
  WHERE d.corpus_id = %(corpus)s
    AND (%(dialogues)s::bigint[] IS NULL OR d.id = ANY(%(dialogues)s::bigint[]))
    AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]) OR (i.id IS NULL AND EXISTS (
-         SELECT 1 FROM annotation_item o WHERE o.continuation_id = c.id AND o.id = ANY(%(items)s::bigint[]))))
+         SELECT 1 FROM annotation_item o WHERE o.continuation_id = c.id AND o.id = ANY(%(items)s::bigint[])))
+        OR (%(beside)s AND EXISTS (
+         SELECT 1 FROM annotation_itemmember m JOIN annotation_item o ON o.turn_id = m.turn_id
+          WHERE m.item_id = i.id AND o.id = ANY(%(items)s::bigint[]))))
    AND <chosen>
    AND <mode>
    AND NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s

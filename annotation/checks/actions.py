@@ -235,6 +235,12 @@ def _score_again(key: KeyTask, result: CheckResult) -> bool:
 
 
 def _must_be_main(campaign: Campaign) -> None:
+    if campaign.side_by_side:
+        refuse(
+            "occasion",
+            "A key is about one response, and this campaign shows several side by side: train and test "
+            "people in one that shows one at a time.",
+        )
     if campaign.occasion != Occasion.MAIN:
         refuse("occasion", "Only a campaign of main work can train, test and check its annotators.")
 

@@ -11,7 +11,7 @@ from annotation.scheme_versions.asked import Asked, questionnaire_of
 
 
 class Row(NamedTuple):
-    """One answer beside the key. `place` says which turn, or the whole, of a task about several; else it is ''.
+    """One answer beside the key. `place` says which turn, or the whole, of a task about several, else ''.
 
     `given` is '' where nothing was answered; `right` lists what counts as right.
     """

@@ -54,8 +54,11 @@ def record(
     campaign: Campaign | None = None,
     assignment: Assignment | None = None,
     imported: Import | None = None,
+    compared: bool = True,
 ) -> list[Label]:
     """Record a rater's answers and return the labels that are new.
+
+    `compared` is false where an assignment showed several in an order and the answers are about each alone.
 
     Raises IntegrityError where an answer is off its question's scale or to a question for another kind of
     item, or where another transaction recorded the same place at the same moment; nothing is kept then.
@@ -66,7 +69,9 @@ def record(
     if replaced:
         Label.objects.filter(pk__in=replaced).update(superseded_at=timezone.now())
     return Label.objects.bulk_create(
-        _label(rater, answer, occasion, campaign, assignment, imported, live.get(answer.place))
+        _label(
+            rater, answer, occasion, campaign, assignment, imported, live.get(answer.place), compared=compared
+        )
         for answer in changed
     )
 
@@ -96,12 +101,14 @@ def insert(
     campaign: int | None = None,
     assignment: int | None = None,
     sample: int = 0,
+    compared: bool = True,
 ) -> None:
     """Record (item id, question id, value, evidence) answers where none can be live yet, in one statement.
 
     The caller knows that the rater has not answered these before, as at a first submit; where that is not
-    so, IntegrityError, and nothing is kept.
+    so, IntegrityError, and nothing is kept. `compared` is as `record` takes it.
     """
+    ordered = assignment if compared else None
     values = [answer[2] for answer in answers]
     columns: list[list[Any]] = [
         [answer[0] for answer in answers],
@@ -114,7 +121,7 @@ def insert(
         statement = INSERT_WITH_EVIDENCE
         columns.append([json.dumps(passages.stored(answer[3])) if answer[3] else None for answer in answers])
     with prepared.cursor() as cursor:
-        cursor.execute(statement, [rater, occasion, campaign, assignment, assignment, sample, *columns])
+        cursor.execute(statement, [rater, occasion, campaign, assignment, ordered, sample, *columns])
 
 
 def _live(
@@ -148,6 +155,8 @@ def _label(
     assignment: Assignment | None,
     imported: Import | None,
     before: Label | None,
+    *,
+    compared: bool,
 ) -> Label:
     item, question, sample = answer.place
     number = None if answer.value is None or isinstance(answer.value, str) else float(answer.value)
@@ -162,7 +171,7 @@ def _label(
         text=answer.value if isinstance(answer.value, str) else None,
         missing=answer.missing,
         explanation=answer.explanation,
-        shown=_shown(answer, assignment),
+        shown=_shown(answer, assignment if compared else None),
         evidence=passages.stored(answer.evidence),
         assignment=assignment,
         imported=imported,

@@ -66,6 +66,9 @@ class Campaign(models.Model):
     the continuations (`auto`). A ranking puts `ranked` of them into an order; of all that there are, the seed
     draws `most_comparisons` where that is set.
 
+    With `side_by_side`, one task shows all responses of the chosen systems to one point of a dialogue, and
+    asks the same of each.
+
     Who may rate what: with `by_language`, who reads the dialogue's language; nobody whom `not_own`
     ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("", "system", "part"
     or "metadata.FIELD") has a group for its stratum, that group. `ruled` says that slots have gates.
@@ -131,6 +134,7 @@ class Campaign(models.Model):
     baseline = models.ForeignKey("annotation.System", null=True, on_delete=models.SET_NULL, related_name="+")
     ranked = models.PositiveSmallIntegerField(default=3, db_default=3)
     most_comparisons = models.PositiveIntegerField(null=True)
+    side_by_side = models.BooleanField(default=False, db_default=False)
     by_language = models.BooleanField(default=False, db_default=False)
     not_own = models.CharField(max_length=120, blank=True, default="", db_default="")
     groups_by = models.CharField(max_length=120, blank=True, default="", db_default="")

@@ -99,6 +99,11 @@ class CampaignForm(forms.Form):
         label="Ask about some of them: how many",
         help_text="Drawn by the seed. Empty: about all of them.",
     )
+    side_by_side = forms.BooleanField(
+        required=False,
+        label="Show all systems' responses to one point on one screen",
+        help_text="Each is asked the same, in an order drawn for each annotator. For static continuations.",
+    )
     sample_by = forms.ChoiceField(
         required=False,
         label="Draw in proportion to",

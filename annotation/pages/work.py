@@ -215,7 +215,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         state["html"] = get_template("annotate/_nothing.html").render(nothing)
         return state
     plan = questionnaire_of(seat.version)
-    screen = load(hold.task, plan.is_tagged, hold.assignment, plan.is_mixed)
+    screen = load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds)
     state["html"] = transcript(screen)
     state["task"] = {
         "assignment": hold.assignment,

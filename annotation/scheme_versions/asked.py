@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
+from annotation.kinds import COMPARING
 from annotation.models import Question, SchemeVersion
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import SchemeDefinition, accepts, explains, is_met
@@ -96,6 +97,11 @@ class Questionnaire:
     def item_kinds(self) -> tuple[str, ...]:
         """The kinds of items that it asks about, its own first."""
         return tuple(dict.fromkeys([self.item_kind, *(question.item_kind for question in self.questions)]))
+
+    @property
+    def compares(self) -> bool:
+        """Whether it asks about what stands side by side together, not about each alone."""
+        return self.item_kind in COMPARING
 
     @property
     def is_mixed(self) -> bool:

@@ -197,6 +197,7 @@ def submit(
         campaign=work.campaign,
         assignment=work.assignment,
         sample=work.round,
+        compared=questionnaire_of(seat.version).compares,
     )
     if seat.checked:
         is_first = work.state != Assignment.State.RETURNED
@@ -289,7 +290,8 @@ def _work(seat: Seat, assignment: int) -> Work:
 def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[Given]:
     """Return the checked answers with what they point at; about a comparison in terms of its own order."""
     plan = questionnaire_of(seat.version)
-    given = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), work.shown))
+    shown = work.shown if plan.compares else None
+    given = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), shown))
     return with_evidence(plan=plan, items=work.items, given=given, evidence=evidence, task=work.task)
 
 
@@ -374,6 +376,7 @@ def _revise(by: User, work: Work, given: Sequence[Given], comment: str, flagged:
         occasion=work.occasion,
         campaign=assignment.campaign,
         assignment=assignment,
+        compared=questionnaire_of(assignment.campaign.scheme_version_id).compares,
     )
     assignment.comment = _comment(comment)
     assignment.flagged = flagged

@@ -60,6 +60,8 @@ def place_of(plan: Questionnaire, number: int, items: int) -> str:
     turns = items - plan.is_mixed
     if plan.is_mixed and number == turns:
         return "The whole dialogue: "
+    if items > 1 and not plan.is_multiple:
+        return f"Response {comparisons.LETTERS[number]}: "
     return f"Turn {number + 1} of {turns}: " if items > 1 else ""
 
 

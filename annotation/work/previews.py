@@ -26,7 +26,7 @@ def places(campaign: Campaign) -> list[tuple[int, int | None]]:
 def of_campaign(campaign: Campaign, place: tuple[int, int | None]) -> Screen:
     """Return the screen of one of its places, with what the campaign chose to show."""
     plan = questionnaire_of(campaign.scheme_version_id)
-    return load_place(*place, campaign.shows, plan.is_tagged, plan.is_mixed)
+    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds)
 
 
 def of_scheme(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
@@ -38,7 +38,7 @@ def of_scheme(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
     found = _example(definition, corpus) if corpus is not None else None
     if found is None:
         return sample.screen(definition, plan.is_tagged)
-    return load_place(*found, DEFAULT, plan.is_tagged, plan.is_mixed)
+    return load_place(*found, DEFAULT, plan.is_tagged, plan.item_kinds)
 
 
 def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:

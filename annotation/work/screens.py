@@ -130,19 +130,21 @@ SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.g
 """
 
 NO_LAST = 2**31 - 1
+TURN = "turn"
 
 # The dialogue's own turns (no member), then those of the members in the order that was drawn, else their own.
 COMPARED = """
-SELECT NULL AS place, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
+SELECT NULL AS place, NULL, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
   FROM annotation_turn u JOIN annotation_continuation o ON o.id = u.continuation_id
  WHERE o.dialogue_id = %(dialogue)s AND o.key = 'self'
 UNION ALL
 SELECT coalesce(array_position((SELECT a.shown FROM annotation_assignment a WHERE a.id = %(assignment)s),
                                m.number), m.number + 1),
-       c.mode, m.turn_id IS NOT NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
+       c.mode, m.turn_id IS NOT NULL, i.public, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
   FROM annotation_itemmember m
   JOIN annotation_continuation c ON c.id = m.continuation_id
   LEFT JOIN annotation_turn last ON last.id = m.turn_id
+  LEFT JOIN annotation_item i ON i.turn_id = m.turn_id AND %(each)s
   JOIN annotation_turn u ON u.continuation_id = c.id AND u.position <= coalesce(last.position, %(last)s)
  WHERE m.item_id = %(item)s
  ORDER BY place NULLS FIRST, position
@@ -152,23 +154,24 @@ SELECT coalesce(array_position((SELECT a.shown FROM annotation_assignment a WHER
 OF_THE_WHOLE = "SELECT i.public FROM annotation_item i WHERE i.continuation_id = %s AND i.kind = 'dialogue'"
 
 
-def load(task: int, tagged: bool = True, assignment: int | None = None, mixed: bool = False) -> Screen:
+def load(task: int, tagged: bool = True, assignment: int | None = None, asks: Sequence[str] = ()) -> Screen:
     """Return a task's screen, in two queries; `tagged` says what is done to the turns of a whole.
 
-    With `mixed`, the whole is asked about after the turns (a query more). Of a comparison, the sides stand as
-    they were drawn for the assignment. Raises LookupError for a task that does not exist.
+    `asks` are the kinds of items that are asked about: where turns and the whole are, the whole comes after
+    the turns (a query more). Of a comparison, the sides stand as they were drawn for the assignment; where
+    turns are asked about, each side is an item of its own. Raises LookupError for a task that does not exist.
     """
-    return _read(task, HEAD, (task,), tagged, assignment, mixed)
+    return _read(task, HEAD, (task,), tagged, asks, assignment)
 
 
 def load_place(
-    continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True, mixed: bool = False
+    continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True, asks: Sequence[str] = ()
 ) -> Screen:
     """Return the screen that a task about a continuation, or one item of it, would have: nothing is made.
 
     Raises LookupError for a continuation that does not exist.
     """
-    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged, mixed=mixed)
+    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged, asks)
 
 
 def _read(
@@ -176,14 +179,14 @@ def _read(
     query: str,
     values: tuple[Any, ...],
     tagged: bool,
+    asks: Sequence[str],
     assignment: int | None = None,
-    mixed: bool = False,
 ) -> Screen:
-    head, rows, members = _seen(query, values, assignment)
+    head, rows, members = _seen(query, values, assignment, TURN in asks)
     if members:
         return compare(task, head, rows, members)
     screen = compose(task, head, rows, tagged)
-    if not mixed:
+    if len(asks) < 2:
         return screen
     with prepared.cursor() as cursor:
         cursor.execute(OF_THE_WHOLE, (head.continuation,))
@@ -191,7 +194,7 @@ def _read(
 
 
 def _seen(
-    query: str, values: tuple[Any, ...], assignment: int | None = None
+    query: str, values: tuple[Any, ...], assignment: int | None = None, each: bool = False
 ) -> tuple[Head, list[Row], list[Member]]:
     """Return a task's head, its turns (of a comparison those before it), and what it compares."""
     with prepared.cursor() as cursor:
@@ -202,7 +205,7 @@ def _seen(
         head = Head(*row)
         if head.compared is not None:
             known = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
-            cursor.execute(COMPARED, known | {"last": NO_LAST})
+            cursor.execute(COMPARED, known | {"last": NO_LAST, "each": each})
             return head, *_members(cursor.fetchall())
         last = NO_LAST if head.turn is None else head.turn
         cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
@@ -225,10 +228,10 @@ def turns_of(task: int) -> tuple[list[Row], Blind, int]:
 
 def _members(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Row], list[Member]]:
     """Return the dialogue's own turns, and the members with theirs."""
-    own = [_row(True, *row[3:8], None, *row[8:]) for row in rows if row[0] is None]
+    own = [_row(True, *row[4:9], None, *row[9:]) for row in rows if row[0] is None]
     members: dict[int, Member] = {}
-    for place, mode, is_turn, *columns, extra, turn in (row for row in rows if row[0] is not None):
-        before = members.get(place, Member(mode, is_turn, ()))
+    for place, mode, is_turn, item, *columns, extra, turn in (row for row in rows if row[0] is not None):
+        before = members.get(place, Member(mode, is_turn, (), item))
         members[place] = before._replace(turns=(*before.turns, _row(False, *columns, None, extra, turn)))
     return own, [members[place] for place in sorted(members)]
 
@@ -281,7 +284,8 @@ def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]
     scene = _Scene(head, (*own, *(row for member in members for row in member.turns)))
     parts, sides = lay_out(own, members, scene.write)
     assert head.item is not None
-    return scene.screen(task, (head.item,), parts, sides)
+    each = tuple(member.item for member in members if member.item is not None)
+    return scene.screen(task, each or (head.item,), parts, sides)
 
 
 class _Scene:

@@ -13,11 +13,15 @@ from annotation.work.transcripts import Line, Part, Row, Writer, whole
 
 
 class Member(NamedTuple):
-    """One of what is compared: its continuation's mode and its turns, up to the one that is meant."""
+    """One of what is compared: its continuation's mode and its turns, up to the one that is meant.
+
+    `item` is the public number of that turn where each is rated for itself.
+    """
 
     mode: str
     is_turn: bool
     turns: tuple[Row, ...]
+    item: int | None = None
 
 
 class Side(NamedTuple):
@@ -36,7 +40,8 @@ def lay_out(own: Sequence[Row], members: Sequence[Member], write: Writer) -> tup
         Side(f"{called} {LETTERS[number]}", _side(own, len(before), member, write))
         for number, member in enumerate(members)
     ]
-    return [Part("", context), Part("to be compared", ())], sides
+    each = all(member.item is not None for member in members)
+    return [Part("", context), Part("each to be rated" if each else "to be compared", ())], sides
 
 
 def _before(own: Sequence[Row], member: Member) -> Sequence[Row]:
@@ -60,5 +65,8 @@ def _side(own: Sequence[Row], shared: int, member: Member, write: Writer) -> tup
     lines: list[Line] = []
     for number, row in enumerate(turns):
         is_meant = number == last if member.is_turn else not row.given
-        lines.append(write(shared + number + 1, row, "rated" if is_meant else "given"))
+        if number == last and member.item is not None:
+            lines.append(write(shared + number + 1, row._replace(item=member.item), "item"))
+        else:
+            lines.append(write(shared + number + 1, row, "rated" if is_meant else "given"))
     return (Part("", tuple(lines)),)

@@ -36,7 +36,8 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
     live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
         "item__public", "question__key", "number", "text"
     )
-    plan = questionnaire_of(assignment.campaign.scheme_version_id).by_key if assignment.shown else {}
+    asked = questionnaire_of(assignment.campaign.scheme_version_id) if assignment.shown else None
+    plan = asked.by_key if asked and asked.compares else {}
     answers: dict[str, dict[str, float | str]] = {}
     for item, key, number, text in live:
         value = (text or "") if number is None else number

@@ -1,10 +1,15 @@
 """The statements behind the hot path of annotators: one round trip each, and the locks they take."""
 
-# A task about turns and about the whole has the whole last.
+# A task about turns and about the whole has the whole last; one with responses side by side has each of them,
+# in the order drawn for the annotator.
 WORK = """
 SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.written_by,
        CASE WHEN t.item_id IS NOT NULL THEN ARRAY(
-         SELECT ARRAY[i.public, i.id] FROM annotation_item i WHERE i.id = t.item_id) ELSE ARRAY(
+         SELECT ARRAY[i.public, i.id] FROM annotation_item i
+          WHERE i.id = t.item_id AND i.kind = ANY(%(kinds)s::text[])
+         UNION ALL (SELECT ARRAY[i.public, i.id] FROM annotation_itemmember m
+           JOIN annotation_item i ON i.turn_id = m.turn_id AND i.kind = ANY(%(kinds)s::text[])
+          WHERE m.item_id = t.item_id ORDER BY array_position(a.shown, m.number))) ELSE ARRAY(
          SELECT ARRAY[i.public, i.id] FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
           WHERE i.continuation_id = t.continuation_id AND i.kind = ANY(%(kinds)s::text[])
           ORDER BY u.position NULLS LAST) END,

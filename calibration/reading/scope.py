@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.checks.left_out import LeftOut, left_out
 from annotation.labels import counts
-from annotation.models import Campaign, Corpus, Item, Label, LabelCount, Occasion, Rater, Task
+from annotation.models import Campaign, Corpus, Item, ItemMember, Label, LabelCount, Occasion, Rater, Task
 from calibration.models import Study
 
 STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
@@ -129,7 +129,12 @@ def _by_any(people: tuple[LeftOut, ...]) -> Q:
     return reduce(or_, (Q(campaign=one.campaign, rater=one.rater) for one in people))
 
 
-def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists:
+def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists | Q:
     """Whether an item, or a label's, is on one of the campaign's tasks."""
-    tasks = Task.objects.filter(campaign=campaign, continuation=OuterRef(f"{item}continuation"))
-    return Exists(tasks.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))
+    tasks = Task.objects.filter(campaign=campaign)
+    own = tasks.filter(continuation=OuterRef(f"{item}continuation"))
+    found = Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))
+    if not campaign.side_by_side:
+        return found
+    beside = ItemMember.objects.filter(turn=OuterRef(f"{item}turn"), item__in=tasks.values("item"))
+    return Q(found) | Q(Exists(beside))

@@ -47,13 +47,14 @@ SELECT {stratum} AS stratum, count(DISTINCT t.id), count(*),
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
   JOIN annotation_system y ON y.id = c.system_id
+  LEFT JOIN annotation_item i ON i.id = t.item_id
   LEFT JOIN annotation_sampleddialogue m ON m.campaign_id = t.campaign_id AND m.dialogue_id = d.id
   LEFT JOIN annotation_assignment a ON a.slot_id = s.id AND a.state = 'submitted'
  WHERE s.campaign_id = %(campaign)s
  GROUP BY 1 ORDER BY 3 DESC, 1 LIMIT %(most)s
 """
 STRATUM = {
-    "system": "y.name",
+    "system": "CASE WHEN i.compared IS NULL THEN y.name ELSE 'several' END",
     "language": "coalesce(nullif(d.language, ''), 'not known')",
     "stratum": "coalesce(nullif(m.stratum, ''), 'without')",
 }

@@ -49,8 +49,10 @@ class Selection:
 def continuations(selection: Selection) -> QuerySet[Continuation]:
     """Return the continuations that a selection covers."""
     if selection.campaign and selection.campaign.tasks.exists():
-        chosen = selection.campaign.tasks.values("continuation")
-        return _of_part(_of_systems(Continuation.objects.filter(pk__in=chosen), selection.systems), selection)
+        chosen = Q(pk__in=selection.campaign.tasks.values("continuation"))
+        if selection.campaign.side_by_side:
+            chosen |= Q(pk__in=_beside(selection.campaign).values("continuation"))
+        return _of_part(_of_systems(Continuation.objects.filter(chosen), selection.systems), selection)
     systems, include_self = selection.systems, selection.include_self
     if selection.campaign:
         systems = systems or tuple(selection.campaign.systems.values_list("name", flat=True))
@@ -71,9 +73,15 @@ def items(selection: Selection, kind: str) -> QuerySet[Item]:
     rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
     if selection.campaign:
         single = selection.campaign.tasks.filter(item__isnull=False, item__kind=kind)
-        if single.exists():
-            rows = rows.filter(pk__in=single.values("item"))
+        beside = _beside(selection.campaign) if selection.campaign.side_by_side else ItemMember.objects.none()
+        if single.exists() or beside.exists():
+            rows = rows.filter(Q(pk__in=single.values("item")) | Q(turn__in=beside.values("turn")))
     return rows
+
+
+def _beside(campaign: Campaign) -> QuerySet[ItemMember]:
+    """Return the responses that a campaign's tasks show side by side."""
+    return ItemMember.objects.filter(item__in=campaign.tasks.values("item"))
 
 
 def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:

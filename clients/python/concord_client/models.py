@@ -182,6 +182,7 @@ class Campaign(TypedDict, total=False):
     baseline: str | None
     ranked: int
     most_comparisons: int | None
+    side_by_side: bool
     revise_hours: int | None
     unseen_check: UnseenCheckEnum
     shows_agreement: bool
@@ -219,6 +220,7 @@ class CampaignRequest(TypedDict, total=False):
     baseline: str | None
     ranked: int
     most_comparisons: int | None
+    side_by_side: bool
     revise_hours: int | None
     unseen_check: UnseenCheckEnum
     shows_agreement: bool
@@ -1733,6 +1735,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     baseline: str | None
     ranked: int
     most_comparisons: int | None
+    side_by_side: bool
     revise_hours: int | None
     unseen_check: UnseenCheckEnum
     shows_agreement: bool
@@ -2283,7 +2286,7 @@ class Screen(TypedDict, total=False):
     `items` are in their order; where questions about the whole dialogue (their `item_kind`) stand beside
     those about turns, the last is the `whole`. `sides` are what is compared, in the order drawn for this
     annotator. Answers speak of them in this order: `first` is the first of them, and rankings number them
-    from 0.
+    from 0. Where each of them is rated for itself, `items` are theirs.
     """
     items: Required[list[int]]
     whole: Required[int | None]

@@ -16,9 +16,11 @@ export class Showing {
     return all("[data-item]", this.transcript);
   }
 
-  // What an item of the task is called: its turn with the number, or the whole.
+  // What an item of the task is called: its turn with the number, its side of the screen, or the whole.
   name(index) {
     const row = this.rows[index];
+    const side = row?.closest(".sides > section");
+    if (side) return side.getAttribute("aria-label");
     if (row?.matches(".whole")) return row.querySelector(".name").textContent;
     return `Turn ${row?.querySelector(".no").textContent ?? index + 1}`;
   }
@@ -40,6 +42,7 @@ export class Showing {
     $("flag").setAttribute("aria-pressed", answers.flagged);
     $("undo").disabled = !answers.past.length;
     $("comment-button").classList.toggle("has", Boolean(answers.comment));
+    if ($("place")) $("place").parentElement.hidden = !answers.isMultiple;
     if (answers.isMultiple) this.describePlace(rows, answers);
   }
 
@@ -95,7 +98,12 @@ export class Showing {
     const [first, last] = [turns[0], turns.at(-1)].map((row) => part(row, ".no"));
     const does = answers.scales().length ? "rate" : "tag";
     const isWhole = answers.item === answers.whole;
-    const who = isWhole ? "" : `, ${part(here, ".who")} · ${does} ${first} to ${last}`;
+    const isSide = Boolean(here.closest(".sides"));
+    const who = isSide
+      ? ` of ${rows.length}`
+      : isWhole
+        ? ""
+        : `, ${part(here, ".who")} · ${does} ${first} to ${last}`;
     const after = answers.whole && !isWhole ? ", then the whole" : "";
     $("place").textContent = this.name(answers.index) + who + after;
   }
@@ -106,7 +114,8 @@ export class Showing {
 
   // Brings the turn in hand into view.
   showTurn(answers, block = "nearest") {
-    const row = this.transcript.querySelector(".sides, [aria-current], .rated");
+    const places = answers.isMultiple ? "[aria-current]" : ".sides, [aria-current], .rated";
+    const row = this.transcript.querySelector(places);
     if (!row) return;
     if (parent === window || document.hasFocus())
       row.scrollIntoView({ block: answers.isMultiple ? block : "nearest" });

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0019_webhook_events'),
+        ('annotation', '0021_several_items_a_screen'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

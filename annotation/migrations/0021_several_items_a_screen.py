@@ -1,4 +1,5 @@
-"""Questions about the whole dialogue beside those about its turns: each question may name its kind of item."""
+"""Screens with several kinds of items: questions may be about the whole dialogue beside its turns, and the
+responses to one point may stand beside each other, each an item of its own."""
 
 from django.db import migrations, models
 
@@ -11,11 +12,11 @@ BEGIN
               WHEN r.corpus_id IS NOT NULL AND r.corpus_id <> i.corpus_id THEN 'the rater is of another corpus'
               WHEN c.id IS NOT NULL AND c.corpus_id <> i.corpus_id THEN 'the campaign is of another corpus'
               WHEN l.assignment_id IS NOT NULL AND (a.campaign_id IS DISTINCT FROM l.campaign_id
-                   OR t.continuation_id <> i.continuation_id OR t.item_id <> i.id
+                   OR <elsewhere>
                    OR r.user_id IS DISTINCT FROM a.user_id)
                 THEN 'the assignment is about something else'
               WHEN l.shown IS NOT NULL AND NOT concord_is_order(l.shown, l.item_id)
-                OR l.assignment_id IS NOT NULL AND l.shown IS DISTINCT FROM a.shown
+                OR l.assignment_id IS NOT NULL AND l.shown IS DISTINCT FROM <shown>
                 THEN 'it was not shown in this order'
               ELSE 'the value is not on the scale' END AS why
     INTO bad
@@ -31,7 +32,7 @@ BEGIN
       OR (r.corpus_id IS NOT NULL AND r.corpus_id <> i.corpus_id)
       OR (c.id IS NOT NULL AND c.corpus_id <> i.corpus_id)
       OR (l.assignment_id IS NOT NULL AND (a.campaign_id IS DISTINCT FROM l.campaign_id
-          OR t.continuation_id <> i.continuation_id OR t.item_id <> i.id
+          OR <elsewhere>
                    OR r.user_id IS DISTINCT FROM a.user_id))
       OR (l.number IS NOT NULL AND (q.level IN ('nominal', 'text', 'ranking')
           OR (jsonb_array_length(q.values) > 0 AND NOT q.values @> to_jsonb(l.number))))
@@ -41,7 +42,7 @@ BEGIN
           OR (q.whole AND l.number <> trunc(l.number))))
       OR (q.level = 'ranking' AND l.text IS NOT NULL AND NOT concord_is_ranking(l.text, l.item_id))
       OR (l.shown IS NOT NULL AND NOT concord_is_order(l.shown, l.item_id))
-      OR (l.assignment_id IS NOT NULL AND l.shown IS DISTINCT FROM a.shown)
+      OR (l.assignment_id IS NOT NULL AND l.shown IS DISTINCT FROM <shown>)
    LIMIT 1;
   IF FOUND THEN
     RAISE EXCEPTION 'label of item %, question %, value %: %', bad.item_id, bad.key,
@@ -55,8 +56,26 @@ BEGIN
 END $$;
 """
 
-VERSION_KIND = "v.item_kind"
-OWN_KIND = "coalesce(nullif(q.item_kind, ''), v.item_kind)"
+BEFORE = {
+    "kind": "v.item_kind",
+    "elsewhere": "t.continuation_id <> i.continuation_id OR t.item_id <> i.id",
+    "shown": "a.shown",
+}
+# Of a task that shows responses beside each other, the answers are about these, and the order is its own.
+NOW = {
+    "kind": "coalesce(nullif(q.item_kind, ''), v.item_kind)",
+    "elsewhere": """(t.continuation_id <> i.continuation_id OR t.item_id <> i.id) AND NOT EXISTS (
+            SELECT 1 FROM annotation_itemmember m WHERE m.item_id = t.item_id AND m.turn_id = i.turn_id)""",
+    "shown": "CASE WHEN i.compared IS NOT NULL THEN a.shown END",
+}
+
+
+def labels(pieces):
+    """Return the check of labels with these pieces in it."""
+    text = LABELS
+    for name, piece in pieces.items():
+        text = text.replace(f"<{name}>", piece)
+    return text
 
 
 class Migration(migrations.Migration):
@@ -72,5 +91,8 @@ class Migration(migrations.Migration):
                 condition=models.Q(("item_kind__in", ["", "dialogue"])), name="question_kind_known"
             ),
         ),
-        migrations.RunSQL(LABELS.replace("<kind>", OWN_KIND), LABELS.replace("<kind>", VERSION_KIND)),
+        migrations.AddField(
+            "campaign", "side_by_side", models.BooleanField(db_default=False, default=False)
+        ),
+        migrations.RunSQL(labels(NOW), labels(BEFORE)),
     ]
