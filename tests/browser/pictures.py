@@ -26,11 +26,13 @@ class Pictures:
     def __init__(self, folder: str | None = os.environ.get("CONCORD_PICTURES")) -> None:
         self.folder = Path(folder) if folder else None
 
-    def take(self, name: str, page: Page) -> None:
-        """Keep what the window shows as `name.png`, in 256 colours."""
+    def take(self, name: str, page: Page, top: str = "") -> None:
+        """Keep what the window shows as `name.png`, in 256 colours; `top` is what is to stand at its top."""
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
+        if top:
+            page.locator(top).first.evaluate("part => part.scrollIntoView({block: 'start'})")
         page.wait_for_timeout(500)
         taken = page.screenshot(animations="disabled", caret="hide")
         (self.folder / f"{name}.png").write_bytes(small(taken))

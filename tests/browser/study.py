@@ -42,7 +42,7 @@ class Study:
         shown = page.frame_locator("iframe:not(.coming)")
         expect(shown.locator("[data-entry=what_is_missing]")).to_be_hidden()
         expect(shown.get_by_role("button", name="all the visitor needs")).to_be_visible()
-        self.pictures.take("scheme", page)
+        self.pictures.take("scheme", page, top="#questions")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_role("status")).to_contain_text("Help at the desk is saved.")
 
@@ -70,7 +70,7 @@ class Study:
         page.get_by_label("Pass mark of the test, %").fill("75")
         page.get_by_label("Tries at the test").fill("1")
         page.get_by_label("One hidden check in … tasks").fill("3")
-        self.pictures.take("checks", page)
+        self.pictures.take("checks", page, top="h2:text('Settings')")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("The checks are set up.")).to_be_visible()
 
@@ -85,7 +85,7 @@ class Study:
         page.get_by_role("group", name="Talks down").locator("[value='0']").check()
         page.get_by_label("Why").fill("The visitor learns all of it." if talk.helpful == 5 else "Too vague.")
         if occasion == "training":
-            self.pictures.take("key", page)
+            self.pictures.take("key", page, top=".pagehead")
         page.get_by_role("button", name="Save the key").click()
         expect(page.get_by_text("The key is saved.")).to_be_visible()
 
@@ -106,7 +106,7 @@ class Study:
         )
         page.get_by_role("button", name="Make the link").click()
         self.link = page.locator("pre").inner_text().strip()
-        self.pictures.take("link", page)
+        self.pictures.take("link", page, top=".pagehead")
         page.goto(f"{self.campaign}watch/")
         expect(page.get_by_text("0 of 20")).to_be_visible()
 
@@ -166,11 +166,9 @@ class Study:
         """Download the list by which people are paid."""
         self.page.goto(self.campaign)
         self.page.get_by_role("link", name="Annotators by link").click()
-        self.pictures.take("participants", self.page)
         return self.downloaded("CSV for paying")
 
     def checked(self) -> list[dict[str, str]]:
         """Download what training, test and checks say of the annotators."""
         self.page.goto(f"{self.campaign}checks/")
-        self.pictures.take("checked", self.page)
         return self.downloaded("CSV")
