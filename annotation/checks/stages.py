@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotation.checks.scoring import Score, total
@@ -143,6 +143,17 @@ def log(standing: Standing, verb: str, *, by: int | None, **detail: Any) -> None
     campaign = Campaign.objects.only("name").get(pk=standing.campaign_id)
     told = {"campaign": campaign.pk, "annotator": standing.user.get_username(), **detail}
     Event.objects.create(by_id=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)
+
+
+def failed(campaign: Campaign) -> set[int]:
+    """Return the ids of those who took every try at the test, passed none, and were not let in."""
+    plan = CheckPlan.objects.filter(campaign=campaign).first()
+    if plan is None:
+        return set()
+    tries = Attempt.objects.filter(campaign=campaign, occasion=TEST, passed=False).order_by()
+    counted = tries.values("user").annotate(n=Count("pk")).filter(n__gte=plan.test_tries)
+    admitted = Standing.objects.filter(campaign=campaign, admitted_at__isnull=False)
+    return set(counted.exclude(user__in=admitted.values("user")).values_list("user", flat=True))
 
 
 def _of(attempt: Attempt) -> Any:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.campaigns import actions as campaigns
+from annotation.checks import stages
 from annotation.models import JoinLink
 from annotation.pages.campaign_form import MOMENT
 from annotation.people import participants
@@ -88,6 +89,7 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
         "form": form,
         "links": [(link, _address(request, link), link.participants.count()) for link in links],
         "page": Paginator(participants.listed(found), ROWS).get_page(request.GET.get("page")),
+        "failed": stages.failed(found),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/participants.html", context, status=422 if form.errors else 200)
@@ -108,16 +110,17 @@ def participants_file(request: HttpRequest, campaign: int) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="participants-{found.pk}.csv"'
     writer = csv.writer(response, lineterminator="\n")
     writer.writerow(COLUMNS)
-    rows = list(participants.listed(found))
+    rows, failed = list(participants.listed(found)), stages.failed(found)
     for row in rows:
-        writer.writerow([guarded(str(cell)) for cell in _cells(row)])
+        writer.writerow([guarded(str(cell)) for cell in _cells(row, failed)])
     campaigns.log(request.user, found, "export participants", participants=len(rows))
     return response
 
 
-def _cells(row: Any) -> list[Any]:
+def _cells(row: Any, failed: set[int]) -> list[Any]:
+    state = "finished" if row.code else "failed the test" if row.user_id in failed else "at work"
     return [
         *(row.user.get_username(), row.external_id, row.study_id, row.session_id, row.link.name),
-        *(row.done or 0, "finished" if row.code else "at work", row.joined_at.isoformat()),
+        *(row.done or 0, state, row.joined_at.isoformat()),
         *(row.finished_at.isoformat() if row.finished_at else "", row.code),
     ]

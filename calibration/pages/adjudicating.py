@@ -5,6 +5,7 @@ Everything here is for adjudicators of the round; others get 404, as for a round
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -181,11 +182,12 @@ def _transcript(found: AdjudicationRound, case: AdjudicationCase) -> str:
     whole = found.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
     shows = found.campaign.shows if found.campaign else DEFAULT
     screen = load_place(item.continuation_id, None if whole else item.pk, shows, tagged=False)
-    markup = transcript(screen)
-    if not whole:
-        return markup
-    row = f'<li class="turn item" data-item="{item.public}"'
-    return markup.replace(row, f'<li class="turn item here" id="here" data-item="{item.public}"', 1)
+    return re.sub(
+        rf'<li class="turn item"([^>]* data-item="{item.public}")',
+        r'<li class="turn item here" id="here" aria-current="true"\1',
+        transcript(screen),
+        count=1,
+    )
 
 
 def _nothing(request: HttpRequest, found: AdjudicationRound, why: str = "") -> HttpResponse:

@@ -19,7 +19,7 @@ MOST_STRATA = 50
 
 ANNOTATORS = """
 SELECT u.id, u.username, u.is_active,
-       count(*) FILTER (WHERE a.state = 'submitted'),
+       count(*) FILTER (WHERE a.state = 'submitted' AND a.slot_id IS NOT NULL),
        count(*) FILTER (WHERE a.state = 'leased'),
        count(*) FILTER (WHERE a.state = 'skipped'),
        count(*) FILTER (WHERE a.state = 'expired'),
@@ -63,15 +63,17 @@ BY = {"system": "System", "language": "Language", "stratum": "Stratum of the sam
 
 DAYS = """
 SELECT (a.submitted_at AT TIME ZONE 'UTC')::date, count(*) FROM annotation_assignment a
- WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted' AND a.submitted_at >= %(since)s
+ WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted' AND a.slot_id IS NOT NULL
+   AND a.submitted_at >= %(since)s
  GROUP BY 1 ORDER BY 1
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """One annotator's part. `attended` and `taken` are median seconds a submitted task: in front of the page,
-    and from being handed out to being submitted; None where nothing tells. `last` is when they last acted.
+    """One annotator's part. `submitted` counts the main work alone, as the campaign's counts do. `attended`
+    and `taken` are median seconds a submitted task: in front of the page, and from being handed out to being
+    submitted; None where nothing tells. `last` is when they last acted.
     """
 
     id: int

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from annotation.people import links
 from tests.browser.conftest import PHONE, ready
+from tests.browser.people import enter, invited
 from tests.browser.working import work_off
-from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -32,25 +32,6 @@ def dialogues() -> bytes:
         for number in range(2)
     ]
     return "\n".join(json.dumps(line) for line in lines).encode()
-
-
-def enter(page, address: str, name: str) -> None:
-    """Use a one-time link."""
-    page.goto(address)
-    page.get_by_label("User name").fill(name)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make the account").click()
-    expect(page.get_by_text("Welcome. You are signed in.")).to_be_visible()
-
-
-def invited(page, role: str) -> str:
-    """Invite somebody and return the address to be sent to them."""
-    page.get_by_role("banner").get_by_role("link", name="People").click()
-    form = page.locator("section", has_text="Invite a person")
-    form.get_by_label("Role").select_option(label=role)
-    form.get_by_role("button", name="Make the link").click()
-    return str(page.locator("pre").inner_text()).strip()
 
 
 def rate(page, ratings: str) -> None:

@@ -18,6 +18,7 @@ def add_question(page, number, wording, kind):
     page.keyboard.type(wording)
     page.get_by_label("Answered by").last.select_option(kind)
     expect(page.locator(f"[name=q{number}-was]")).to_have_value(kind)
+    expect(page.locator(".htmx-added")).to_have_count(0)  # now it listens
 
 
 def test_a_scheme_is_made_seen_saved_asked_and_answered(page_of):

@@ -71,6 +71,7 @@ def test_a_round_on_pages_from_its_rules_to_its_gold(rated: World, rea: Client) 
         for hidden in ("zed", "ann<", "secret-system", "control", EVIL):
             assert hidden not in screen
         assert "Rater A" in screen
+        assert screen.count('<li class="turn item here" id="here" aria-current="true"') == 1
         held = found.decisions.get(state="held")
         own = f"{place}{held.pk}/"
         if number == 0:

@@ -16,6 +16,7 @@ from annotation.work import actions as labelling
 from calibration.watching import watch as watching
 from calibration.watching.activity import Act, in_a_row
 from tests import factories
+from tests.checks import world
 
 pytestmark = pytest.mark.django_db
 ANSWERS = {"ana": (1, 2, 3, 4, 5, 5), "ben": (1, 2, 3, 4, 5, 1), "cyd": (2, 3, 4, 5, 5, 5)}
@@ -72,6 +73,15 @@ def test_progress_is_told_by_annotator_and_by_stratum(campaign, api):
     }  # fmt: skip
     assert [row["submitted"] for row in told["days"] if row["submitted"]] == [18]
     assert told["forecast"] == {"left": 0, "a_day": 18.0, "days": 0.0}
+
+
+def test_hidden_checks_are_no_ratings_that_come_in(db):
+    ana = factories.user("ana")
+    made = world.campaign(ana, check=2, main=6, check_every=3)
+    assert world.work(ana, made).count("check") == 2
+    told = watching.watch(made).progress
+    assert [one.submitted for one in told.annotators] == [6]
+    assert [many for _, many in told.days if many] == [6] == [told.counts.submitted]
 
 
 def test_agreement_is_that_of_the_library_and_stands_with_its_interval(campaign, api):
