@@ -244,11 +244,11 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
+        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
+        upwards, its raters, for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -262,11 +262,11 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
+        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
+        upwards, its raters, for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))
@@ -358,6 +358,35 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/guidelines/"
         return cast("models.Guidelines", self.send("PUT", path, body=body))
 
+    def campaigns_held_list(
+        self,
+        campaign: int,
+        *,
+        annotator: str | None = None,
+    ) -> Iterator[models.Held]:
+        """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+        path = f"/campaigns/{self.quoted(campaign)}/held/"
+        query = {
+            "annotator": annotator,
+        }
+        return cast(Iterator[models.Held], self.pages(path, query=query))
+
+    def campaigns_held_give(self, campaign: int, body: models.GiveRequest) -> models.Held:
+        """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+        path = f"/campaigns/{self.quoted(campaign)}/held/"
+        return cast("models.Held", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_held_take_back(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.TakeRequest,
+    ) -> models.Held:
+        """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`).
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/held/{self.quoted(assignment)}/"
+        return cast("models.Held", self.send("POST", path, body=body, keyed=True))
+
     def campaigns_join_links_list(self, campaign: int) -> Iterator[models.JoinLink]:
         """The links by which people join a campaign, or make one."""
         path = f"/campaigns/{self.quoted(campaign)}/join-links/"
@@ -413,6 +442,15 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/notes/"
         return cast(Iterator[models.TurnNote], self.pages(path))
 
+    def campaigns_order_create(
+        self,
+        campaign: int,
+        body: models.ReorderRequest | None = None,
+    ) -> models.Reordered:
+        """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
+        path = f"/campaigns/{self.quoted(campaign)}/order/"
+        return cast("models.Reordered", self.send("POST", path, body=body, keyed=True))
+
     def campaigns_participants_list(self, campaign: int) -> Iterator[models.Participant]:
         """Who came by links, with their ids, how many tasks they submitted, and their completion codes.
         """
@@ -433,11 +471,13 @@ class Api(Transport):
         self,
         campaign: int,
         *,
+        everyone: bool | None = None,
         part: Literal["all", "dev", "test"] | None = None,
     ) -> models.Report | models.ReportJob:
         """Return the automatic report of a campaign."""
         path = f"/campaigns/{self.quoted(campaign)}/report/"
         query = {
+            "everyone": everyone,
             "part": part,
         }
         return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
@@ -517,12 +557,14 @@ class Api(Transport):
         campaign: int,
         *,
         by: Literal["system", "language", "stratum"] | None = None,
+        everyone: bool | None = None,
         question: str | None = None,
     ) -> models.Watch:
         """Tell how far a campaign is, how far its people agree so far, and what happened last."""
         path = f"/campaigns/{self.quoted(campaign)}/watch/"
         query = {
             "by": by,
+            "everyone": everyone,
             "question": question,
         }
         return cast("models.Watch", self.send("GET", path, query=query))
@@ -536,6 +578,11 @@ class Api(Transport):
         """Researchers: the webhooks of a campaign, or add one; its secret is in this answer alone."""
         path = f"/campaigns/{self.quoted(campaign)}/webhooks/"
         return cast("models.MadeWebhook", self.send("POST", path, body=body))
+
+    def continuations_profile_list(self, id: int) -> list[models.MetricValue]:
+        """Return every metric's values of one continuation, each with the turns that caused it."""
+        path = f"/continuations/{self.quoted(id)}/profile/"
+        return cast("list[models.MetricValue]", self.send("GET", path))
 
     def corpora_list(
         self,
@@ -753,11 +800,13 @@ class Api(Transport):
         self,
         id: int,
         *,
+        everyone: bool | None = None,
         part: Literal["all", "dev", "test"] | None = None,
     ) -> models.Report | models.ReportJob:
         """Return the automatic report of a corpus."""
         path = f"/corpora/{self.quoted(id)}/report/"
         query = {
+            "everyone": everyone,
             "part": part,
         }
         return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
@@ -870,18 +919,21 @@ class Api(Transport):
         *,
         campaign: int | None = None,
         corpus: int | None = None,
+        notes: bool | None = None,
         part: Literal["", "all", "dev", "test"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
-        Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that
-        is logged as a look at test. Many labels are written by a job: 202 with its id; once it is done,
-        the file is at `exports/files/<id>/` for a week.
+        With `notes` it is what annotators noted beside them: comments and flags on turns and on whole
+        tasks. Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its
+        purpose: that is logged as a look at test. Many labels are written by a job: 202 with its id; once
+        it is done, the file is at `exports/files/<id>/` for a week.
         """
         path = f"/exports/labels.{self.quoted(form)}"
         query = {
             "campaign": campaign,
             "corpus": corpus,
+            "notes": notes,
             "part": part,
         }
         return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
@@ -889,13 +941,14 @@ class Api(Transport):
     def exports_labels_file_create(
         self,
         form: Literal["csv", "jsonl", "parquet"],
-        body: models.LabelExportRequest | None = None,
+        body: models.LabelOrNoteExportRequest | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
-        Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that
-        is logged as a look at test. Many labels are written by a job: 202 with its id; once it is done,
-        the file is at `exports/files/<id>/` for a week.
+        With `notes` it is what annotators noted beside them: comments and flags on turns and on whole
+        tasks. Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its
+        purpose: that is logged as a look at test. Many labels are written by a job: 202 with its id; once
+        it is done, the file is at `exports/files/<id>/` for a week.
         """
         path = f"/exports/labels.{self.quoted(form)}"
         return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
@@ -1759,7 +1812,9 @@ class Api(Transport):
         """Members: the task before them; claims one where they hold none.
 
         Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines
-        that changed since they were last read, or a notice of the training, the test or the checks.
+        that changed since they were last read, or a notice of the training, the test or the checks. Who
+        came by a link and is done finds under `completion` the `code` to take away and the `address` to
+        return to ('' for none).
         """
         path = f"/work/{self.quoted(campaign)}/next/"
         return cast("dict[str, Any]", self.send("POST", path, keyed=True))
