@@ -170,6 +170,6 @@ def campaign_watch(request: Request, pk: int) -> Response:
     asked.is_valid(raise_exception=True)
     by = asked.validated_data.get("by", "")
     if by and by not in choices(campaign):
-        raise ValidationError({"by": ["The campaign is no sample drawn by strata."]})
+        raise ValidationError({"by": [f"The campaign has no {by} to tell by."]})
     found = watch(campaign, by=by, question=asked.validated_data.get("question", ""))
     return Response(found.as_json())

@@ -24,6 +24,7 @@ CHANGED = (
     "campaign-guidelines",
     "campaign-consent",
     "reorder-campaign",
+    "open-batch",
 )
 GRANTED = ("campaign-roles", "copy-campaign")
 ELSEWHERE = ("corpora", "studies", "runs", "golds", "exports", "new-campaign", "people")

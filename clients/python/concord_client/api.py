@@ -271,6 +271,16 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))
 
+    def campaigns_batches(self, campaign: int) -> models.CampaignBatches:
+        """Researchers: the batches of a campaign; POST opens the next one."""
+        path = f"/campaigns/{self.quoted(campaign)}/batches/"
+        return cast("models.CampaignBatches", self.send("GET", path))
+
+    def campaigns_batches_open_next(self, campaign: int) -> models.CampaignBatches:
+        """Researchers: the batches of a campaign; POST opens the next one."""
+        path = f"/campaigns/{self.quoted(campaign)}/batches/"
+        return cast("models.CampaignBatches", self.send("POST", path, keyed=True))
+
     def campaigns_checks_retrieve(self, campaign: int) -> models.CheckPlan:
         """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
         path = f"/campaigns/{self.quoted(campaign)}/checks/"
@@ -564,7 +574,7 @@ class Api(Transport):
         self,
         id: int,
         *,
-        by: Literal["system", "language", "stratum"] | None = None,
+        by: Literal["system", "language", "stratum", "batch"] | None = None,
         question: str | None = None,
     ) -> models.Watch:
         """Tell how far a campaign is, how far its people agree so far, and what happened last."""
