@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotation.api import (
+    batches,
     beside,
     campaign_roles,
     campaigns,
@@ -20,6 +21,7 @@ urlpatterns = [
     path("campaigns/<int:campaign>/copy/", campaigns.copy, name="api-copy-campaign"),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
     path("campaigns/<int:campaign>/order/", campaigns.reorder, name="api-reorder-campaign"),
+    path("campaigns/<int:campaign>/batches/", batches.campaign_batches, name="api-batches-of-campaign"),
     path("campaigns/<int:campaign>/preview/", previews.campaign_preview, name="api-campaign-preview"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),

@@ -38,7 +38,7 @@ CHOOSES = {
     *("compares", "compared", "baseline", "ranked", "most_comparisons"),
 }
 """Changes of a draft after which its comparisons are chosen anew."""
-NOT_COPIED = {"id", "name", "state", "archived_at", "created_at", "created_by"}
+NOT_COPIED = {"id", "name", "state", "archived_at", "created_at", "created_by", "batches_open"}
 
 
 class Changes(Settings, total=False):

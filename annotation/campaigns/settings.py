@@ -19,7 +19,7 @@ MOST = 2**31 - 1
 ALWAYS = (
     *("name", "lease_minutes", "deadline", "most_tasks", "most_tasks_a_day"),
     *("raters_per_item", "overlap_raters", "overlap_share", "overlap_tasks"),
-    *("revise_hours", "unseen_check", "shows_agreement"),
+    *("revise_hours", "unseen_check", "shows_agreement", "next_batch"),
 )
 """What may change once a campaign was opened; raters only upwards."""
 UPWARDS = {
@@ -35,6 +35,7 @@ BOUNDS = {
     "overlap_raters": (2, MOST_RATERS, "The raters of the part that has more must be"),
     "overlap_tasks": (1, MOST, "The number of tasks that have more raters must be"),
     "sample_dialogues": (1, MOST, "The number of dialogues drawn must be"),
+    "batch_size": (1, MOST, "The tasks of a batch must be"),
     "ranked": (3, 10, "How many a ranking puts into an order must be"),
     "most_comparisons": (1, MOST, "The number of comparisons drawn must be"),
     "most_tasks": (1, MOST, "The most tasks of a person must be"),
@@ -58,6 +59,8 @@ class Settings(TypedDict, total=False):
     task_order: str
     order_by: str
     apart_judge: str
+    batch_size: int | None
+    next_batch: str
     deadline: datetime | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -89,6 +92,8 @@ def check(campaign: Campaign) -> None:
     if (wrong := ordering.refusal(campaign)) is not None:
         refuse(*wrong)
     _check_comparing(campaign)
+    if campaign.next_batch not in Campaign.NextBatch.values:
+        refuse("next_batch", f"The next batch opens by one of {', '.join(Campaign.NextBatch.values)}.")
     if campaign.unseen_check not in Campaign.Seeing.values:
         refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")
     if campaign.sample_apart is not None and not 0 < campaign.sample_apart <= 1:

@@ -154,6 +154,7 @@ def _hidden(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
         "occasion": seat.occasion,
         "drawn": rates.drawn,
         "after": plan.repeat_after,
+        "upto": seat.upto,
     }
     task = _one(TO_CHECK if due == "check" else TO_REPEAT, values)
     if task is None or not _goes_on(seat, values):

@@ -18,9 +18,23 @@ BEGIN
 END $$;
 CREATE TRIGGER sampled_items_drawn_once BEFORE INSERT OR UPDATE ON annotation_sampleditem
   FOR EACH ROW EXECUTE FUNCTION concord_keep_sampled_items();
+
+CREATE FUNCTION concord_check_batch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM annotation_campaign c
+    WHERE c.id = NEW.campaign_id AND NEW.position >= c.batch_size::bigint * c.batches_open;
+  IF FOUND THEN
+    RAISE EXCEPTION 'slot % of task %: its batch is not open', NEW.number, NEW.task_id USING ERRCODE = '23514';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER slots_of_open_batches BEFORE UPDATE OF taken ON annotation_slot
+  FOR EACH ROW WHEN (NEW.taken AND NOT OLD.taken) EXECUTE FUNCTION concord_check_batch();
 """
 
 TRIGGERS_BACK = """
+DROP TRIGGER slots_of_open_batches ON annotation_slot;
+DROP FUNCTION concord_check_batch;
 DROP TRIGGER sampled_items_drawn_once ON annotation_sampleditem;
 DROP FUNCTION concord_keep_sampled_items;
 """
@@ -64,6 +78,21 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='campaign',
+            name='batch_size',
+            field=models.PositiveIntegerField(null=True),
+        ),
+        migrations.AddField(
+            model_name='campaign',
+            name='batches_open',
+            field=models.PositiveIntegerField(db_default=1, default=1),
+        ),
+        migrations.AddField(
+            model_name='campaign',
+            name='next_batch',
+            field=models.CharField(choices=[('hand', 'A researcher opens the next batch'), ('complete', 'The next batch opens when the last one is complete')], db_default='hand', default='hand', max_length=10),
+        ),
+        migrations.AddField(
+            model_name='campaign',
             name='order_by',
             field=models.CharField(blank=True, db_default='', default='', max_length=120),
         ),
@@ -101,6 +130,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='campaign',
             constraint=models.CheckConstraint(condition=models.Q(('sample_apart__isnull', True), models.Q(('sample_apart__gt', 0), ('sample_apart__lte', 1), models.Q(('apart_judge', ''), _negated=True)), _connector='OR'), name='campaign_apart_from_a_judge'),
+        ),
+        migrations.AddConstraint(
+            model_name='campaign',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('batch_size__isnull', True), ('batch_size__gte', 1), _connector='OR'), ('batches_open__gte', 1), ('next_batch__in', ['hand', 'complete'])), name='campaign_batches_known'),
         ),
         migrations.AddField(
             model_name='sampleditem',

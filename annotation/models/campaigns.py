@@ -69,6 +69,9 @@ class Campaign(models.Model):
     With `side_by_side`, one task shows all responses of the chosen systems to one point of a dialogue, and
     asks the same of each.
 
+    With a `batch_size`, annotators get tasks of the first `batches_open` batches of so many tasks each;
+    `next_batch` says when another one opens (`annotation.campaigns.batches`).
+
     Who may rate what: with `by_language`, who reads the dialogue's language; nobody whom `not_own`
     ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("", "system", "part"
     or "metadata.FIELD") has a group for its stratum, that group. `ruled` says that slots have gates.
@@ -97,6 +100,10 @@ class Campaign(models.Model):
         TURNS = "turns", "Responses to one point"
         WHOLE = "whole", "Whole continuations"
 
+    class NextBatch(models.TextChoices):
+        HAND = "hand", "A researcher opens the next batch"
+        COMPLETE = "complete", "The next batch opens when the last one is complete"
+
     class Seeing(models.TextChoices):
         RATED = "rated", "The turns that are judged"
         SHOWN = "shown", "All turns that are shown"
@@ -122,6 +129,11 @@ class Campaign(models.Model):
     task_order = models.CharField(max_length=20, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
     order_by = models.CharField(max_length=120, blank=True, default="", db_default="")
     apart_judge = models.CharField(max_length=200, blank=True, default="", db_default="")
+    batch_size = models.PositiveIntegerField(null=True)
+    batches_open = models.PositiveIntegerField(default=1, db_default=1)
+    next_batch = models.CharField(
+        max_length=10, choices=NextBatch, default=NextBatch.HAND, db_default=NextBatch.HAND
+    )
     deadline = models.DateTimeField(null=True)
     most_tasks = models.PositiveIntegerField(null=True)
     most_tasks_a_day = models.PositiveIntegerField(null=True)
@@ -178,6 +190,11 @@ class Campaign(models.Model):
                 condition=Q(sample_apart__isnull=True)
                 | (Q(sample_apart__gt=0, sample_apart__lte=1) & ~Q(apart_judge="")),
                 name="campaign_apart_from_a_judge",
+            ),
+            models.CheckConstraint(
+                condition=(Q(batch_size__isnull=True) | Q(batch_size__gte=1))
+                & Q(batches_open__gte=1, next_batch__in=["hand", "complete"]),
+                name="campaign_batches_known",
             ),
             models.CheckConstraint(
                 condition=(Q(most_tasks__isnull=True) | Q(most_tasks__gte=1))

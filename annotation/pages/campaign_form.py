@@ -130,6 +130,19 @@ class CampaignForm(forms.Form):
         label="The judge that is compared with people",
         help_text="Judges appear here once they have answered about the corpus. Annotators are never told.",
     )
+    batch_size = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        label="Tasks of a batch",
+        help_text="Annotators get tasks of open batches only; one opens with the campaign. Empty: none.",
+    )
+    next_batch = forms.ChoiceField(
+        required=False,
+        choices=Campaign.NextBatch.choices,
+        initial=Campaign.NextBatch.HAND,
+        label="When another one opens",
+    )
     deadline = forms.DateTimeField(
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
@@ -247,6 +260,10 @@ class CampaignForm(forms.Form):
     def clean_ranked(self) -> int:
         """Take three where nothing is said."""
         return self.cleaned_data["ranked"] or 3
+
+    def clean_next_batch(self) -> str:
+        """Leave batches to the researcher where nothing is chosen."""
+        return self.cleaned_data["next_batch"] or Campaign.NextBatch.HAND
 
     def clean_unseen_check(self) -> str:
         """Check the turns that are judged where nothing is chosen."""

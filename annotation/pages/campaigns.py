@@ -16,6 +16,7 @@ from annotation.campaigns import (
     actions as campaigns,
 )
 from annotation.campaigns import (
+    batches,
     editing,
     ordering,
     reordering,
@@ -188,6 +189,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "role_choices": CampaignRole.Role.choices,
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
+        "batches": batches.batches(found),
         "orders": Campaign.Order.choices,
         "order_fields": ordering.fields(found.corpus),
         "judges": ordering.judges(found.corpus),
@@ -238,6 +240,19 @@ def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
         messages.success(
             request, f"{many} changed place." if moved else "The tasks are in this order already."
         )
+    return redirect("campaign", campaign)
+
+
+@require_POST
+@campaign_researcher_only
+def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Who may manage it: open the next batch of tasks."""
+    try:
+        number = batches.open_next(by=_user(request), campaign=access.campaign(campaign))
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Batch {number} is open.")
     return redirect("campaign", campaign)
 
 

@@ -28,7 +28,7 @@ from annotation.work.beside import beside
 from annotation.work.completing import completion
 from annotation.work.in_hand import taken_back
 from annotation.work.leases import Hold, Seat
-from annotation.work.progress import Progress, others_are_busy, progress, with_work
+from annotation.work.progress import Progress, has_later, others_are_busy, progress, with_work
 from annotation.work.request_json import parse
 from annotation.work.screens import Screen, load
 from annotation.work.standing import held
@@ -209,6 +209,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         nothing = {
             "seat": seat,
             "busy": busy,
+            "later": seat.state == "open" and has_later(seat=seat),
             "completion": completion(seat),
             "elsewhere": _elsewhere(by, seat),
         }

@@ -48,6 +48,7 @@ urlpatterns = [
     path("campaigns/<int:campaign>/copy/", campaigns.copy_campaign, name="copy-campaign"),
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="campaign-state"),
     path("campaigns/<int:campaign>/order/", campaigns.reorder, name="reorder-campaign"),
+    path("campaigns/<int:campaign>/batches/", campaigns.open_batch, name="open-batch"),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="campaign-members"),
     path("campaigns/<int:campaign>/rules/", campaign_rules.campaign_rules, name="campaign-rules"),
     path("campaigns/<int:campaign>/participants/", participants.participant_list, name="participants"),

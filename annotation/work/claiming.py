@@ -26,13 +26,16 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        EXISTS (SELECT 1 FROM annotation_turnnote n WHERE n.campaign_id = c.id AND n.user_id = m.user_id
                 AND n.superseded_at IS NULL)
        OR EXISTS (SELECT 1 FROM annotation_bookmark b WHERE b.campaign_id = c.id AND b.user_id = m.user_id),
-       EXISTS (SELECT 1 FROM annotation_thread h WHERE h.campaign_id = c.id AND h.annotator_id = m.user_id)
+       EXISTS (SELECT 1 FROM annotation_thread h WHERE h.campaign_id = c.id AND h.annotator_id = m.user_id),
+       least(coalesce(c.batch_size::bigint * c.batches_open, 2147483647), 2147483647)::int,
+       c.batch_size IS NOT NULL AND c.next_batch = 'complete'
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
 
+# Batches that are not open begin at `upto`.
 # The state is looked up slot by slot: as a join, the planner may read all of a person's assignments.
-FREE = """s.campaign_id = %(campaign)s AND NOT s.taken
+FREE = """s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'"""
 
@@ -76,8 +79,8 @@ SELECT coalesce(
       AND t.continuation_id = (SELECT o.continuation_id FROM annotation_task o
         WHERE o.campaign_id = %(campaign)s AND o.position = (
           SELECT s.position FROM annotation_slot s
-           WHERE {FREE} AND s.position >= floor(%(place)s::float8 * (
-             SELECT max(l.position) + 1 FROM annotation_task l WHERE l.campaign_id = %(campaign)s))
+           WHERE {FREE} AND s.position >= floor(%(place)s::float8 * least(%(upto)s, (
+             SELECT max(l.position) + 1 FROM annotation_task l WHERE l.campaign_id = %(campaign)s)))
            ORDER BY s.position LIMIT 1))))
 """  # noqa: S608  (a condition of ours)
 CLAIM_OWN = CLAIM.replace("s.position > %(after)s", f"s.position >= ({AHEAD})")

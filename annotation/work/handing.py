@@ -84,6 +84,8 @@ def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> 
     mine = Assignment.objects.filter(task=task, user=to, occasion=seat.occasion, round=0)
     before = mine.select_for_update().first()
     _must_be_new(before, name)
+    if task.position >= seat.upto:
+        _refuse("This task is in a batch that is not open yet. Open the batch first.")
     slot = _slot(seat, campaign, task, name)
     now = timezone.now()
     made = before or Assignment(task=task, campaign=campaign, user=to, occasion=seat.occasion)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from annotation.campaigns import batches
 from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import Campaign
 from annotation.work.claiming import (
@@ -43,7 +44,8 @@ class Seat(NamedTuple):
     agreed to, and `read` the latest guidelines that they know. `checked` says that the
     campaign trains, tests or checks people (`annotation.checks`), `ruled` that it has rules on who rates
     what. `noted` says whether they have notes or bookmarks here, `talks` whether there are messages:
-    without, nothing is asked about them.
+    without, nothing is asked about them. Tasks from the place `upto` on are in batches that are not open;
+    `opens_batches` says that the next one opens when the last one is complete.
     """
 
     campaign: int
@@ -74,6 +76,8 @@ class Seat(NamedTuple):
     unseen_check: str
     noted: bool
     talks: bool
+    upto: int
+    opens_batches: bool
 
     @property
     def limits(self) -> Limits:
@@ -199,6 +203,10 @@ def claim(*, seat: Seat) -> Hold | None:
     held = held or _hold(next_one, values | {"after": -1})
     while held is None and (return_expired(campaign=seat.campaign) or _settle(seat)):
         held = _hold(next_one, values | {"after": -1})
+    if held is None and seat.opens_batches:
+        upto = batches.open_where_complete(seat.campaign)
+        if upto > seat.upto:
+            held = _hold(next_one, values | {"after": -1, "upto": upto})
     return held
 
 
@@ -236,6 +244,7 @@ def _claiming(seat: Seat) -> dict[str, Any]:
         "minutes": seat.lease_minutes,
         "guidelines": seat.guidelines,
         "member": seat.member,
+        "upto": seat.upto,
         **passes,
     }
 

@@ -17,6 +17,7 @@ LEFT = """
 SELECT m.campaign_id, (SELECT count(*) FROM (
   SELECT DISTINCT s.position FROM annotation_slot s
    WHERE s.campaign_id = c.id AND NOT s.taken
+     AND s.position < coalesce(c.batch_size::bigint * c.batches_open, 2147483647)
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'
    ORDER BY s.position LIMIT %(most)s) AS free) + (

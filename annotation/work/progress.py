@@ -6,6 +6,7 @@ import time
 from typing import Any, NamedTuple
 
 from annotation.checks.ahead import stage_progress, with_hidden
+from annotation.models import Task
 from annotation.work.claiming import PASSED
 from annotation.work.leases import Hold, Seat
 from annotation.work.passing import passes_of
@@ -36,7 +37,7 @@ class _Count(NamedTuple):
 LEFT = """
 SELECT count(*) FROM (
   SELECT DISTINCT s.position FROM annotation_slot s
-   WHERE s.campaign_id = %(campaign)s AND NOT s.taken
+   WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'
    ORDER BY s.position LIMIT %(most)s) AS free
@@ -59,6 +60,7 @@ SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c
    EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.campaign_id = c.id AND a.user_id = m.user_id
             AND (a.state = 'returned' OR a.state = 'leased' AND {ROOM}))
    OR {ROOM} AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
+     AND s.position < coalesce(c.batch_size::bigint * c.batches_open, 2147483647)
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'
      AND (s.gate_id IS NULL OR concord_passes(s.gate_id, m.user_id)
@@ -91,6 +93,11 @@ def with_work(*, user: int) -> set[int]:
     with prepared.cursor() as cursor:
         cursor.execute(WITH_WORK, {"user": user})
         return {campaign for (campaign,) in cursor.fetchall()}
+
+
+def has_later(*, seat: Seat) -> bool:
+    """Whether the campaign has tasks in batches that are not open yet."""
+    return Task.objects.filter(campaign=seat.campaign, position__gte=seat.upto).exists()
 
 
 def others_are_busy(*, seat: Seat) -> bool:
@@ -132,6 +139,7 @@ def _count(seat: Seat) -> int:
         "user": seat.user,
         "occasion": seat.occasion,
         "most": MOST_COUNTED + 1,
+        "upto": seat.upto,
     }
     with prepared.cursor() as cursor:
         if seat.ruled:

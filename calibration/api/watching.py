@@ -217,7 +217,7 @@ def campaign_watch(request: Request, campaign: int) -> Response:
     asked.is_valid(raise_exception=True)
     by = asked.validated_data.get("by", "")
     if by and by not in choices(about):
-        raise ValidationError({"by": ["The campaign is no sample drawn by strata."]})
+        raise ValidationError({"by": [f"The campaign has no {by} to tell by."]})
     question, everyone = asked.validated_data.get("question", ""), asked.validated_data["everyone"]
     found = watch(about, by=by, question=question, everyone=everyone)
     return Response(found.as_json())

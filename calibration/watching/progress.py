@@ -47,18 +47,28 @@ SELECT {stratum} AS stratum, count(DISTINCT t.id), count(*),
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
   JOIN annotation_system y ON y.id = c.system_id
+  JOIN annotation_campaign k ON k.id = s.campaign_id
   LEFT JOIN annotation_item i ON i.id = t.item_id
   LEFT JOIN annotation_sampleddialogue m ON m.campaign_id = t.campaign_id AND m.dialogue_id = d.id
   LEFT JOIN annotation_assignment a ON a.slot_id = s.id AND a.state = 'submitted'
  WHERE s.campaign_id = %(campaign)s
- GROUP BY 1 ORDER BY 3 DESC, 1 LIMIT %(most)s
+   AND (k.batch_size IS NULL OR NOT %(opened)s OR t.position < k.batch_size::bigint * (k.batches_open + 1))
+ GROUP BY 1 ORDER BY {order}, 1 LIMIT %(most)s
 """
 STRATUM = {
     "system": "CASE WHEN i.compared IS NULL THEN y.name ELSE 'several' END",
     "language": "coalesce(nullif(d.language, ''), 'not known')",
     "stratum": "coalesce(nullif(m.stratum, ''), 'without')",
+    "batch": "(t.position / k.batch_size + 1)::text",
 }
-BY = {"system": "System", "language": "Language", "stratum": "Stratum of the sample"}
+IN_ORDER = {"batch": "min(t.position) DESC"}
+"""What is not told from the largest to the smallest: the last batches come first."""
+BY = {
+    "system": "System",
+    "language": "Language",
+    "stratum": "Stratum of the sample",
+    "batch": "Batch",
+}
 """By what progress is told, with its title."""
 
 DAYS = """
@@ -140,9 +150,10 @@ class Progress:
 
 
 def choices(campaign: Campaign) -> dict[str, str]:
-    """Return by what a campaign's progress can be told, with titles; by stratum where it is a sample."""
+    """Return by what a campaign's progress can be told, with titles; by stratum of a sample, by batch."""
     drawn = campaign.sample_dialogues is not None and campaign.sample_by
-    return {key: title for key, title in BY.items() if key != "stratum" or drawn}
+    without = {*(() if drawn else ("stratum",)), *(() if campaign.batch_size else ("batch",))}
+    return {key: title for key, title in BY.items() if key not in without}
 
 
 def progress(campaign: Campaign, by: str = "system") -> Progress:
@@ -154,11 +165,15 @@ def progress(campaign: Campaign, by: str = "system") -> Progress:
         annotators=tuple(Annotator(*row) for row in _rows(ANNOTATORS, campaign)),
         by=by,
         strata=tuple(
-            Stratum(*row) for row in _rows(STRATA.format(stratum=STRATUM[by]), campaign, most=MOST_STRATA)
+            Stratum(*row) for row in _rows(_strata(by), campaign, most=MOST_STRATA, opened=by == "batch")
         ),
         days=days,
         forecast=_forecast(campaign, counted.slots - counted.submitted, days),
     )
+
+
+def _strata(by: str) -> str:
+    return STRATA.format(stratum=STRATUM[by], order=IN_ORDER.get(by, "3 DESC"))
 
 
 def _rows(query: str, campaign: Campaign, **values: Any) -> list[Any]:

@@ -79,6 +79,7 @@ campaign-roles: api-campaign-roles api-campaign-role
 submissions: api-submissions api-submission
 held: api-held api-take-back
 reorder-campaign: api-reorder-campaign
+open-batch: api-batches-of-campaign
 campaign-notes: api-campaign-notes
 campaign-notes-file: api-campaign-notes
 campaign-messages: api-campaign-messages

@@ -147,7 +147,7 @@ def test_what_is_not_there_yet_says_so(rea, client):
     assert "Nothing came in within the last 14 days" in page
     refused = client.get(f"/api/v1/campaigns/{made.pk}/watch/?by=stratum")
     assert refused.status_code == 400
-    assert "no sample drawn by strata" in refused.json()["fields"]["by"][0]
+    assert "has no stratum to tell by" in refused.json()["fields"]["by"][0]
 
 
 def test_the_page_keeps_itself_up_to_date_until_told_to_stop(campaign, client, rea):
@@ -170,7 +170,7 @@ def test_the_command_prints_once_or_refuses_in_a_line(campaign):
     assert "18 of 18 ratings in over 6 tasks" in out.getvalue()
     with pytest.raises(CommandError, match="There is no campaign 'nil'"):
         call_command("watch", "nil")
-    with pytest.raises(CommandError, match="no sample drawn by strata"):
+    with pytest.raises(CommandError, match="has no stratum to tell by"):
         call_command("watch", "pilot", "--by", "stratum")
 
 

@@ -61,6 +61,10 @@ def make_submitted(by: User) -> Any:
     return Assignment.objects.get(pk=hold.assignment)
 
 
+def make_in_batches(by: User) -> Any:
+    return make_campaign(by, batch_size=1)
+
+
 def make_held(by: User) -> Any:
     from annotation.models import Assignment
     from annotation.work import actions

@@ -48,6 +48,7 @@ RESEARCHERS = _names(
     "api-campaign-notes api-campaign-messages api-campaign-thread",
     "submissions api-submissions api-submission campaign-preview campaign-preview-task",
     "held api-held api-take-back reorder-campaign api-reorder-campaign",
+    "open-batch api-batches-of-campaign",
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
     "export-scheme",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",

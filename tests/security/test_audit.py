@@ -124,6 +124,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "annotation.campaigns.editing.copy": lambda by: {"campaign": worlds.make_campaign(by), "name": "again"},
     "annotation.campaigns.editing.archive": lambda by: {"campaign": worlds.make_campaign(by)},
     "annotation.campaigns.editing.bring_back": lambda by: {"campaign": worlds.make_archived(by)},
+    "annotation.campaigns.batches.open_next": lambda by: {"campaign": worlds.make_in_batches(by)},
     "annotation.campaigns.reordering.reorder": lambda by: {"campaign": worlds.make_campaign(by)},
     "annotation.campaigns.actions.create": lambda by: {
         "name": "new",

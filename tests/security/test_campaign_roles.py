@@ -28,6 +28,7 @@ CHANGED = (
     "campaign-guidelines",
     "campaign-consent",
     "reorder-campaign",
+    "open-batch",
 )
 GRANTED = ("campaign-roles", "copy-campaign")
 ELSEWHERE = ("corpora", "studies", "runs", *MEASURED, "new-campaign", "new-study", "people")

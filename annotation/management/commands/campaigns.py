@@ -16,7 +16,7 @@ from django.core.management.base import CommandError
 from rest_framework.renderers import JSONRenderer
 
 from annotation.api.work_serializers import CampaignSerializer
-from annotation.campaigns import actions, editing, reordering
+from annotation.campaigns import actions, batches, editing, reordering
 from annotation.campaigns import progress as campaign_progress
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
@@ -25,6 +25,7 @@ from config.permissions import is_researcher
 
 VERBS: dict[str, tuple[Callable[..., Any], str]] = {
     "open": (actions.open, "open it, making the tasks that it lacks"),
+    "open-batch": (batches.open_next, "open the next batch of its tasks"),
     "pause": (actions.pause, "stop handing out and accepting for a while"),
     "close": (actions.close, "end the work"),
     "archive": (editing.archive, "put it away: in no list, and no more work"),
@@ -151,4 +152,6 @@ def _json(campaign: Campaign, *, counts: bool = False) -> str:
     told = dict(CampaignSerializer(campaign).data)
     if counts:
         told["counts"] = asdict(campaign_progress.counts(campaign))
+        found = batches.batches(campaign)
+        told["batches"] = found and found.as_json()
     return json.dumps(json.loads(JSONRenderer().render(told)), ensure_ascii=False)

@@ -53,7 +53,9 @@ class Command(DatabaseCommand):
                 f"There is no campaign {options['campaign']!r}: see `manage.py campaigns list`."
             )
         if options["by"] and options["by"] not in choices(found):
-            raise CommandError(f"{found.name} is no sample drawn by strata: leave --by out, or say system.")
+            raise CommandError(
+                f"{found.name} has no {options['by']} to tell by: say system, or leave --by out."
+            )
         if options["follow"] is not None and options["follow"] < LEAST_SECONDS:
             raise CommandError(f"--follow takes {LEAST_SECONDS} second or more.")
         last = ""

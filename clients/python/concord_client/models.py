@@ -174,6 +174,8 @@ class Campaign(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    batch_size: int | None
+    next_batch: NextBatchEnum
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -191,6 +193,27 @@ class Campaign(TypedDict, total=False):
     consent: str
     shows: list[str]
     archived_at: Required[str | None]
+
+
+class CampaignBatch(TypedDict, total=False):
+    """A batch of tasks with their slots: how many of these are submitted, and submitted or held (`taken`).
+    """
+    number: Required[int]
+    tasks: Required[int]
+    slots: Required[int]
+    submitted: Required[int]
+    taken: Required[int]
+    opened: Required[bool]
+    complete: Required[bool]
+
+
+class CampaignBatches(TypedDict, total=False):
+    """The batches of a campaign: `listed` are the last ones open, and the one after them."""
+    batch_size: Required[int]
+    next_batch: Required[NextBatchEnum]
+    total: Required[int]
+    opened: Required[int]
+    listed: Required[list[CampaignBatch]]
 
 
 class CampaignRequest(TypedDict, total=False):
@@ -212,6 +235,8 @@ class CampaignRequest(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    batch_size: int | None
+    next_batch: NextBatchEnum
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
@@ -1376,6 +1401,9 @@ class NewVersionRequest(TypedDict, total=False):
     keep_examples: bool
 
 
+NextBatchEnum: TypeAlias = Literal["hand", "complete"]
+
+
 class Note(TypedDict, total=False):
     """All that one noted on a line of a task."""
     line: Required[int]
@@ -1729,6 +1757,8 @@ class PatchedCampaignRequest(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    batch_size: int | None
+    next_batch: NextBatchEnum
     deadline: str | None
     most_tasks: int | None
     most_tasks_a_day: int | None
