@@ -78,7 +78,8 @@ def _in_words(error: Exception) -> str:
         return f"The server said: {error.smtp_code} {_text(error.smtp_error)}"[:LONGEST_REASON]
     if isinstance(error, TimeoutError):
         return "The server did not answer in time."
-    return f"The server cannot be reached: {_text(str(error))}"[:LONGEST_REASON]
+    told = getattr(error, "strerror", None) or str(error)
+    return f"The server cannot be reached: {_text(told)}"[:LONGEST_REASON]
 
 
 def _text(said: bytes | str) -> str:
