@@ -15,10 +15,10 @@ class AnnotationConfig(AppConfig):
         from annotation.people import receivers  # models load first
 
         receivers.connect()
-        checks.register(_single_sign_on)
+        checks.register(_outside_services)
 
 
-def _single_sign_on(**_: Any) -> list[checks.CheckMessage]:
-    """Say at a start what is wrong with the settings of single sign-on; it is not offered until then."""
-    faults = settings.OIDC.faults() if settings.OIDC else []
-    return [checks.Warning(fault, id="concord.W001") for fault in faults]
+def _outside_services(**_: Any) -> list[checks.CheckMessage]:
+    """Say at a start what is wrong with the settings of single sign-on or mail; they are off until then."""
+    faults = [*(settings.OIDC.faults() if settings.OIDC else []), settings.MAIL.fault]
+    return [checks.Warning(fault, id="concord.W001") for fault in faults if fault]

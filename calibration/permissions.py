@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
@@ -22,7 +22,8 @@ from calibration.models import Export, Gold, Study
 from config.ids import row_id
 from config.permissions import Viewer, is_researcher
 
-View = Callable[..., HttpResponse]
+Answer = HttpResponse | StreamingHttpResponse
+View = Callable[..., Any]
 Row = TypeVar("Row", bound=Model)
 
 
@@ -60,10 +61,11 @@ def may_see(user: Viewer, rows: QuerySet[Any], pk: int) -> bool:
 def _only(rows: QuerySet[Any]) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> Answer:
             if not may_see(request.user, rows, pk):
                 raise PermissionDenied
-            return view(request, pk, *args, **kwargs)
+            answer: Answer = view(request, pk, *args, **kwargs)
+            return answer
 
         return guarded
 
@@ -84,12 +86,13 @@ def place_researcher_only(view: View) -> View:
     """Decorate a page view about the corpus or campaign that the address names as a parameter."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Answer:
         campaign = row_id(request.GET.get("campaign", ""))
         named = campaign is not None and access.may_manage(request.user, campaign)
         if not named and not is_researcher(request.user):
             raise PermissionDenied
-        return view(request, *args, **kwargs)
+        answer: Answer = view(request, *args, **kwargs)
+        return answer
 
     return guarded
 

@@ -16,6 +16,7 @@
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
 | CONCORD_WEB_PROCESSES | processes of `manage.py serve` that answer pages | 2 |
 | CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |
+| CONCORD_EMAIL_... | how mail is sent: `config.mail` has them | no mail |
 | CONCORD_OIDC_... | single sign-on: `config.oidc` has them | none |
 """
 
@@ -31,7 +32,7 @@ from typing import Any
 
 import dj_database_url
 
-from config import oidc
+from config import mail, oidc
 from config.embedded import postgres
 from config.refusals import SCHEMA as REFUSAL
 
@@ -183,6 +184,9 @@ if _flag("CONCORD_HTTPS"):
     SECURE_HSTS_SECONDS = 31_536_000
     BEHIND_PROXY = True
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+MAIL = mail.from_environment(os.environ)
+globals().update(MAIL.settings)
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

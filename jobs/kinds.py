@@ -31,6 +31,7 @@ KINDS: dict[str, str] = {
     "export": "calibration.exports.job",
     "calls": "jobs.many_calls",
     "search": "calibration.searches.job",
+    "invitations": "annotation.people.invitations",
     "nearest": "judges.prompt_versions.nearest_job",
 }
 """Per kind of job: the module whose `JOB` does it."""

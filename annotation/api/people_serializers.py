@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.models import ApiToken, Comfort, OneTimeLink
-from annotation.people import comfort
+from annotation.people import comfort, invitations
 from annotation.people.roles import ROLES
 from config.models import Event
 
@@ -67,12 +67,34 @@ class NewInvitation(serializers.Serializer[Any]):
     days = serializers.IntegerField(min_value=1, max_value=60, default=7)
 
 
+class NewInvitationsByMail(serializers.Serializer[Any]):
+    """Invitations to be made, one for each e-mail address; they are sent where mail is set up."""
+
+    emails = serializers.ListField(
+        child=serializers.CharField(max_length=300), min_length=1, max_length=invitations.MOST
+    )
+    role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
+    days = serializers.IntegerField(min_value=1, max_value=60, default=7)
+
+
 class InvitationSerializer(serializers.ModelSerializer[OneTimeLink]):
     """An open invitation. Its address was shown when it was made."""
 
     class Meta:
         model = OneTimeLink
-        fields = ("id", "role", "name", "created_at", "expires_at")
+        fields = (
+            *("id", "role", "name", "created_at", "expires_at"),
+            *("email", "mail", "mail_error", "mailed_at"),
+        )
+
+
+class InvitationByMailSerializer(InvitationSerializer):
+    """An invitation to an e-mail address; `address` is its link, told this once where no mail is set up."""
+
+    address = serializers.CharField(allow_null=True)
+
+    class Meta(InvitationSerializer.Meta):
+        fields = (*InvitationSerializer.Meta.fields, "address")  # type: ignore[assignment]
 
 
 class LinkSerializer(serializers.Serializer[Any]):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import account, groups, people
+from annotation.api import account, groups, invitations, people
 
 urlpatterns = [
     path("groups/", groups.groups, name="api-groups"),
@@ -13,6 +13,8 @@ urlpatterns = [
     path("people/<int:pk>/", people.person, name="api-person"),
     path("people/<int:pk>/reset-link/", people.reset_link, name="api-reset-link"),
     path("invitations/", people.invitations, name="api-invitations"),
+    path("invitations/by-mail/", invitations.by_mail, name="api-invitations-by-mail"),
+    path("invitations/<int:pk>/send/", invitations.send, name="api-send-invitation"),
     path("invitations/<int:pk>/", people.invitation, name="api-invitation"),
     path("events/", people.events, name="api-events"),
     path("account/comfort/", account.own_comfort, name="api-comfort"),

@@ -33,10 +33,13 @@ class SignIn(LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say where the first link is, while there is no administrator."""
-        told = {"nobody_manages": not roles.has_administrator(), "provider": provider.offered()}
-        if told["provider"] and "left" in self.request.GET:
-            told["leave"] = leaving.address(self.request, told["provider"])
-        return super().get_context_data(**kwargs) | told
+        found = provider.offered()
+        left = found is not None and "left" in self.request.GET
+        return super().get_context_data(**kwargs) | {
+            "nobody_manages": not roles.has_administrator(),
+            "provider": found,
+            "leave": leaving.address(self.request, found) if found and left else "",
+        }
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Take a try, unless it comes too early."""

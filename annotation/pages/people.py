@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
@@ -17,12 +18,24 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.errors import AnnotationError
+from annotation.models import OneTimeLink
 from annotation.pages.people_forms import ROLE_CHOICES, InviteForm, PersonForm, refused
-from annotation.people import accounts, deletion, links, listing, roles, sign_in
+from annotation.people import (
+    accounts,
+    deletion,
+    invitations,
+    links,
+    listing,
+    mailing,
+    roles,
+    sign_in,
+)
 from annotation.people.errors import PeopleError
 from config.permissions import administrator_only
 
 SHOWN = 50
+AT_FAULT = {"username": "name", "email": "emails"}
+"""The fields of the form of invitations, by what a refusal is about."""
 
 
 def _user(request: HttpRequest) -> User:
@@ -48,7 +61,10 @@ def _people(
         "rows": listing.rows(list(page)),
         "text": text,
         "query": f"{urlencode({'text': text})}&" if text else "",
-        "invitations": links.open_invitations(),
+        "invitations": (open_ones := list(links.open_invitations())),
+        "being_sent": any(one.mail == OneTimeLink.Mail.QUEUED for one in open_ones),
+        "has_mail": mailing.is_set_up(),
+        "mail_fault": settings.MAIL.fault,
         "form": form,
         "invite": invite,
     }
@@ -80,12 +96,46 @@ def invite(request: HttpRequest) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid():
         try:
-            made = links.invite(by=_user(request), **form.cleaned_data)
+            return _invited(request, **form.cleaned_data)
         except PeopleError as error:
-            form.add_error("name" if error.field == "username" else None, str(error))
-        else:
-            return _link_page(request, made, "Invitation")
+            form.add_error(AT_FAULT.get(error.field), str(error))
     return _people(request, PersonForm(), form, status=422)
+
+
+def _invited(request: HttpRequest, *, emails: str, **asked: Any) -> HttpResponse:
+    """Make one link, or one for each address, which is sent where mail is set up and else shown."""
+    by = _user(request)
+    if not emails.strip():
+        return _link_page(request, links.invite(by=by, **asked), "Invitation")
+    made = invitations.invite(by=by, emails=invitations.listed(emails), **asked)
+    if not mailing.is_set_up():
+        shown = [(one.link, _address(request, one)) for one in made]
+        return render(request, "accounts/links.html", {"made": shown})
+    invitations.send(by=by, invitations=[one.link for one in made], base=_base(request))
+    many = len(made)
+    messages.success(request, f"{many} invitation{'s are' if many != 1 else ' is'} being sent: see below.")
+    return redirect("people")
+
+
+@require_POST
+@administrator_only
+def send_invitation(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: send an invitation once more, with a new link."""
+    try:
+        invitations.send(by=_user(request), invitations=[access.invitation(pk)], base=_base(request))
+    except PeopleError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "The invitation is being sent. Links sent before open nothing any more.")
+    return redirect("people")
+
+
+def _base(request: HttpRequest) -> str:
+    return request.build_absolute_uri("/")
+
+
+def _address(request: HttpRequest, made: links.Made) -> str:
+    return request.build_absolute_uri(reverse("use-link", args=[made.token]))
 
 
 @require_POST
@@ -102,8 +152,8 @@ def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _link_page(request: HttpRequest, made: links.Made, title: str) -> HttpResponse:
-    address = request.build_absolute_uri(reverse("use-link", args=[made.token]))
-    return render(request, "accounts/link.html", {"address": address, "link": made.link, "title": title})
+    context = {"address": _address(request, made), "link": made.link, "title": title}
+    return render(request, "accounts/link.html", context)
 
 
 @require_POST

@@ -53,6 +53,13 @@ class InviteForm(forms.Form):
         super().__init__(*args, **{"auto_id": "invite_%s"} | kwargs)
 
     role = forms.ChoiceField(choices=ROLE_CHOICES)
+    emails = forms.CharField(
+        required=False,
+        max_length=100_000,
+        label="E-mail addresses",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One a line, or a list with commas. Left empty, you get one link to send yourself.",
+    )
     name = forms.CharField(
         max_length=150,
         required=False,

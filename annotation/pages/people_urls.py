@@ -32,6 +32,7 @@ urlpatterns = [
     path("people/", people.people, name="people"),
     path("people/add/", people.add_person, name="add-person"),
     path("people/invite/", people.invite, name="invite-person"),
+    path("people/invitation/<int:pk>/send/", people.send_invitation, name="send-invitation"),
     path("people/invitation/<int:pk>/withdraw/", people.withdraw_invitation, name="withdraw-invitation"),
     path("people/log/", audit.log, name="audit-log"),
     path("people/<int:pk>/", people.person, name="person"),

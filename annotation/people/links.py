@@ -105,6 +105,13 @@ def open_invitations() -> QuerySet[OneTimeLink]:
     return found.select_related("created_by")
 
 
+def new_token(link: OneTimeLink) -> str:
+    """Give a link a new secret and return it; the one before opens nothing any more."""
+    token = secrets.token_urlsafe(32)
+    OneTimeLink.objects.filter(pk=link.pk).update(token_hash=_hash(token))
+    return token
+
+
 def invitation_to(email: str) -> OneTimeLink | None:
     """Return the open invitation that was made for an e-mail address, locked until the transaction ends."""
     found = _usable().select_for_update().filter(kind=Kind.INVITATION, email__iexact=email)

@@ -65,7 +65,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "n_notes": note_export.most(scope),
         "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
-        "query": place_told(corpus.pk, campaign and campaign.pk),
+        "query": place_told(corpus.pk, campaign.pk if campaign else None),
         "packages": PACKAGES.values(),
         "golds": golds,
         "done": done[:20],
@@ -100,7 +100,7 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
         corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
     )
     if isinstance(found, Job):
-        return being_written(request, place_told(corpus.pk, campaign and campaign.pk))
+        return being_written(request, place_told(corpus.pk, campaign.pk if campaign else None))
     place = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
     return found.response(f"{'notes' if notes else 'labels'}-{place}")
 
@@ -121,7 +121,7 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
 def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpResponse:
     """Return the file of an order, or lead to the list where it will appear or the reason why it will not."""
     user: Any = request.user
-    place = place_told(order.corpus.pk, order.campaign and order.campaign.pk)
+    place = place_told(order.corpus.pk, order.campaign.pk if order.campaign else None)
     try:
         found = export_job.order_or_job(order=order, by=user)
     except CalibrationError as refused:

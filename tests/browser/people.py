@@ -24,9 +24,9 @@ def enter(page: Page, address: str, name: str) -> None:
 def invited(page: Page, role: str) -> str:
     """Invite somebody and return the address to be sent to them."""
     page.get_by_role("banner").get_by_role("link", name="People").click()
-    form = page.locator("section", has_text="Invite a person")
+    form = page.locator("section", has_text="Invite people")
     form.get_by_label("Role").select_option(label=role)
-    form.get_by_role("button", name="Make the link").click()
+    form.get_by_role("button", name="Invite").click()
     return str(page.locator("pre").inner_text()).strip()
 
 

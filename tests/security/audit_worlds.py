@@ -191,6 +191,12 @@ def make_link(by: User) -> Any:
     return links.invite(by=by, role="annotator").link
 
 
+def make_mail_link(by: User) -> Any:
+    from annotation.people import links
+
+    return links.invite(by=by, role="annotator", email="ana@example.org").link
+
+
 def make_token(by: User) -> Any:
     from annotation.people import tokens
 

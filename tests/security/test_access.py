@@ -92,9 +92,10 @@ RESEARCHERS = _names(
     "api-exports api-export-labels api-export-package api-export-transcripts api-export-file",
 )
 ADMINISTRATORS = _names(
-    "people add-person invite-person withdraw-invitation audit-log",
+    "people add-person invite-person withdraw-invitation send-invitation audit-log",
     "person person-role person-state person-email reset-link delete-person delete-corpus",
     "api-people api-person api-reset-link api-invitations api-invitation api-events",
+    "api-invitations-by-mail api-send-invitation",
     "webhooks api-webhooks",
     "endpoints endpoint api-endpoints api-endpoint",
     "test-endpoint api-test-endpoint",

@@ -59,6 +59,8 @@ TRACED = {
 
 PASSED_ON = {
     "annotation.campaigns.job.open_campaign": "actions.start",
+    "annotation.people.invitations.invite": "links.invite",
+    "annotation.people.invitations.send": "queue",
     "annotation.deletion.job.delete_corpus": "deleting.delete_corpus",
     "annotation.importing.uploads.receive": "actions.start",
     "annotation.importing.uploads.repeat": "actions.retry",
@@ -196,6 +198,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "person": worlds.make_person(),
         "email": "a@example.org",
     },
+    "annotation.people.invitations.queue": lambda by: {"invitations": [worlds.make_mail_link(by)]},
     "annotation.people.links.spend": lambda by: {"link": worlds.make_link(by)},
     "annotation.people.accounts.activate": lambda by: {"person": worlds.make_person(active=False)},
     "annotation.people.accounts.deactivate": lambda by: {"person": worlds.make_person()},

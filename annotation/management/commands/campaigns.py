@@ -19,6 +19,7 @@ from annotation.api.work_serializers import CampaignSerializer
 from annotation.campaigns import actions, batches, editing, reordering
 from annotation.campaigns import progress as campaign_progress
 from annotation.errors import CampaignRefused
+from annotation.management import named
 from annotation.models import Campaign
 from config.commands import DatabaseCommand
 from config.permissions import is_researcher
@@ -76,7 +77,7 @@ class Command(DatabaseCommand):
                 self.stdout.write(_json(campaign))
             return
         if act == "show":
-            self.stdout.write(_json(_campaign(options["name"]), counts=True))
+            self.stdout.write(_json(named.campaign(options["name"]), counts=True))
             return
         try:
             self.stdout.write(_json(_done(act, _researcher(options["by"]), options)))
@@ -89,7 +90,7 @@ def _done(act: str, by: User, options: dict[str, Any]) -> Campaign:
     """Do an act and return the campaign as it is then."""
     if act == "create":
         return actions.create(by=by, **_read(options["file"]))
-    campaign = _campaign(options["name"])
+    campaign = named.campaign(options["name"])
     if act == "change":
         editing.change(by=by, campaign=campaign, **_read(options["file"], campaign))
     elif act == "add-raters":
@@ -123,22 +124,8 @@ def _read(name: str, campaign: Campaign | None = None) -> dict[str, Any]:
         raise CommandError(f"{name}: a campaign has no {unknown[0]!r}. It has {', '.join(given.writable)}.")
     if not given.is_valid():
         field, problems = next(iter(given.errors.items()))
-        raise CommandError(f"{name}: {field}: {_line(problems)}")
+        raise CommandError(f"{name}: {field}: {named.line(problems)}")
     return given.arguments()
-
-
-def _line(problems: Any) -> str:
-    """Return the first problem of a field as one line."""
-    while isinstance(problems, dict | list):
-        problems = next(iter(problems.values() if isinstance(problems, dict) else problems))
-    return " ".join(str(problems).split())
-
-
-def _campaign(name: str) -> Campaign:
-    found = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
-    if found is None:
-        raise CommandError(f"There is no campaign “{name}”. `manage.py campaigns list` lists them.")
-    return found
 
 
 def _researcher(name: str) -> User:

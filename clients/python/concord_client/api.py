@@ -1197,10 +1197,27 @@ class Api(Transport):
         path = f"/invitations/{self.quoted(id)}/"
         self.send("DELETE", path)
 
+    def invitations_send_create(self, id: int) -> models.Invitation:
+        """Send an invitation to its e-mail address once more, with a new link."""
+        path = f"/invitations/{self.quoted(id)}/send/"
+        return cast("models.Invitation", self.send("POST", path, keyed=True))
+
+    def invitations_by_mail_create(
+        self,
+        body: models.NewInvitationsByMailRequest,
+    ) -> list[models.InvitationByMail]:
+        """Invite e-mail addresses, all or none of them; a worker sends the links where mail is set up.
+
+        Where it is not, `address` of each is its link, told in this answer alone. Nothing here says
+        whether an address has an account.
+        """
+        path = "/invitations/by-mail/"
+        return cast("list[models.InvitationByMail]", self.send("POST", path, body=body))
+
     def jobs_list(
         self,
         *,
-        kind: Literal["calls", "deletion", "export", "gold", "import", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
+        kind: Literal["calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         since: str | None = None,
         state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,

@@ -956,6 +956,25 @@ class Invitation(TypedDict, total=False):
     name: str
     created_at: Required[str]
     expires_at: Required[str]
+    email: str
+    mail: MailEnum | BlankEnum
+    mail_error: str
+    mailed_at: str | None
+
+
+class InvitationByMail(TypedDict, total=False):
+    """An invitation to an e-mail address; `address` is its link, told this once where no mail is set up.
+    """
+    id: Required[int]
+    role: str
+    name: str
+    created_at: Required[str]
+    expires_at: Required[str]
+    email: str
+    mail: MailEnum | BlankEnum
+    mail_error: str
+    mailed_at: str | None
+    address: Required[str | None]
 
 
 class Item(TypedDict, total=False):
@@ -1150,6 +1169,9 @@ class MadeWebhook(TypedDict, total=False):
     secret: Required[str]
 
 
+MailEnum: TypeAlias = Literal["queued", "sent", "failed"]
+
+
 class MarkRequest(TypedDict, total=False):
     """What is said of a disagreement. `adjudicate` also sends what is marked `people_wrong` on."""
     judged: Required[str]
@@ -1275,6 +1297,13 @@ class NewInvitationRequest(TypedDict, total=False):
     """An invitation to be made."""
     role: PersonRoleEnum
     name: str
+    days: int
+
+
+class NewInvitationsByMailRequest(TypedDict, total=False):
+    """Invitations to be made, one for each e-mail address; they are sent where mail is set up."""
+    emails: Required[list[str]]
+    role: PersonRoleEnum
     days: int
 
 
