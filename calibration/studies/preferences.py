@@ -15,6 +15,8 @@ from calibration.statistics import Result
 from calibration.statistics.preferences.report import preferences
 
 ITEMS, CLUSTERS = "Items", "Clusters"
+BETWEEN = {"meetings": " against "}
+"""What stands between the texts of a line, where it is no comma."""
 COUNTED = (ITEMS, CLUSTERS, "Raters")
 """Columns that say what a line rests on: they stand with every line of a report anyway."""
 
@@ -38,12 +40,14 @@ def _table(compared: Compared, definition: Definition) -> PreferenceTable:
 def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
     """Return a table as reports draw it: what a line is about first, then numbers alone."""
     texts = [at for at, cell in enumerate(sheet.rows[0]) if isinstance(cell, str)]
-    shown = [at for at, head in enumerate(sheet.head) if at not in texts and head not in COUNTED]
+    empty = {at for at in range(len(sheet.head)) if all(row[at] is None for row in sheet.rows)}
+    without = empty | set(texts) | {at for at, head in enumerate(sheet.head) if head in COUNTED}
+    shown = [at for at in range(len(sheet.head)) if at not in without]
     return PreferenceSheet(
         sheet.key,
         sheet.title,
         sheet.of,
-        " · ".join(sheet.head[at] for at in texts),
+        " and ".join(sheet.head[at].lower() if n else sheet.head[at] for n, at in enumerate(texts)),
         sheet.note,
         tuple((_name(sheet, at), sheet.head[at]) for at in shown),
         tuple(_row(sheet, row, texts, shown, title) for row in sheet.rows),
@@ -61,9 +65,12 @@ def _row(
     sheet: Sheet, row: tuple[Cell, ...], texts: Sequence[int], shown: Sequence[int], title: str
 ) -> PreferenceRow:
     of = dict(zip(sheet.head, row, strict=True))
-    about = " · ".join(str(row[at]) for at in texts)
+    about = BETWEEN.get(sheet.key, ", ").join(str(row[at]) for at in texts)
     cells = tuple(_figure(row[at], _name(sheet, at), about, sheet.of, title) for at in shown)
-    return PreferenceRow(about, _whole(of.get(ITEMS)), _whole(of.get(CLUSTERS)), cells)
+    from_ = next((cell for cell in row if isinstance(cell, Result)), None)
+    n_items = _whole(of.get(ITEMS)) if ITEMS in of else (from_.n_items if from_ else 0)
+    n_clusters = _whole(of.get(CLUSTERS)) if CLUSTERS in of else (from_.n_clusters if from_ else 0)
+    return PreferenceRow(about, n_items, n_clusters, cells)
 
 
 def _figure(cell: Cell, name: str, about: str, of: str, title: str) -> Figure | None:

@@ -63,7 +63,7 @@ def _table(title: str, sheet: PreferenceSheet) -> Table:
         Row(row.about, "", row.n_items, row.n_clusters, _cells(row.cells, notes), first=True)
         for row in sheet.rows
     ]
-    return Table(f"{sheet.title}: {title}", list(sheet.columns), rows, notes, first=sheet.first)
+    return Table(f"{title}: {sheet.title}", list(sheet.columns), rows, notes, first=sheet.first)
 
 
 def _cells(cells: Sequence[Figure | None], notes: list[str]) -> list[Figure | None]:

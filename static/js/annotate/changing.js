@@ -1,5 +1,6 @@
 // Changes to the answers of a task, by key, click and typing: each is drawn and kept as a draft at once.
 
+import { Ordering } from "./ordering.js";
 import { nextOpen, placed, written } from "./ranking.js";
 
 export class Changing {
@@ -7,6 +8,7 @@ export class Changing {
   // hears of each value chosen.
   constructor(questions, showing, { now, keep, pointing, chosen }) {
     Object.assign(this, { questions, showing, now, keep, pointing, chosen });
+    new Ordering(showing.palette, { now, ranked: (key, found) => this.rank(key, found) });
   }
 
   render() {
@@ -48,6 +50,14 @@ export class Changing {
     answers.side = side;
     answers.set(key, written(places));
     if (isByKey) answers.side = nextOpen(places, side);
+    this.changed();
+  }
+
+  // Takes the places of all that is ranked at once, as dragging gives them.
+  rank(key, found) {
+    const answers = this.now();
+    answers.question = key;
+    answers.set(key, written(found));
     this.changed();
   }
 

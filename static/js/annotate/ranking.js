@@ -3,7 +3,7 @@
 // A whole ranking is kept as the server takes it, best first: "2>0=1" (numbers in the order shown). One that
 // lacks places is kept as "places:1,,3", which is no answer yet.
 
-const LETTERS = "ABCDEFGHIJ";
+export const LETTERS = "ABCDEFGHIJ";
 const PARTIAL = "places:";
 
 export const isWhole = (value) => typeof value === "string" && !value.startsWith(PARTIAL);
