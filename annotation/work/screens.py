@@ -67,10 +67,15 @@ class Screen:
         return self.about.agenda
 
     @property
+    def lines(self) -> list[Line]:
+        """All lines, those of its sides last."""
+        parts = [*self.parts, *(part for side in self.sides for part in side.parts)]
+        return [line for part in parts for line in part.lines]
+
+    @property
     def has_marks(self) -> bool:
         """Whether any text carries transcription marks, so that a toggle makes sense."""
-        parts = [*self.parts, *(part for side in self.sides for part in side.parts)]
-        return any(is_mark for part in parts for line in part.lines for _, is_mark in line.pieces)
+        return any(is_mark for line in self.lines for _, is_mark in line.pieces)
 
 
 class Head(NamedTuple):

@@ -127,7 +127,7 @@ def told(rows: Iterable[Assignment]) -> list[Submission]:
             name=row.campaign.name,
             state=row.state,
             submitted_at=row.submitted_at,  # type: ignore[arg-type]  # a submission has its time
-            excerpt=_excerpt(screens.load(row.task_id)),
+            excerpt=_excerpt(screens.load(row.task_id, assignment=row.pk)),
             comment=row.comment,
             flagged=row.flagged or any(flagged for _, flagged in notes.get(row.pk, [])),
             closed=_closed(row),
@@ -196,7 +196,7 @@ def _holds(row: Assignment, text: str) -> bool:
     if any(folded in _folded(one or "") for one in written):
         return True
     shown = screens.load(row.task_id)
-    return any(folded in _folded(line.text) for part in shown.parts for line in part.lines)
+    return any(folded in _folded(line.text) for line in shown.lines)
 
 
 def _folded(text: str) -> str:
@@ -205,8 +205,7 @@ def _folded(text: str) -> str:
 
 def _excerpt(screen: Screen) -> str:
     """Return how what was rated begins, as it was shown."""
-    lines = [line for part in screen.parts for line in part.lines]
-    rated = next((line for line in lines if line.place in ("item", "rated")), None)
+    rated = next((line for line in screen.lines if line.place in ("item", "rated")), None)
     if rated is None:
         return ""
     text = f"{rated.who}: {' '.join(rated.text.split())}"

@@ -265,3 +265,15 @@ def test_the_dialogues_points_come_one_after_the_other(people):
     ]
     assert [at for _, at in points] == [1, 3, 5, 1, 3, 5]
     assert len({key for key, _ in points[:3]}) == 1
+
+
+def test_ones_own_list_tells_what_was_rated_and_finds_it(people, campaign):
+    ana = people[0]
+    task = first(ana, campaign)
+    submit(ana, campaign, task, [1, 2, 3])
+    client = APIClient()
+    client.force_authenticate(ana)
+    for query in ("", "?text=answer 2"):
+        (row,) = client.get(f"/api/v1/work/submissions/{query}").json()["results"]
+        assert row["excerpt"].endswith(said(task)[0])
+        assert row["n_answers"] == 3
