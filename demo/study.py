@@ -7,9 +7,11 @@ cases wait for a decision.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotation.campaigns import actions as campaigns
 from annotation.checks import actions as checks
@@ -18,7 +20,7 @@ from annotation.checks.scoring import Key
 from annotation.importing import import_path
 from annotation.labels import raters
 from annotation.messages import actions as messages
-from annotation.models import Assignment, Campaign, Corpus, Scheme
+from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Scheme
 from annotation.notes import actions as notes
 from annotation.people import campaign_roles, participants
 from annotation.scheme_versions import actions as schemes
@@ -33,7 +35,7 @@ from calibration.adjudication import actions as adjudication
 from calibration.adjudication import deciding, holding
 from calibration.gold import making
 from demo import accounts, build, desk
-from demo.raters import RATERS, SimulatedRater
+from demo.raters import RATERS, SimulatedRater, uniform
 
 STUDY, PAIRS = "Demo: help at the desk", "Demo: which reply is better?"
 ROUND = "Demo: help at the desk, adjudication"
@@ -41,6 +43,7 @@ CONSENT = "Nobody is paid for the demo. What you answer stays in this installati
 PEOPLE = {"simulated-ann": RATERS[0], "simulated-bob": RATERS[1], "simulated-cyn": RATERS[2]}
 CARELESS, JUDGE = "simulated-dan", "simulated-eve"
 KEYED = ("training", "training", "qualification", "qualification", "check", "check", "check")
+SEED = 5
 LEFT = 3
 """Cases that wait for a visitor's decision."""
 Answer = Callable[[Hold, Screen], dict[str, Any]]
@@ -59,7 +62,8 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
     _work(people[CARELESS], study, _careless)
     for name, rater in PEOPLE.items():
         _work(people[name], study, _answers(rater))
-    _talk(study, by=by, people=people, visitors=visitors)
+    _took_time(study)
+    _talk(study, by=by, people=people, visitor=visitors[0])
     _link(study, by=by)
     _decide(study, by=by, judge=people[JUDGE])
     pairs = campaigns.create(
@@ -73,6 +77,7 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
     campaigns.open(by=by, campaign=pairs)
     for name in list(PEOPLE)[:2]:
         _work(people[name], pairs, _prefers(PEOPLE[name]))
+    _took_time(pairs)
     return True
 
 
@@ -135,6 +140,19 @@ def _work(who: User, campaign: Campaign, answer: Answer) -> None:
             return
 
 
+def _took_time(campaign: Campaign) -> None:
+    """Spread what was done at once over yesterday and today: half a minute a task, more or less."""
+    done = list(campaign.assignments.filter(state=Assignment.State.SUBMITTED).order_by("pk"))
+    for number, one in enumerate(done):
+        seconds = 15 + 30 * uniform(SEED, str(number), campaign.name)
+        ago = timedelta(hours=26 if number % 5 < 2 else 2) - timedelta(seconds=50 * number)
+        one.leased_at = timezone.now() - ago
+        one.submitted_at = one.leased_at + timedelta(seconds=seconds)
+        one.attention = {"simulated": round(900 * seconds)}
+    Assignment.objects.bulk_update(done, ["leased_at", "submitted_at", "attention"])
+    CampaignMember.objects.filter(campaign=campaign, pace__isnull=False).update(pace=30)
+
+
 def _answers(rater: SimulatedRater) -> Answer:
     """How a simulated person answers: without errors to tasks that have a key and are known as such."""
 
@@ -171,8 +189,8 @@ def _said(parts: Sequence[Part]) -> str:
     return [line.text for part in parts for line in part.lines][-1]
 
 
-def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitors: Sequence[User]) -> None:
-    """Notes on turns, a question with its answer, and a message to whoever visits."""
+def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitor: User) -> None:
+    """Notes on turns, a question with its answer, and a message to whoever visits as an annotator."""
     ann, bob = people["simulated-ann"], people["simulated-bob"]
     first, second = study.assignments.filter(user=ann, occasion="main").order_by("pk")[:2]
     place = {"by": ann, "campaign": study.pk}
@@ -184,7 +202,7 @@ def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitors: Se
     messages.answer(by=by, thread=thread, text="Only where it is at the visitor’s cost.")
     messages.ask(by=ann, campaign=study.pk, text="May I go back to what I rated yesterday?")
     welcome = "Welcome! Begin with the training; write to me here if anything is unclear."
-    messages.write(by=by, campaign=study, to=visitors, text=welcome)
+    messages.write(by=by, campaign=study, to=[visitor], text=welcome)
 
 
 def _link(study: Campaign, *, by: User) -> None:
