@@ -51,6 +51,18 @@ def ensure(role: str) -> Account:
     return Account(user, password if user.check_password(password) else None)
 
 
+def simulated(name: str) -> User:
+    """Return the account of somebody simulated: nobody can sign in to it. Raises ForeignAccount."""
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        return User.objects.create_user(name, EMAIL.format(role=name), password=None)
+    if user.email != EMAIL.format(role=name):
+        raise ForeignAccount(
+            f"The account “{name}” was not made by the demo: load the demo into another database."
+        )
+    return user
+
+
 def derived_password(role: str) -> str:
     """Return twelve letters and digits in groups of four."""
     digest = hmac.digest(settings.SECRET_KEY.encode(), f"demo {role}".encode(), hashlib.sha256)

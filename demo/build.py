@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.text.item_keys import item_key
-from demo import marked, toy_systems
+from demo import desk, marked, toy_systems
 from demo.script import Line, parse
 
 HERE = Path(__file__).parent
@@ -26,8 +26,7 @@ Record = dict[str, Any]
 
 
 def build(folder: Path = CORPORA) -> list[Path]:
-    """Write `meetings.jsonl`, `personas.jsonl`, `judges.jsonl` and `truth.json` into a folder and return
-    their paths."""
+    """Write the four corpora and `truth.json` into a folder and return their paths."""
     kinds: tuple[tuple[str, Callable[[Record], tuple[Record, Record]]], ...] = (
         ("meetings", meeting),
         ("personas", persona),
@@ -40,6 +39,7 @@ def build(folder: Path = CORPORA) -> list[Path]:
         paths.append(_written(folder / f"{name}.jsonl", "".join(lines)))
         truth[name] = {key: value for _, planted in made for key, value in planted.items()}
     paths.append(_written(folder / "judges.jsonl", marked.lines()))
+    paths.append(_written(folder / f"{desk.FILE}.jsonl", desk.lines()))
     return [*paths, _written(folder / "truth.json", json.dumps(truth, ensure_ascii=False, indent=1) + "\n")]
 
 

@@ -12,13 +12,21 @@ from django.contrib.auth.models import User
 from annotation.models import Corpus, Rater
 
 
-def person(*, user: User) -> Rater:
-    """Return the rater of an account, made at first use."""
+def person(*, user: User, simulated: bool = False) -> Rater:
+    """Return the rater of an account, made at first use.
+
+    A program may work in an account's name: its rater is then made as simulated, and reports say so.
+    """
     found = Rater.objects.filter(user=user).first()
     if found:
         return found
     rater, _ = Rater.objects.get_or_create(
-        user=user, defaults={"kind": Rater.Kind.HUMAN, "name": user.get_username()}
+        user=user,
+        defaults={
+            "kind": Rater.Kind.HUMAN,
+            "name": user.get_username(),
+            "spec": {"simulated": True} if simulated else {},
+        },
     )
     return rater
 

@@ -11,13 +11,14 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
+from annotation.checks import stages
 from annotation.corpora import splits
-from annotation.models import Assignment, Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot
-from calibration.models import Report
+from annotation.models import Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot, Thread
+from calibration.models import AdjudicationRound, Report
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
-from demo import accounts, judging, loading, truth
+from demo import accounts, judging, loading, study, truth
 from demo.fake_model import error_files
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
@@ -97,21 +98,44 @@ def test_a_changed_password_is_left_alone(first_load: str) -> None:
 
 
 def test_everything_is_left_for_the_visitor_to_rate(first_load: str) -> None:
-    assert Campaign.objects.filter(state="open").count() == len(loading.CAMPAIGNS) == 4
-    assert not Assignment.objects.exists()
     meetings = Continuation.objects.filter(dialogue__corpus__name="Demo meetings").exclude(key="self")
-    for campaign in Campaign.objects.all():
+    untouched = Campaign.objects.filter(name__in=[demo.name for demo in loading.CAMPAIGNS])
+    assert untouched.filter(state="open").count() == 4
+    for campaign in untouched:
         assert set(campaign.members.values_list("user__username", flat=True)) == set(accounts.ROLES)
+        assert not campaign.assignments.exists()
         assert not campaign.slots.filter(taken=True).exists()
     assert Campaign.objects.get(name="Demo: behaviours in meetings").tasks.count() == meetings.count() == 18
 
 
 def test_every_rating_is_by_a_simulated_rater_and_says_so(first_load: str) -> None:
     people = Rater.objects.filter(kind="human")
-    assert people.count() == 9
-    assert all(rater.name.startswith("simulated annotator") and rater.user is None for rater in people)
-    labels = Label.objects.filter(rater__in=people)
+    assert all(rater.name.startswith("simulated") and rater.spec == {"simulated": True} for rater in people)
+    imported, working = people.filter(user=None), people.exclude(user=None)
+    assert (imported.count(), working.count()) == (9, 5)
+    assert not any(rater.user and rater.user.has_usable_password() for rater in working)
+    labels = Label.objects.filter(rater__in=imported)
     assert set(labels.values_list("occasion", "campaign")) == {("imported", None)}
+
+
+def test_a_study_is_under_way_with_a_place_for_the_visitor_everywhere(first_load: str) -> None:
+    begun = Campaign.objects.get(name=study.STUDY)
+    assert (begun.tasks.count(), begun.raters_per_item) == (17, 4)
+    done = begun.assignments.filter(state="submitted", slot__isnull=False)
+    assert done.count() == 3 * 17
+    assert set(begun.assignments.values_list("occasion", flat=True)) == {
+        "training", "qualification", "check", "main",
+    }  # fmt: skip
+    (failed,) = stages.failed(begun)
+    assert User.objects.get(pk=failed).get_username() == study.CARELESS
+    pairs = Campaign.objects.get(name=study.PAIRS)
+    assert pairs.assignments.filter(state="submitted").count() == 2 * pairs.tasks.count() == 24
+    found = AdjudicationRound.objects.get(name=study.ROUND)
+    assert found.cases.filter(settled_at=None).count() == study.LEFT
+    assert found.decisions.filter(state="decided").count() == found.cases.count() - study.LEFT > 2
+    visitor = User.objects.get(username="annotator")
+    assert Thread.objects.filter(campaign=begun, annotator=visitor).count() == 1
+    assert begun.participants.count() == 2
 
 
 def test_the_labels_are_what_the_simulated_raters_said(first_load: str) -> None:

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import accounts, loading
+from demo import accounts, desk, loading, study
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -22,9 +22,10 @@ class Command(DatabaseCommand):
     """Loads what is missing of the demo and prints its accounts."""
 
     help = (
-        "Load the demo: three corpora written for Concord, simulated ratings, four campaigns to rate in, "
-        "and a run of the judge rules-baseline. Makes the accounts annotator, researcher and administrator "
-        "and prints their passwords. Run again, it adds only what is missing and prints the accounts."
+        "Load the demo: four corpora written for Concord, simulated ratings, four campaigns to rate in, two "
+        "that simulated people have begun, and a run of the judge rules-baseline. Makes the accounts "
+        "annotator, researcher and administrator and prints their passwords. Run again, it adds only what "
+        "is missing and prints the accounts."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -56,6 +57,9 @@ class Command(DatabaseCommand):
             self._load_corpus(corpus, by)
         for demo in loading.CAMPAIGNS:
             loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
+        visitors = [account.user for account in made.values()]
+        new = study.load_study(by=by, visitors=visitors)
+        self.stdout.write(f"{desk.NAME}: a study under way{'' if new else ', there already'}")
         return made
 
     def _load_corpus(self, corpus: loading.DemoCorpus, by: User) -> None:

@@ -1,0 +1,239 @@
+"""A study under way: people who were trained and tested, pairs, decisions, messages, a link to join by.
+
+Everybody who works here is simulated, and called so. A place for a visitor is left in each campaign, and some
+cases wait for a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.campaigns import actions as campaigns
+from annotation.checks import actions as checks
+from annotation.checks import keys, notices
+from annotation.checks.scoring import Key
+from annotation.importing import import_path
+from annotation.labels import raters
+from annotation.messages import actions as messages
+from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Scheme
+from annotation.notes import actions as notes
+from annotation.people import campaign_roles, participants
+from annotation.scheme_versions import actions as schemes
+from annotation.scheme_versions.asked import questionnaire_of
+from annotation.schemes.files import definition_from
+from annotation.work import actions as labelling
+from annotation.work import agreements
+from annotation.work.leases import Hold
+from annotation.work.screens import Screen, load
+from annotation.work.transcripts import Part
+from calibration.adjudication import actions as adjudication
+from calibration.adjudication import deciding, holding
+from calibration.gold import making
+from demo import accounts, build, desk
+from demo.raters import RATERS, SimulatedRater, uniform
+
+STUDY, PAIRS = "Demo: help at the desk", "Demo: which reply is better?"
+ROUND = "Demo: help at the desk, adjudication"
+CONSENT = "Nobody is paid for the demo. What you answer stays in this installation and can be **deleted**."
+PEOPLE = {"simulated-ann": RATERS[0], "simulated-bob": RATERS[1], "simulated-cyn": RATERS[2]}
+CARELESS, JUDGE = "simulated-dan", "simulated-eve"
+KEYED = ("training", "training", "qualification", "qualification", "check", "check", "check")
+SEED = 5
+LEFT = 3
+"""Cases that wait for a visitor's decision."""
+Answer = Callable[[Hold, Screen], dict[str, Any]]
+
+
+def load_study(*, by: User, visitors: Sequence[User]) -> bool:
+    """Make the study where it is missing, all of it; return whether it was made."""
+    if Campaign.objects.filter(name=STUDY).exists():
+        return False
+    corpus = _corpus(by)
+    people = {name: accounts.simulated(name) for name in (*PEOPLE, CARELESS, JUDGE)}
+    for person in people.values():
+        raters.person(user=person, simulated=True)
+    workers = [people[name] for name in (*PEOPLE, CARELESS)]
+    study = _study(corpus, by=by, annotators=[*visitors, *workers])
+    _work(people[CARELESS], study, _careless)
+    for name, rater in PEOPLE.items():
+        _work(people[name], study, _answers(rater))
+    _took_time(study)
+    _talk(study, by=by, people=people, visitor=visitors[0])
+    _link(study, by=by)
+    _decide(study, by=by, judge=people[JUDGE])
+    pairs = campaigns.create(
+        by=by,
+        name=PAIRS,
+        corpus=corpus,
+        scheme="preference",
+        raters_per_item=3,
+        annotators=[*visitors, *workers],
+    )
+    campaigns.open(by=by, campaign=pairs)
+    for name in list(PEOPLE)[:2]:
+        _work(people[name], pairs, _prefers(PEOPLE[name]))
+    _took_time(pairs)
+    return True
+
+
+def _corpus(by: User) -> Corpus:
+    import_path(
+        path=build.CORPORA / f"{desk.FILE}.jsonl",
+        format="jsonl",
+        corpus=desk.NAME,
+        into=False,
+        by=by,
+        source="Written for Concord's demo; everybody who rates it is simulated",
+        licence="GPL-3.0-or-later",
+    )
+    return Corpus.objects.get(name=desk.NAME)
+
+
+def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
+    if not Scheme.objects.filter(key=desk.SCHEME["scheme"]).exists():
+        schemes.create(by=by, definition=definition_from(desk.SCHEME))
+    made = campaigns.create(
+        by=by,
+        name=STUDY,
+        corpus=corpus,
+        scheme=f"{desk.SCHEME['scheme']}@1",
+        raters_per_item=4,
+        annotators=annotators,
+        consent=CONSENT,
+        shows_agreement=True,
+    )
+    plan = questionnaire_of(made.scheme_version_id)
+    for number, occasion in enumerate(KEYED):
+        about = f"desk{number + 1:02}/{desk.SYSTEMS[number % 2]}/0"
+        spot = keys.spot_named(made, about)
+        (item,) = keys.items_at(made, spot)
+        reply = desk.BY_TEXT[item.turn.text if item.turn else ""]
+        right = {
+            (item.pk, plan.by_key["helpful"].id): Key((float(reply.helpful),), 1.0),
+            (item.pk, plan.by_key["talks_down"].id): Key((float(reply.talks_down),)),
+        }
+        why = "Nothing is left to ask." if reply.helpful == 5 else "The visitor has to ask again."
+        checks.add_key(by=by, campaign=made, occasion=occasion, spot=spot, answers=right, explanation=why)
+    checks.set_up(by=by, campaign=made, test_mark=0.75, test_tries=1, check_every=5, warn_below=0.5)
+    campaigns.open(by=by, campaign=made)
+    return made
+
+
+def _work(who: User, campaign: Campaign, answer: Answer) -> None:
+    """Agree to what comes first, and answer whatever is handed out, until nothing is."""
+    while True:
+        seat, hold = labelling.start(by=who, campaign=campaign.pk)
+        if hold is not None:
+            screen = load(hold.task, False, hold.assignment)
+            told = {str(item): answer(hold, screen) for item in screen.items}
+            labelling.submit(by=who, campaign=campaign.pk, assignment=hold.assignment, answers=told)
+        elif (consent := agreements.waiting(seat)) is not None:
+            agreements.accept(by=who, campaign=campaign.pk, what=consent.what, version=consent.version)
+        elif (notice := notices.waiting(seat)) is not None and notice.what not in ("failed", "paused"):
+            agreements.accept(by=who, campaign=campaign.pk, what=notice.what, version=notice.number)
+        else:
+            return
+
+
+def _took_time(campaign: Campaign) -> None:
+    """Spread what was done at once over yesterday and today: half a minute a task, more or less."""
+    done = list(campaign.assignments.filter(state=Assignment.State.SUBMITTED).order_by("pk"))
+    for number, one in enumerate(done):
+        seconds = 15 + 30 * uniform(SEED, str(number), campaign.name)
+        ago = timedelta(hours=26 if number % 5 < 2 else 2) - timedelta(seconds=50 * number)
+        one.leased_at = timezone.now() - ago
+        one.submitted_at = one.leased_at + timedelta(seconds=seconds)
+        one.attention = {"simulated": round(900 * seconds)}
+    Assignment.objects.bulk_update(done, ["leased_at", "submitted_at", "attention"])
+    CampaignMember.objects.filter(campaign=campaign, pace__isnull=False).update(pace=30)
+
+
+def _answers(rater: SimulatedRater) -> Answer:
+    """How a simulated person answers: without errors to tasks that have a key and are known as such."""
+
+    def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
+        reply = desk.BY_TEXT[_said(screen.parts)]
+        is_test = Assignment.objects.filter(pk=hold.assignment, occasion__in=KEYED[:4]).exists()
+        helpful = reply.helpful if is_test else rater.rates(reply.text, "helpful", reply.helpful)
+        told: dict[str, Any] = {"helpful": helpful, "talks_down": int(reply.talks_down)}
+        return told | ({"missing": "What was asked."} if helpful <= 2 else {})
+
+    return answer
+
+
+def _careless(hold: Hold, screen: Screen) -> dict[str, Any]:
+    """How somebody answers who does not read: the test is not passed so."""
+    return {"helpful": 4, "talks_down": 0}
+
+
+def _prefers(rater: SimulatedRater) -> Answer:
+    """How a simulated person compares: by what they would rate each side."""
+
+    def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
+        replies = [desk.BY_TEXT[_said(side.parts)] for side in screen.sides]
+        first, second = (rater.rates(one.text, "helpful", one.helpful) for one in replies)
+        if first == second:
+            return {"preference": "tie" if first > 2 else "both_bad"}
+        return {"preference": "first" if first > second else "second"}
+
+    return answer
+
+
+def _said(parts: Sequence[Part]) -> str:
+    """Return the words of what is rated: the last line."""
+    return [line.text for part in parts for line in part.lines][-1]
+
+
+def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitor: User) -> None:
+    """Notes on turns, a question with its answer, and a message to whoever visits as an annotator."""
+    ann, bob = people["simulated-ann"], people["simulated-bob"]
+    first, second = study.assignments.filter(user=ann, occasion="main").order_by("pk")[:2]
+    place = {"by": ann, "campaign": study.pk}
+    notes.set_note(**place, assignment=first.pk, line=2, comment="Right, but who would understand it?")
+    notes.set_note(**place, assignment=second.pk, line=2, flagged=True, bookmarked=True)
+    own = study.assignments.filter(user=bob, occasion="main").order_by("pk")[0]
+    asked = "Does a joke count as talking down?"
+    thread = messages.ask(by=bob, campaign=study.pk, text=asked, assignment=own.pk, line=2)
+    messages.answer(by=by, thread=thread, text="Only where it is at the visitor’s cost.")
+    messages.ask(by=ann, campaign=study.pk, text="May I go back to what I rated yesterday?")
+    welcome = "Welcome! Begin with the training; write to me here if anything is unclear."
+    messages.write(by=by, campaign=study, to=[visitor], text=welcome)
+
+
+def _link(study: Campaign, *, by: User) -> None:
+    """A link by which people join, and two who came by it and have not begun."""
+    link = participants.make_link(by=by, campaign=study, name="Prolific, first wave", code="DEMO7")
+    for number in (1, 2):
+        participants.join(
+            link=link, who=participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
+        )
+
+
+def _decide(study: Campaign, *, by: User, judge: User) -> None:
+    """A round of adjudication, decided but for the last cases, and gold in which decisions come first."""
+    campaign_roles.give(by=by, campaign=study, person=judge, role="adjudicator")
+    plan = adjudication.Plan(
+        study.corpus, study, study.scheme_version, {"no_majority": True, "spread": 1, "control": 2}
+    )
+    found = adjudication.begin(by=by, name=ROUND, plan=plan)
+    for _ in range(found.cases.count() - LEFT):
+        held = holding.next_case(by=judge, found=found)
+        if held is None:
+            break
+        turn = held.case.item.turn
+        reply = desk.BY_TEXT[turn.text if turn else ""]
+        is_scale = held.case.question.key == "helpful"
+        deciding.decide(
+            by=judge,
+            decision=held.pk,
+            answer=float(reply.helpful if is_scale else reply.talks_down),
+            reason="How much the visitor knows afterwards decides it.",
+        )
+    making.make(
+        corpus=study.corpus, campaign=study, scheme_version=study.scheme_version, rule="majority", by=by
+    )
