@@ -35,6 +35,7 @@ audit-log: api-events
 person: api-person
 person-role: api-person
 person-state: api-person
+person-email: api-person
 reset-link: api-reset-link
 delete-person: api-person
 schemes: api-schemes
@@ -204,6 +205,8 @@ NONE = {
     "home": "leads to the first page of whoever signs in",
     "login": "a program has a token",
     "logout": "a program has a token",
+    "sign-in-with": "a person signs in with a provider, in a browser",
+    "sign-in-return": "a person signs in with a provider, in a browser",
     "use-link": "a person chooses a password",
     "join": "a participant comes from a recruiting service, in a browser",
     "report-chart": "a picture of figures that api-report gives",
