@@ -172,6 +172,7 @@ class Campaign(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    balance_by: str
     batch_size: int | None
     next_batch: NextBatchEnum
     deadline: str | None
@@ -232,6 +233,7 @@ class CampaignRequest(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    balance_by: str
     batch_size: int | None
     next_batch: NextBatchEnum
     deadline: str | None
@@ -1750,6 +1752,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    balance_by: str
     batch_size: int | None
     next_batch: NextBatchEnum
     deadline: str | None
