@@ -26,7 +26,7 @@ from annotation.api.work_serializers import (
     StateSerializer,
 )
 from annotation.campaigns import actions as campaigns
-from annotation.campaigns import comparing, editing, reordering, sampling
+from annotation.campaigns import balancing, comparing, editing, reordering, sampling
 from annotation.campaigns import job as opening
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
@@ -103,9 +103,10 @@ def campaign(request: Request, campaign: int) -> Response:
     nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
     opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
     dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
-    `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in everything,
-    one that was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its
-    raters, for which its tasks get new places at once.
+    `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each stratum
+    each annotator has done or holds. With PATCH, change it: a draft in everything, one that was opened in
+    its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters, for which its
+    tasks get new places at once.
     """
     found = access.campaign(campaign)
     if request.method == "PATCH":
@@ -136,7 +137,7 @@ def _whole(found: Campaign) -> dict[str, Any]:
     left_out = campaign_tasks.left_out(found)
     told = {"counts": counts, "members": members, "annotators_lacking": lacking}
     told |= {"left_out": left_out and left_out._asdict(), "sample": sampling.told(found)}
-    told |= {"comparing": comparing.told(found)}
+    told |= {"comparing": comparing.told(found), "balanced": dict(balancing.shares(found))}
     return CampaignSerializer(found).data | told
 
 

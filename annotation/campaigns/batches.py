@@ -108,7 +108,10 @@ def batches(campaign: Campaign) -> Batches | None:
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, told)
         rows = cursor.fetchall()
-    listed = tuple(Batch(*row, row[0] <= opened) for row in rows)
+    listed = tuple(
+        Batch(number, tasks, slots, submitted, taken, number <= opened)
+        for number, tasks, slots, submitted, taken in rows
+    )
     return Batches(size, campaign.next_batch, total, opened, listed)
 
 

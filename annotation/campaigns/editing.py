@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.campaigns import comparing, gates, overlap, rules, settings
+from annotation.campaigns import balancing, comparing, gates, overlap, rules, settings
 from annotation.campaigns.actions import (
     add_member,
     asked,
@@ -230,4 +230,5 @@ def _add_raters(campaign: Campaign, before: overlap.Before) -> int:
     made = overlap.make_slots(campaign)
     if campaign.ruled:
         gates.apply(campaign)
+    balancing.apply(campaign)
     return made

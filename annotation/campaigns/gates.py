@@ -8,19 +8,12 @@ from typing import Any
 from django.db import connection
 
 from annotation.campaigns import sampling, settings
-from annotation.corpora import splits
 from annotation.models import Campaign, Dialogue, Gate, TaskAuthor
 from annotation.people import names
 from annotation.text.views import METADATA
 
 PARTICIPANTS = "participants"
 MOST_STRATA = 500
-STRATUM = {
-    "": "NULL",
-    sampling.SYSTEM: "(SELECT y.name FROM annotation_system y WHERE y.id = c.system_id)",
-    sampling.PART: sampling.OF_PART,
-}
-
 OF_SLOTS = """
   SELECT s.id AS slot,
          CASE WHEN %(by_language)s THEN lower(split_part(replace(d.language, '_', '-'), '-', 1))
@@ -76,7 +69,7 @@ def apply(campaign: Campaign) -> None:
     if campaign.ruled:
         check_required(campaign, sum(campaign.required.values_list("raters", flat=True)))
         values = _values(campaign)
-        of_slots = OF_SLOTS.format(stratum=_stratum(campaign.groups_by))
+        of_slots = OF_SLOTS.format(stratum=sampling.stratum_sql(campaign.groups_by))
         with connection.cursor() as cursor:
             cursor.execute(MAKE_GATES.format(of_slots=of_slots), values)
             cursor.execute(SET_GATES.format(of_slots=of_slots), values)
@@ -89,7 +82,7 @@ def strata_of(campaign: Campaign, groups_by: str) -> list[str]:
         return []
     values = _values(campaign, groups_by) | {"corpus": campaign.corpus_id, "most": MOST_STRATA}
     with connection.cursor() as cursor:
-        cursor.execute(STRATA.format(stratum=_stratum(groups_by)), values)
+        cursor.execute(STRATA.format(stratum=sampling.stratum_sql(groups_by)), values)
         return [name for (name,) in cursor.fetchall()]
 
 
@@ -132,16 +125,10 @@ def authors_of(dialogue: Dialogue, source: str) -> Iterable[str]:
     return [str(name) for name in told if isinstance(name, str | int) and not isinstance(name, bool)]
 
 
-def _stratum(groups_by: str) -> str:
-    return STRATUM.get(groups_by, sampling.OF_METADATA)
-
-
 def _values(campaign: Campaign, groups_by: str | None = None) -> dict[str, Any]:
     by = campaign.groups_by if groups_by is None else groups_by
-    split = splits.lock_of(campaign.corpus) if by == sampling.PART else None
     return {
         "campaign": campaign.pk,
         "by_language": campaign.by_language,
-        "split": split.pk if split else None,
-        "field": by.removeprefix(METADATA),
+        **sampling.stratum_values(campaign, by),
     }

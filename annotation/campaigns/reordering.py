@@ -12,10 +12,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from annotation.campaigns import choice, ordering, settings
+from annotation.campaigns import balancing, choice, ordering, settings
 from annotation.campaigns.actions import locked, log
 from annotation.errors import CampaignRefused
-from annotation.models import Campaign, CampaignMember
+from annotation.models import Campaign, CampaignMember, StratumShare
 
 Order = Campaign.Order
 FAR = 2**30
@@ -79,8 +79,9 @@ def reorder(
             f"The items were sampled by {campaign.apart_judge}: it stays the judge of this campaign.",
         )
     campaign.apart_judge = campaign.apart_judge if apart_judge is None else apart_judge
-    if (wrong := ordering.refusal(campaign)) is not None:
-        settings.refuse(*wrong)
+    for refusal in (ordering.refusal, balancing.refusal):
+        if (wrong := refusal(campaign)) is not None:
+            settings.refuse(*wrong)
     campaign.save(update_fields=["task_order", "order_by", "apart_judge"])
     moved = _move(campaign)
     told = {"task_order": campaign.task_order, "order_by": campaign.order_by, "judge": campaign.apart_judge}
@@ -103,6 +104,7 @@ def _move(campaign: Campaign) -> int:
         for statement in (AWAY, THERE, SLOTS) if rows else ():
             cursor.execute(statement, told)
     members.update(cursor=-1)
+    StratumShare.objects.filter(stratum__campaign=campaign).update(cursor=-1)
     return len(rows)
 
 

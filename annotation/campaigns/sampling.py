@@ -41,6 +41,14 @@ OF_PART = """coalesce((SELECT p.part FROM annotation_splitcluster p
 OF_METADATA = "coalesce(d.metadata ->> %(field)s, '')"
 
 
+OF_CONTINUATION = {
+    "": "NULL",
+    SYSTEM: "(SELECT y.name FROM annotation_system y WHERE y.id = c.system_id)",
+    PART: OF_PART,
+}
+"""The stratum of a continuation, which has one system."""
+
+
 class Drawn(NamedTuple):
     """A sample: the stratum of each dialogue drawn, by id, and whether it was kept, as at opening."""
 
@@ -68,6 +76,17 @@ def refusal(corpus: Corpus, stratum: str) -> str:
     if stratum in ("", *NAMED) or (stratum.startswith(METADATA) and len(stratum) > len(METADATA)):
         return ""
     return f"A sample is drawn by system, part or {METADATA}FIELD, not by “{stratum}”."
+
+
+def stratum_sql(by: str) -> str:
+    """Return the SQL of the stratum of a continuation `c` of a dialogue `d`: its system, part or field."""
+    return OF_CONTINUATION.get(by, OF_METADATA)
+
+
+def stratum_values(campaign: Campaign, by: str) -> dict[str, Any]:
+    """Return the values that the SQL of a stratum needs."""
+    split = splits.lock_of(campaign.corpus) if by == PART else None
+    return {"split": split.pk if split else None, "field": by.removeprefix(METADATA)}
 
 
 def drawn(campaign: Campaign) -> Drawn | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NoReturn, TypedDict
 
-from annotation.campaigns import ordering, sampling
+from annotation.campaigns import balancing, ordering, sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus, System
@@ -59,6 +59,7 @@ class Settings(TypedDict, total=False):
     task_order: str
     order_by: str
     apart_judge: str
+    balance_by: str
     batch_size: int | None
     next_batch: str
     deadline: datetime | None
@@ -89,8 +90,9 @@ def check(campaign: Campaign) -> None:
         if value is not None and not least <= value <= most:
             refuse(field, f"{what} between {least:,} and {most:,}.")
     _check_overlap(campaign)
-    if (wrong := ordering.refusal(campaign)) is not None:
-        refuse(*wrong)
+    for refusal in (ordering.refusal, balancing.refusal):
+        if (wrong := refusal(campaign)) is not None:
+            refuse(*wrong)
     _check_comparing(campaign)
     if campaign.next_batch not in Campaign.NextBatch.values:
         refuse("next_batch", f"The next batch opens by one of {', '.join(Campaign.NextBatch.values)}.")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Max
 
-from annotation.campaigns import differing, gates, ordering, overlap, sampling
+from annotation.campaigns import balancing, differing, gates, ordering, overlap, sampling
 from annotation.campaigns.choice import ASKED, CHOSEN, LEFT_OUT, refused, values
 from annotation.models import Campaign
 from config.planner import WORTH_TELLING, tell_planner
@@ -98,6 +98,7 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
     overlap.make_slots(campaign)
     if campaign.ruled:
         gates.apply(campaign)
+    balancing.apply(campaign)
     if made >= WORTH_TELLING:
         tell_planner("annotation_task", "annotation_slot")
     progress(2, 2)

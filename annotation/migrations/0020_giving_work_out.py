@@ -30,9 +30,39 @@ BEGIN
 END $$;
 CREATE TRIGGER slots_of_open_batches BEFORE UPDATE OF taken ON annotation_slot
   FOR EACH ROW WHEN (NEW.taken AND NOT OLD.taken) EXECUTE FUNCTION concord_check_batch();
+
+CREATE FUNCTION concord_count_stratum() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE before bigint; after bigint;
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.state IN ('leased', 'submitted', 'returned') THEN
+    SELECT stratum_id INTO before FROM annotation_slot WHERE id = OLD.slot_id;
+  END IF;
+  IF NEW.state IN ('leased', 'submitted', 'returned') THEN
+    SELECT stratum_id INTO after FROM annotation_slot WHERE id = NEW.slot_id;
+  END IF;
+  IF before IS NOT DISTINCT FROM after THEN RETURN NULL; END IF;
+  IF before IS NOT NULL THEN
+    UPDATE annotation_stratumshare SET done = done - 1 WHERE user_id = OLD.user_id AND stratum_id = before;
+  END IF;
+  IF after IS NOT NULL THEN
+    INSERT INTO annotation_stratumshare AS share (user_id, stratum_id, done) VALUES (NEW.user_id, after, 1)
+      ON CONFLICT (user_id, stratum_id) DO UPDATE SET done = share.done + 1;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER strata_counted_first AFTER INSERT ON annotation_assignment FOR EACH ROW
+  WHEN (NEW.slot_id IS NOT NULL AND NEW.state IN ('leased', 'submitted', 'returned'))
+  EXECUTE FUNCTION concord_count_stratum();
+CREATE TRIGGER strata_counted AFTER UPDATE OF state, slot_id ON annotation_assignment FOR EACH ROW
+  WHEN (OLD.slot_id IS DISTINCT FROM NEW.slot_id OR (OLD.state IN ('leased', 'submitted', 'returned'))
+    IS DISTINCT FROM (NEW.state IN ('leased', 'submitted', 'returned')))
+  EXECUTE FUNCTION concord_count_stratum();
 """
 
 TRIGGERS_BACK = """
+DROP TRIGGER strata_counted ON annotation_assignment;
+DROP TRIGGER strata_counted_first ON annotation_assignment;
+DROP FUNCTION concord_count_stratum;
 DROP TRIGGER slots_of_open_batches ON annotation_slot;
 DROP FUNCTION concord_check_batch;
 DROP TRIGGER sampled_items_drawn_once ON annotation_sampleditem;
@@ -49,9 +79,24 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='BalanceStratum',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.TextField(blank=True)),
+            ],
+        ),
+        migrations.CreateModel(
             name='SampledItem',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='StratumShare',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('cursor', models.IntegerField(db_default=-1, default=-1)),
+                ('done', models.IntegerField(db_default=0, default=0)),
             ],
         ),
         migrations.RemoveConstraint(
@@ -75,6 +120,11 @@ class Migration(migrations.Migration):
             model_name='campaign',
             name='apart_judge',
             field=models.CharField(blank=True, db_default='', default='', max_length=200),
+        ),
+        migrations.AddField(
+            model_name='campaign',
+            name='balance_by',
+            field=models.CharField(blank=True, db_default='', default='', max_length=120),
         ),
         migrations.AddField(
             model_name='campaign',
@@ -136,6 +186,20 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('batch_size__isnull', True), ('batch_size__gte', 1), _connector='OR'), ('batches_open__gte', 1), ('next_batch__in', ['hand', 'complete'])), name='campaign_batches_known'),
         ),
         migrations.AddField(
+            model_name='balancestratum',
+            name='campaign',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='balanced', to='annotation.campaign'),
+        ),
+        migrations.AddField(
+            model_name='slot',
+            name='stratum',
+            field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='slots', to='annotation.balancestratum'),
+        ),
+        migrations.AddIndex(
+            model_name='slot',
+            index=models.Index(condition=models.Q(('stratum__isnull', False), ('taken', False)), fields=['stratum', 'position'], name='slot_free_by_stratum'),
+        ),
+        migrations.AddField(
             model_name='sampleditem',
             name='campaign',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='sampled_items', to='annotation.campaign'),
@@ -145,9 +209,27 @@ class Migration(migrations.Migration):
             name='item',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.item'),
         ),
+        migrations.AddField(
+            model_name='stratumshare',
+            name='stratum',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shares', to='annotation.balancestratum'),
+        ),
+        migrations.AddField(
+            model_name='stratumshare',
+            name='user',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddConstraint(
+            model_name='balancestratum',
+            constraint=models.UniqueConstraint(fields=('campaign', 'name'), name='balanced_stratum_once'),
+        ),
         migrations.AddConstraint(
             model_name='sampleditem',
             constraint=models.UniqueConstraint(fields=('campaign', 'item'), name='item_drawn_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='stratumshare',
+            constraint=models.UniqueConstraint(fields=('user', 'stratum'), name='stratum_share_once'),
         ),
         migrations.RunSQL(TRIGGERS, TRIGGERS_BACK),
     ]

@@ -1,6 +1,7 @@
 """The tables of the people's side, one file per subject."""
 
 from annotation.models.agreements import Consent, ConsentGiven, GuidelinesRead
+from annotation.models.balancing import BalanceStratum, StratumShare
 from annotation.models.campaign_roles import CampaignRole
 from annotation.models.campaigns import (
     Campaign,
@@ -42,6 +43,7 @@ __all__ = [
     "CheckPlan",
     "ApiToken",
     "Assignment",
+    "BalanceStratum",
     "Bookmark",
     "Campaign",
     "CampaignMember",
@@ -80,6 +82,7 @@ __all__ = [
     "SignInIdentity",
     "Slot",
     "Split",
+    "StratumShare",
     "SplitCluster",
     "StratumGroup",
     "System",

@@ -72,6 +72,9 @@ class Campaign(models.Model):
     With a `batch_size`, annotators get tasks of the first `batches_open` batches of so many tasks each;
     `next_batch` says when another one opens (`annotation.campaigns.batches`).
 
+    With `balance_by` ("", "system", "part" or "metadata.FIELD"), the next task of an annotator is of the
+    stratum of which they have done least.
+
     Who may rate what: with `by_language`, who reads the dialogue's language; nobody whom `not_own`
     ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("", "system", "part"
     or "metadata.FIELD") has a group for its stratum, that group. `ruled` says that slots have gates.
@@ -129,6 +132,7 @@ class Campaign(models.Model):
     task_order = models.CharField(max_length=20, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
     order_by = models.CharField(max_length=120, blank=True, default="", db_default="")
     apart_judge = models.CharField(max_length=200, blank=True, default="", db_default="")
+    balance_by = models.CharField(max_length=120, blank=True, default="", db_default="")
     batch_size = models.PositiveIntegerField(null=True)
     batches_open = models.PositiveIntegerField(default=1, db_default=1)
     next_batch = models.CharField(

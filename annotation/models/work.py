@@ -64,6 +64,14 @@ class Slot(models.Model):
         "annotation.Gate", null=True, on_delete=models.RESTRICT, related_name="slots", db_index=False
     )
 
+    stratum = models.ForeignKey(
+        "annotation.BalanceStratum",
+        null=True,
+        on_delete=models.RESTRICT,
+        related_name="slots",
+        db_index=False,
+    )
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["task", "number"], name="slot_number_once"),
@@ -77,6 +85,11 @@ class Slot(models.Model):
                 fields=["gate", "position"],
                 condition=Q(taken=False, gate__isnull=False),
                 name="slot_free_by_gate",
+            ),
+            models.Index(
+                fields=["stratum", "position"],
+                condition=Q(taken=False, stratum__isnull=False),
+                name="slot_free_by_stratum",
             ),
         ]
 

@@ -130,6 +130,11 @@ class CampaignForm(forms.Form):
         label="The judge that is compared with people",
         help_text="Judges appear here once they have answered about the corpus. Annotators are never told.",
     )
+    balance_by = forms.ChoiceField(
+        required=False,
+        label="Balance each annotator's work over",
+        help_text="The next task is one of which they have done least so far. They are never told of it.",
+    )
     batch_size = forms.IntegerField(
         required=False,
         min_value=1,
@@ -222,6 +227,7 @@ class CampaignForm(forms.Form):
                 del self.fields[name]
             return
         self._choices("sample_by").choices = sampling.choices(corpus)
+        self._choices("balance_by").choices = [("", "Nothing"), *sampling.choices(corpus)[1:]]
         self._choices("order_by").choices = [("", "None"), *ordering.fields(corpus)]
         judges = ordering.judges(corpus)
         self._choices("apart_judge").choices = [("", "None"), *((name, name) for name in judges)]

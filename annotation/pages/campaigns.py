@@ -16,6 +16,7 @@ from annotation.campaigns import (
     actions as campaigns,
 )
 from annotation.campaigns import (
+    balancing,
     batches,
     editing,
     ordering,
@@ -190,6 +191,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.told(found),
         "batches": batches.batches(found),
+        "shares": balancing.shares(found) if found.balance_by else (),
         "orders": Campaign.Order.choices,
         "order_fields": ordering.fields(found.corpus),
         "judges": ordering.judges(found.corpus),

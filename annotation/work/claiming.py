@@ -28,7 +28,7 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        OR EXISTS (SELECT 1 FROM annotation_bookmark b WHERE b.campaign_id = c.id AND b.user_id = m.user_id),
        EXISTS (SELECT 1 FROM annotation_thread h WHERE h.campaign_id = c.id AND h.annotator_id = m.user_id),
        least(coalesce(c.batch_size::bigint * c.batches_open, 2147483647), 2147483647)::int,
-       c.batch_size IS NOT NULL AND c.next_batch = 'complete'
+       c.batch_size IS NOT NULL AND c.next_batch = 'complete', c.balance_by <> ''
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """

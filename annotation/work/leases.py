@@ -18,6 +18,7 @@ from django.db import transaction
 from annotation.campaigns import batches
 from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import Campaign
+from annotation.work import balanced
 from annotation.work.claiming import (
     CLAIM,
     CLAIM_OWN,
@@ -45,7 +46,8 @@ class Seat(NamedTuple):
     campaign trains, tests or checks people (`annotation.checks`), `ruled` that it has rules on who rates
     what. `noted` says whether they have notes or bookmarks here, `talks` whether there are messages:
     without, nothing is asked about them. Tasks from the place `upto` on are in batches that are not open;
-    `opens_batches` says that the next one opens when the last one is complete.
+    `opens_batches` says that the next one opens when the last one is complete, `balanced` that the next task
+    is of the stratum of which they have done least.
     """
 
     campaign: int
@@ -78,6 +80,7 @@ class Seat(NamedTuple):
     talks: bool
     upto: int
     opens_batches: bool
+    balanced: bool
 
     @property
     def limits(self) -> Limits:
@@ -187,27 +190,37 @@ def after_submit(*, seat: Seat) -> Hold | None:
 def claim(*, seat: Seat) -> Hold | None:
     """Claim the first free slot after the member's last one; from the start where nothing lies ahead.
 
-    In an order of one's own, the member goes on in the continuation at hand, then at a place of their own.
-
-    Where nothing is free at all, leases that ran out are returned first. None where nothing is left, or the
-    member may submit no more.
+    In an order of one's own, the member goes on in the continuation at hand, then at a place of their
+    own; where strata are balanced, in the one of which they have done least. Where nothing is free at
+    all, leases that ran out are returned first. None where nothing is left, or the member may submit no
+    more.
     """
     if seat.limits.reached:
         return None
     values = _claiming(seat)
-    own, next_one = (CLAIM_OWN_RULED, CLAIM_RULED) if seat.ruled else (CLAIM_OWN, CLAIM)
-    if seat.own_order:
-        held = _hold(own, values | {"after": seat.cursor, "place": _place(seat)})
-    else:
-        held = _hold(next_one, values | {"after": seat.cursor})
-    held = held or _hold(next_one, values | {"after": -1})
+    held = _onwards(seat, values) or _from_start(seat, values)
     while held is None and (return_expired(campaign=seat.campaign) or _settle(seat)):
-        held = _hold(next_one, values | {"after": -1})
+        held = _from_start(seat, values)
     if held is None and seat.opens_batches:
         upto = batches.open_where_complete(seat.campaign)
         if upto > seat.upto:
-            held = _hold(next_one, values | {"after": -1, "upto": upto})
+            held = _from_start(seat, values | {"upto": upto})
     return held
+
+
+def _onwards(seat: Seat, values: dict[str, Any]) -> Hold | None:
+    if seat.balanced:
+        return None  # each stratum goes on from its own place
+    if seat.own_order:
+        own = CLAIM_OWN_RULED if seat.ruled else CLAIM_OWN
+        return _hold(own, values | {"after": seat.cursor, "place": _place(seat)})
+    return _hold(CLAIM_RULED if seat.ruled else CLAIM, values | {"after": seat.cursor})
+
+
+def _from_start(seat: Seat, values: dict[str, Any]) -> Hold | None:
+    if seat.balanced:
+        return _held(balanced.claimed(values, ruled=seat.ruled))
+    return _hold(CLAIM_RULED if seat.ruled else CLAIM, values | {"after": -1})
 
 
 @transaction.atomic
@@ -252,7 +265,10 @@ def _claiming(seat: Seat) -> dict[str, Any]:
 def _hold(sql: str, values: Any) -> Hold | None:
     with prepared.cursor() as cursor:
         cursor.execute(sql, values)
-        row = cursor.fetchone()
+        return _held(cursor.fetchone())
+
+
+def _held(row: tuple[Any, ...] | None) -> Hold | None:
     if row is None:
         return None
     assignment, task, state, draft, *note = row

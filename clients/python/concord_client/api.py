@@ -246,9 +246,10 @@ class Api(Transport):
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
         opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
         dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
-        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
-        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
-        upwards, its raters, for which its tasks get new places at once.
+        `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
+        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
+        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
+        for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -264,9 +265,10 @@ class Api(Transport):
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
         opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
         dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
-        `baseline` if with one; null where it asks about none. With PATCH, change it: a draft in
-        everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines and,
-        upwards, its raters, for which its tasks get new places at once.
+        `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
+        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
+        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
+        for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))

@@ -174,6 +174,7 @@ class Campaign(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    balance_by: str
     batch_size: int | None
     next_batch: NextBatchEnum
     deadline: str | None
@@ -235,6 +236,7 @@ class CampaignRequest(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    balance_by: str
     batch_size: int | None
     next_batch: NextBatchEnum
     deadline: str | None
@@ -1786,6 +1788,7 @@ class PatchedCampaignRequest(TypedDict, total=False):
     task_order: TaskOrderEnum
     order_by: str
     apart_judge: str
+    balance_by: str
     batch_size: int | None
     next_batch: NextBatchEnum
     deadline: str | None
