@@ -7,6 +7,7 @@ from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -63,7 +64,7 @@ def _send_one(number: int, base: str) -> str | None:
     return reason
 
 
-def _letter(link: OneTimeLink, address: str, connection: object) -> EmailMessage:
+def _letter(link: OneTimeLink, address: str, connection: BaseEmailBackend) -> EmailMessage:
     context = {"link": link, "address": address, "by": link.created_by}
     body = render_to_string("mail/invitation.txt", context)
     return EmailMessage(SUBJECT, body, to=[link.email], connection=connection)
