@@ -513,11 +513,13 @@ class Api(Transport):
         self,
         id: int,
         *,
+        everyone: bool | None = None,
         part: Literal["all", "dev", "test"] | None = None,
     ) -> models.Report | models.ReportJob:
         """Return the automatic report of a campaign."""
         path = f"/campaigns/{self.quoted(id)}/report/"
         query = {
+            "everyone": everyone,
             "part": part,
         }
         return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
@@ -527,12 +529,14 @@ class Api(Transport):
         id: int,
         *,
         by: Literal["system", "language", "stratum"] | None = None,
+        everyone: bool | None = None,
         question: str | None = None,
     ) -> models.Watch:
         """Tell how far a campaign is, how far its people agree so far, and what happened last."""
         path = f"/campaigns/{self.quoted(id)}/watch/"
         query = {
             "by": by,
+            "everyone": everyone,
             "question": question,
         }
         return cast("models.Watch", self.send("GET", path, query=query))
@@ -753,11 +757,13 @@ class Api(Transport):
         self,
         id: int,
         *,
+        everyone: bool | None = None,
         part: Literal["all", "dev", "test"] | None = None,
     ) -> models.Report | models.ReportJob:
         """Return the automatic report of a corpus."""
         path = f"/corpora/{self.quoted(id)}/report/"
         query = {
+            "everyone": everyone,
             "part": part,
         }
         return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
@@ -870,18 +876,21 @@ class Api(Transport):
         *,
         campaign: int | None = None,
         corpus: int | None = None,
+        notes: bool | None = None,
         part: Literal["", "all", "dev", "test"] | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
-        Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that
-        is logged as a look at test. Many labels are written by a job: 202 with its id; once it is done,
-        the file is at `exports/files/<id>/` for a week.
+        With `notes` it is what annotators noted beside them: comments and flags on turns and on whole
+        tasks. Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its
+        purpose: that is logged as a look at test. Many labels are written by a job: 202 with its id; once
+        it is done, the file is at `exports/files/<id>/` for a week.
         """
         path = f"/exports/labels.{self.quoted(form)}"
         query = {
             "campaign": campaign,
             "corpus": corpus,
+            "notes": notes,
             "part": part,
         }
         return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
@@ -889,13 +898,14 @@ class Api(Transport):
     def exports_labels_file_create(
         self,
         form: Literal["csv", "jsonl", "parquet"],
-        body: models.LabelExportRequest | None = None,
+        body: models.LabelOrNoteExportRequest | None = None,
     ) -> bytes | dict[str, Any]:
         """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
-        Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that
-        is logged as a look at test. Many labels are written by a job: 202 with its id; once it is done,
-        the file is at `exports/files/<id>/` for a week.
+        With `notes` it is what annotators noted beside them: comments and flags on turns and on whole
+        tasks. Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its
+        purpose: that is logged as a look at test. Many labels are written by a job: 202 with its id; once
+        it is done, the file is at `exports/files/<id>/` for a week.
         """
         path = f"/exports/labels.{self.quoted(form)}"
         return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
@@ -1759,7 +1769,9 @@ class Api(Transport):
         """Members: the task before them; claims one where they hold none.
 
         Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines
-        that changed since they were last read, or a notice of the training, the test or the checks.
+        that changed since they were last read, or a notice of the training, the test or the checks. Who
+        came by a link and is done finds under `completion` the `code` to take away and the `address` to
+        return to ('' for none).
         """
         path = f"/work/{self.quoted(campaign)}/next/"
         return cast("dict[str, Any]", self.send("POST", path, keyed=True))

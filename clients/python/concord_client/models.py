@@ -1015,12 +1015,14 @@ class KeysRequest(TypedDict, total=False):
     keys: str
 
 
-class LabelExportRequest(TypedDict, total=False):
-    """A corpus or campaign, and the part of it that is taken out."""
+class LabelOrNoteExportRequest(TypedDict, total=False):
+    """A corpus or campaign, the part of it that is taken out, and whether notes are, instead of labels.
+    """
     corpus: int
     campaign: int | None
     part: SplitPartEnum
     purpose: str
+    notes: bool
 
 
 class Limits(TypedDict, total=False):
@@ -2594,6 +2596,9 @@ class Watch(TypedDict, total=False):
     progress: Required[WatchedProgress]
     agreed_at: Required[str]
     agreement: Required[WatchedAgreement]
+    everyone: Required[bool]
+    left_out: Required[list[WatchedLeftOut]]
+    checks: Required[list[WatchedChecks]]
     activity: Required[list[Act]]
 
 
@@ -2644,10 +2649,50 @@ class WatchedAnswer(TypedDict, total=False):
     value: Required[str]
 
 
+class WatchedChecks(TypedDict, total=False):
+    """How an annotator does in training, test, hidden checks and repeats; shares with their intervals.
+    """
+    annotator: Required[str]
+    state: Required[WatchedChecksStateEnum]
+    training_rounds: Required[int]
+    test_tries: Required[int]
+    test_score: Required[float | None]
+    test_passed: Required[bool | None]
+    let_in_because: Required[str]
+    checks: Required[int]
+    checks_skipped: Required[int]
+    score: Required[float | None]
+    score_low: Required[float | None]
+    score_high: Required[float | None]
+    score_reason: Required[str]
+    recent_score: Required[float | None]
+    recent_checks: Required[int]
+    repeats: Required[int]
+    same: Required[float | None]
+    same_low: Required[float | None]
+    same_high: Required[float | None]
+    same_reason: Required[str]
+    warned_at: Required[str | None]
+    paused_at: Required[str | None]
+    paused_because: Required[str]
+    left_out_at: Required[str | None]
+    left_out_because: Required[str]
+
+
+WatchedChecksStateEnum: TypeAlias = Literal["new", "training", "test", "failed", "working", "paused"]
+
+
 class WatchedDay(TypedDict, total=False):
     """What was submitted on a day of UTC."""
     day: Required[str]
     submitted: Required[int]
+
+
+class WatchedLeftOut(TypedDict, total=False):
+    """Somebody whom gold leaves out, since when and why."""
+    annotator: Required[str]
+    since: Required[str]
+    why: Required[str]
 
 
 class WatchedProgress(TypedDict, total=False):
