@@ -1,6 +1,7 @@
 """prettier, which formats style sheets and scripts: the one program of `make check` that needs Node.
 
-`package-lock.json` pins it by its hash; npm puts it into `node_modules/`.
+`package-lock.json` pins it by its hash; npm puts it into `node_modules/`, with axe-core, by which the browser
+tests look for barriers on pages.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _node_obstacle() -> str:
 
 def _package_obstacle() -> str:
     """Why the locked version of prettier is not in place; empty where it is."""
-    if _version_in_place() == _version_in_lock():
+    if _is_in_place():
         return ""
     npm = str(shutil.which("npm"))
     say("Installing prettier...")
@@ -59,12 +60,14 @@ def _package_obstacle() -> str:
     return ""
 
 
-def _version_in_lock() -> str:
-    return str(json.loads((PROJECT / "package-lock.json").read_text())["packages"][NAME]["version"])
+def _is_in_place() -> bool:
+    """Whether all packages of the lock are there in their versions."""
+    locked = json.loads((PROJECT / "package-lock.json").read_text())["packages"]
+    return all(_version_of(name) == told["version"] for name, told in locked.items() if name)
 
 
-def _version_in_place() -> str | None:
-    file = PROJECT / NAME / "package.json"
+def _version_of(name: str) -> str | None:
+    file = PROJECT / name / "package.json"
     return str(json.loads(file.read_text())["version"]) if file.exists() else None
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -10,11 +13,14 @@ from django.urls import reverse
 from annotation import access
 from annotation.models import Campaign, CampaignMember
 from annotation.people import campaign_roles
+from annotation.work import actions as labelling
 from tests import factories
+from tests.checks import world
 
 pytestmark = pytest.mark.django_db
 
 READ = (
+<<<<<<< HEAD
     *("campaign", "submissions", "held", "campaign-preview", "edit-campaign"),
     *("api-campaign", "api-submissions", "api-held"),
     *("campaign-watch", "campaign-checks", "api-campaign-watch", "api-checks", "api-check-results"),
@@ -30,6 +36,18 @@ CHANGED = (
     "reorder-campaign",
     "open-batch",
 )
+=======
+    *("campaign", "submissions", "campaign-preview", "edit-campaign", "api-campaign", "api-submissions"),
+    *("campaign-rules", "participants", "participants-file"),
+    *("api-campaign-rules", "api-join-links", "api-participants"),
+)
+RESEARCHERS_ALONE = (
+    *("campaign-checks", "campaign-notes", "campaign-messages", "campaign-webhooks", "campaign-watch"),
+    *("api-checks", "api-check-results", "api-check-keys", "api-campaign-notes"),
+    *("api-campaign-messages", "api-campaign-webhooks", "api-campaign-watch"),
+)
+CHANGED = ("campaign-state", "campaign-members", "campaign-guidelines", "campaign-consent")
+>>>>>>> proof
 GRANTED = ("campaign-roles", "copy-campaign")
 ELSEWHERE = ("corpora", "studies", "runs", *MEASURED, "new-campaign", "new-study", "people")
 
@@ -75,9 +93,15 @@ def test_each_role_may_do_what_it_is_for_in_its_campaign_and_no_more(role: str, 
     client = client_of(person)
     for name in READ:
         assert (client.get(reverse(name, args=[campaign.pk])).status_code == 200) == manages, name
+<<<<<<< HEAD
     for name in MEASURED:
         told = client.get(reverse(name), {"campaign": campaign.pk})
         assert (told.status_code == 200) == manages, name
+=======
+    for name in RESEARCHERS_ALONE:
+        is_let_in = client.get(reverse(name, args=[campaign.pk])).status_code == 200
+        assert is_let_in == (role in ("researcher", "administrator")), name
+>>>>>>> proof
     for name in CHANGED:
         assert (client.post(reverse(name, args=[campaign.pk])).status_code == 302) == manages, name
     for name in GRANTED:
@@ -123,3 +147,26 @@ def test_a_role_taken_away_or_an_account_deactivated_holds_no_longer(campaign: C
     assert by is not None
     campaign_roles.take(by=by, given=person.campaign_roles.get())
     assert not access.may_adjudicate(person, campaign)
+
+
+def test_who_looks_after_a_campaign_is_led_to_nothing_that_is_closed_to_them(campaign: Campaign) -> None:
+    person, ana = person_as("campaign researcher", campaign), factories.user()
+    by = campaign.created_by
+    assert by is not None
+    factories.campaigns.add_member(by=by, campaign=campaign, user=ana)
+    hold = world.start(ana, campaign)
+    assert hold is not None
+    labelling.submit(
+        by=ana,
+        campaign=campaign.pk,
+        assignment=hold.assignment,
+        answers={str(campaign.tasks.get(pk=hold.task).item.public): {"overall": 4}},
+        comment="odd",
+    )
+    client = client_of(person)
+    for page in ("campaign", "submissions", "participants", "campaign-rules", "campaign-preview"):
+        text = client.get(reverse(page, args=[campaign.pk])).content.decode()
+        for address in set(re.findall(r'(?:href|src)="(/[^"#]*)', text)) - {"/"}:
+            if not address.startswith("/static/"):
+                opened = client.get(html.unescape(address)).status_code
+                assert opened in (200, 302), (page, address, opened)

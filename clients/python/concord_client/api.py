@@ -244,11 +244,12 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
+        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
+        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
+        for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("GET", path))
@@ -262,14 +263,25 @@ class Api(Transport):
 
         `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
         nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-        opened now (`kept` false); null where all dialogues are asked about. `comparing` says how many
-        `comparisons` it asks about, and with which `baseline` if with one; null where it asks about none.
-        With PATCH, change it: a draft in everything, one that was opened in its name, lease, deadline,
-        limits, annotators, guidelines and, upwards, its raters, for which its tasks get new places at
-        once.
+        opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
+        dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
+        `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each
+        stratum each annotator has done or holds. With PATCH, change it: a draft in everything, one that
+        was opened in its name, lease, deadline, limits, annotators, guidelines and, upwards, its raters,
+        for which its tasks get new places at once.
         """
         path = f"/campaigns/{self.quoted(campaign)}/"
         return cast("dict[str, Any]", self.send("PATCH", path, body=body))
+
+    def campaigns_batches(self, campaign: int) -> models.CampaignBatches:
+        """Researchers: the batches of a campaign; POST opens the next one."""
+        path = f"/campaigns/{self.quoted(campaign)}/batches/"
+        return cast("models.CampaignBatches", self.send("GET", path))
+
+    def campaigns_batches_open_next(self, campaign: int) -> models.CampaignBatches:
+        """Researchers: the batches of a campaign; POST opens the next one."""
+        path = f"/campaigns/{self.quoted(campaign)}/batches/"
+        return cast("models.CampaignBatches", self.send("POST", path, keyed=True))
 
     def campaigns_checks_retrieve(self, campaign: int) -> models.CheckPlan:
         """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
@@ -358,6 +370,35 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/guidelines/"
         return cast("models.Guidelines", self.send("PUT", path, body=body))
 
+    def campaigns_held_list(
+        self,
+        campaign: int,
+        *,
+        annotator: str | None = None,
+    ) -> Iterator[models.Held]:
+        """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+        path = f"/campaigns/{self.quoted(campaign)}/held/"
+        query = {
+            "annotator": annotator,
+        }
+        return cast(Iterator[models.Held], self.pages(path, query=query))
+
+    def campaigns_held_give(self, campaign: int, body: models.GiveRequest) -> models.Held:
+        """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+        path = f"/campaigns/{self.quoted(campaign)}/held/"
+        return cast("models.Held", self.send("POST", path, body=body, keyed=True))
+
+    def campaigns_held_take_back(
+        self,
+        campaign: int,
+        assignment: int,
+        body: models.TakeRequest,
+    ) -> models.Held:
+        """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`).
+        """
+        path = f"/campaigns/{self.quoted(campaign)}/held/{self.quoted(assignment)}/"
+        return cast("models.Held", self.send("POST", path, body=body, keyed=True))
+
     def campaigns_join_links_list(self, campaign: int) -> Iterator[models.JoinLink]:
         """The links by which people join a campaign, or make one."""
         path = f"/campaigns/{self.quoted(campaign)}/join-links/"
@@ -413,6 +454,15 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/notes/"
         return cast(Iterator[models.TurnNote], self.pages(path))
 
+    def campaigns_order_create(
+        self,
+        campaign: int,
+        body: models.ReorderRequest | None = None,
+    ) -> models.Reordered:
+        """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
+        path = f"/campaigns/{self.quoted(campaign)}/order/"
+        return cast("models.Reordered", self.send("POST", path, body=body, keyed=True))
+
     def campaigns_participants_list(self, campaign: int) -> Iterator[models.Participant]:
         """Who came by links, with their ids, how many tasks they submitted, and their completion codes.
         """
@@ -428,6 +478,21 @@ class Api(Transport):
             "task": task,
         }
         return cast("models.Preview", self.send("GET", path, query=query))
+
+    def campaigns_report_retrieve(
+        self,
+        campaign: int,
+        *,
+        everyone: bool | None = None,
+        part: Literal["all", "dev", "test"] | None = None,
+    ) -> models.Report | models.ReportJob:
+        """Return the automatic report of a campaign."""
+        path = f"/campaigns/{self.quoted(campaign)}/report/"
+        query = {
+            "everyone": everyone,
+            "part": part,
+        }
+        return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
 
     def campaigns_roles_list(self, campaign: int) -> Iterator[models.CampaignRole]:
         """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers).
@@ -499,6 +564,23 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/submissions/{self.quoted(assignment)}/"
         return cast("models.Withdrawn", self.send("POST", path, body=body, keyed=True))
 
+    def campaigns_watch_retrieve(
+        self,
+        campaign: int,
+        *,
+        by: Literal["system", "language", "stratum", "batch"] | None = None,
+        everyone: bool | None = None,
+        question: str | None = None,
+    ) -> models.Watch:
+        """Tell how far a campaign is, how far its people agree so far, and what happened last."""
+        path = f"/campaigns/{self.quoted(campaign)}/watch/"
+        query = {
+            "by": by,
+            "everyone": everyone,
+            "question": question,
+        }
+        return cast("models.Watch", self.send("GET", path, query=query))
+
     def campaigns_webhooks_list(self, campaign: int) -> Iterator[models.Webhook]:
         """Researchers: the webhooks of a campaign, or add one; its secret is in this answer alone."""
         path = f"/campaigns/{self.quoted(campaign)}/webhooks/"
@@ -509,37 +591,10 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/webhooks/"
         return cast("models.MadeWebhook", self.send("POST", path, body=body))
 
-    def campaigns_report_retrieve(
-        self,
-        id: int,
-        *,
-        everyone: bool | None = None,
-        part: Literal["all", "dev", "test"] | None = None,
-    ) -> models.Report | models.ReportJob:
-        """Return the automatic report of a campaign."""
-        path = f"/campaigns/{self.quoted(id)}/report/"
-        query = {
-            "everyone": everyone,
-            "part": part,
-        }
-        return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
-
-    def campaigns_watch_retrieve(
-        self,
-        id: int,
-        *,
-        by: Literal["system", "language", "stratum"] | None = None,
-        everyone: bool | None = None,
-        question: str | None = None,
-    ) -> models.Watch:
-        """Tell how far a campaign is, how far its people agree so far, and what happened last."""
-        path = f"/campaigns/{self.quoted(id)}/watch/"
-        query = {
-            "by": by,
-            "everyone": everyone,
-            "question": question,
-        }
-        return cast("models.Watch", self.send("GET", path, query=query))
+    def continuations_profile_list(self, id: int) -> list[models.MetricValue]:
+        """Return every metric's values of one continuation, each with the turns that caused it."""
+        path = f"/continuations/{self.quoted(id)}/profile/"
+        return cast("list[models.MetricValue]", self.send("GET", path))
 
     def corpora_list(
         self,
@@ -1154,10 +1209,27 @@ class Api(Transport):
         path = f"/invitations/{self.quoted(id)}/"
         self.send("DELETE", path)
 
+    def invitations_send_create(self, id: int) -> models.Invitation:
+        """Send an invitation to its e-mail address once more, with a new link."""
+        path = f"/invitations/{self.quoted(id)}/send/"
+        return cast("models.Invitation", self.send("POST", path, keyed=True))
+
+    def invitations_by_mail_create(
+        self,
+        body: models.NewInvitationsByMailRequest,
+    ) -> list[models.InvitationByMail]:
+        """Invite e-mail addresses, all or none of them; a worker sends the links where mail is set up.
+
+        Where it is not, `address` of each is its link, told in this answer alone. Nothing here says
+        whether an address has an account.
+        """
+        path = "/invitations/by-mail/"
+        return cast("list[models.InvitationByMail]", self.send("POST", path, body=body))
+
     def jobs_list(
         self,
         *,
-        kind: Literal["calls", "deletion", "export", "gold", "import", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
+        kind: Literal["calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         since: str | None = None,
         state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,

@@ -1,0 +1,45 @@
+"""Pages without barriers: found by axe, and by whether a phone has to scroll sideways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import PHONE, WIDE
+
+AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+RULES = """() => axe.run(document, {
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"],
+})"""
+
+
+class Sound:
+    """Looks at pages one after the other and keeps what is wrong with them."""
+
+    def __init__(self) -> None:
+        if not AXE.exists():
+            pytest.skip("axe-core is not installed: make check, or npm ci, installs it")
+        self.wrong: list[str] = []
+
+    def look(self, name: str, page: Page) -> None:
+        """Look at the page as it is: on a phone in the dark, and on a wide screen in the light."""
+        for viewport, scheme in ((PHONE, "dark"), (WIDE, "light")):
+            page.set_viewport_size(viewport)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            if wide > viewport["width"]:
+                self.wrong.append(f"{name}, {scheme}: {wide} px wide")
+            self._axe(f"{name}, {scheme}", page)
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme="dark")
+
+    def _axe(self, name: str, page: Page) -> None:
+        if not page.evaluate("Boolean(window.axe)"):
+            page.evaluate(AXE.read_text(encoding="utf-8"))
+        found: Any = page.evaluate(RULES)
+        for one in found["violations"]:
+            where = "; ".join(" ".join(map(str, node["target"])) for node in one["nodes"][:3])
+            self.wrong.append(f"{name}: {one['id']} ({len(one['nodes'])}): {where}")
