@@ -20,14 +20,16 @@ from tests.checks import world
 pytestmark = pytest.mark.django_db
 
 READ = (
-<<<<<<< HEAD
     *("campaign", "submissions", "held", "campaign-preview", "edit-campaign"),
     *("api-campaign", "api-submissions", "api-held"),
     *("campaign-watch", "campaign-checks", "api-campaign-watch", "api-checks", "api-check-results"),
-    *("campaign-notes", "campaign-messages", "api-campaign-notes", "api-campaign-messages"),
+    *("api-check-keys", "campaign-notes", "campaign-messages", "api-campaign-notes", "api-campaign-messages"),
     "api-campaign-report",
+    *("campaign-rules", "participants", "participants-file"),
+    *("api-campaign-rules", "api-join-links", "api-participants"),
 )
 MEASURED = ("golds", "new-gold", "exports", "transcripts")
+RESEARCHERS_ALONE = ("campaign-webhooks", "api-campaign-webhooks")
 CHANGED = (
     "campaign-state",
     "campaign-members",
@@ -36,18 +38,6 @@ CHANGED = (
     "reorder-campaign",
     "open-batch",
 )
-=======
-    *("campaign", "submissions", "campaign-preview", "edit-campaign", "api-campaign", "api-submissions"),
-    *("campaign-rules", "participants", "participants-file"),
-    *("api-campaign-rules", "api-join-links", "api-participants"),
-)
-RESEARCHERS_ALONE = (
-    *("campaign-checks", "campaign-notes", "campaign-messages", "campaign-webhooks", "campaign-watch"),
-    *("api-checks", "api-check-results", "api-check-keys", "api-campaign-notes"),
-    *("api-campaign-messages", "api-campaign-webhooks", "api-campaign-watch"),
-)
-CHANGED = ("campaign-state", "campaign-members", "campaign-guidelines", "campaign-consent")
->>>>>>> proof
 GRANTED = ("campaign-roles", "copy-campaign")
 ELSEWHERE = ("corpora", "studies", "runs", *MEASURED, "new-campaign", "new-study", "people")
 
@@ -93,15 +83,12 @@ def test_each_role_may_do_what_it_is_for_in_its_campaign_and_no_more(role: str, 
     client = client_of(person)
     for name in READ:
         assert (client.get(reverse(name, args=[campaign.pk])).status_code == 200) == manages, name
-<<<<<<< HEAD
     for name in MEASURED:
         told = client.get(reverse(name), {"campaign": campaign.pk})
         assert (told.status_code == 200) == manages, name
-=======
     for name in RESEARCHERS_ALONE:
         is_let_in = client.get(reverse(name, args=[campaign.pk])).status_code == 200
         assert is_let_in == (role in ("researcher", "administrator")), name
->>>>>>> proof
     for name in CHANGED:
         assert (client.post(reverse(name, args=[campaign.pk])).status_code == 302) == manages, name
     for name in GRANTED:
