@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from annotation.campaigns import sampling
 from annotation.errors import CampaignRefused
+from annotation.kinds import COMPARING
 from annotation.models import Campaign, StratumShare
 from annotation.text.views import METADATA
 
@@ -63,6 +64,8 @@ def refusal(campaign: Campaign) -> tuple[str, str] | None:
     if why := sampling.refusal(campaign.corpus, by):
         why = why.replace("A sample is drawn", "Work is balanced")
         return "balance_by", why.replace("to draw by", "to balance by")
+    if by == sampling.SYSTEM and (campaign.side_by_side or campaign.scheme_version.item_kind in COMPARING):
+        return "balance_by", "A task shows several systems: work cannot be balanced by system."
     if campaign.task_order == Campaign.Order.OWN:
         return (
             "balance_by",
