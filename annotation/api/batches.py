@@ -62,6 +62,12 @@ def campaign_batches(request: Request, campaign: int) -> Response:
         found = access.campaign(campaign)
     told = batches.batches(found)
     if told is None:
-        nothing = {"batch_size": None, "next_batch": found.next_batch, "total": 0, "opened": 0, "listed": []}
+        nothing: dict[str, Any] = {
+            "batch_size": None,
+            "next_batch": found.next_batch,
+            "total": 0,
+            "opened": 0,
+            "listed": [],
+        }
         return Response(CampaignBatchesSerializer(nothing).data)
     return Response(CampaignBatchesSerializer(told.as_json()).data)
