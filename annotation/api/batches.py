@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api.refusals import answered
 from annotation.campaigns import batches
-from annotation.errors import CampaignRefused
 from annotation.models import Campaign
 from annotation.permissions import IsCampaignResearcher
 
@@ -32,9 +31,12 @@ class CampaignBatchSerializer(serializers.Serializer[Any]):
 
 
 class CampaignBatchesSerializer(serializers.Serializer[Any]):
-    """The batches of a campaign: `listed` are the last ones open, and the one after them."""
+    """The batches of a campaign: `listed` are the last ones open, and the one after them.
 
-    batch_size = serializers.IntegerField()
+    `batch_size` is null, and nothing listed, where its tasks are not in batches.
+    """
+
+    batch_size = serializers.IntegerField(allow_null=True)
     next_batch = serializers.ChoiceField(choices=Campaign.NextBatch.choices)
     total = serializers.IntegerField()
     opened = serializers.IntegerField()
@@ -60,5 +62,12 @@ def campaign_batches(request: Request, campaign: int) -> Response:
         found = access.campaign(campaign)
     told = batches.batches(found)
     if told is None:
-        raise CampaignRefused("The tasks of this campaign are not in batches.")
+        nothing: dict[str, Any] = {
+            "batch_size": None,
+            "next_batch": found.next_batch,
+            "total": 0,
+            "opened": 0,
+            "listed": [],
+        }
+        return Response(CampaignBatchesSerializer(nothing).data)
     return Response(CampaignBatchesSerializer(told.as_json()).data)

@@ -78,15 +78,15 @@ def refusal(corpus: Corpus, stratum: str) -> str:
     return f"A sample is drawn by system, part or {METADATA}FIELD, not by “{stratum}”."
 
 
-def stratum_sql(by: str) -> str:
+def stratum_sql(source: str) -> str:
     """Return the SQL of the stratum of a continuation `c` of a dialogue `d`: its system, part or field."""
-    return OF_CONTINUATION.get(by, OF_METADATA)
+    return OF_CONTINUATION.get(source, OF_METADATA)
 
 
-def stratum_values(campaign: Campaign, by: str) -> dict[str, Any]:
+def stratum_values(campaign: Campaign, source: str) -> dict[str, Any]:
     """Return the values that the SQL of a stratum needs."""
-    split = splits.lock_of(campaign.corpus) if by == PART else None
-    return {"split": split.pk if split else None, "field": by.removeprefix(METADATA)}
+    split = splits.lock_of(campaign.corpus) if source == PART else None
+    return {"split": split.pk if split else None, "field": source.removeprefix(METADATA)}
 
 
 def drawn(campaign: Campaign) -> Drawn | None:

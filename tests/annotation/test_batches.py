@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections, transaction
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
 from annotation.campaigns import batches, editing
 from annotation.errors import CampaignRefused, SubmissionRefused
 from annotation.models import Assignment, Campaign
@@ -206,4 +205,6 @@ def test_the_api_and_the_command_tell_and_open(client, capsys, rosa):
     watched = client.get(f"{reverse('api-campaign-watch', args=[campaign.pk])}?by=batch").json()
     told = [(one["name"], one["tasks"]) for one in watched["progress"]["strata"]]
     assert told == [("3", 1), ("2", 2), ("1", 2)]
-    campaigns.pause(by=rosa, campaign=campaign)
+    plain = opened([], raters=1, size=None)
+    told = client.get(reverse("api-batches-of-campaign", args=[plain.pk])).json()
+    assert (told["batch_size"], told["total"], told["listed"]) == (None, 0, [])

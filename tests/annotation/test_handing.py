@@ -99,7 +99,7 @@ def test_who_lost_a_task_reads_why_and_cannot_submit_it(client, ana, rosa, campa
     own = began(ana, campaign)
     handing.take_back(by=rosa, assignment=own, reason="on holiday")
     drafted(ana, campaign, own)
-    with pytest.raises(LeaseLost, match="took this task back: on holiday"):
+    with pytest.raises(LeaseLost, match="took this task back: “on holiday”"):
         submit(ana, campaign, own.pk)
     assert live_labels().count() == 0
     client.force_login(ana)
@@ -108,7 +108,7 @@ def test_who_lost_a_task_reads_why_and_cannot_submit_it(client, ana, rosa, campa
         assert "took a task of yours back" in page
         assert "on holiday" in page
     kept = client.get(reverse("work-task", args=[campaign.pk, own.pk])).context["state"]["task"]
-    assert "took this task back: on holiday" in kept["closed"]
+    assert "took this task back: “on holiday”" in kept["closed"]
     assert list(kept["draft"]["answers"].values()) == [{"overall": 2}]
     submit(ana, campaign, began(ana, campaign).pk)
     assert "on holiday" not in client.get(reverse("my-campaigns")).content.decode()

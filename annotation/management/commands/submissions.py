@@ -118,7 +118,8 @@ class Command(DatabaseCommand):
         except SubmissionRefused as error:
             raise CommandError(f"{error} Nothing was changed.") from None
         if options["take_back"]:
-            self.stdout.write(f"{len(options['take_back'])} tasks taken back")
+            many = len(options["take_back"])
+            self.stdout.write(f"{many} task{'' if many == 1 else 's'} taken back")
 
     def _researcher(self, options: Any) -> User:
         by = User.objects.filter(username=options["by"] or "").first()

@@ -209,8 +209,11 @@ class CampaignBatch(TypedDict, total=False):
 
 
 class CampaignBatches(TypedDict, total=False):
-    """The batches of a campaign: `listed` are the last ones open, and the one after them."""
-    batch_size: Required[int]
+    """The batches of a campaign: `listed` are the last ones open, and the one after them.
+
+    `batch_size` is null, and nothing listed, where its tasks are not in batches.
+    """
+    batch_size: Required[int | None]
     next_batch: Required[NextBatchEnum]
     total: Required[int]
     opened: Required[int]
