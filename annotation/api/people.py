@@ -20,6 +20,7 @@ from annotation import access
 from annotation.api import people_serializers as serializers
 from annotation.errors import AnnotationError
 from annotation.people import accounts, audit, deletion, links, listing, roles, sign_in
+from annotation.people.errors import EmailRefused
 from config.idempotency import told_once
 from config.pagination import Pages, paged
 from config.permissions import IsAdministrator
@@ -28,14 +29,15 @@ TEXTS = [OpenApiParameter(name, str) for name in ("verb", "person", "text")]
 
 
 def answered(view: Callable[..., Response]) -> Callable[..., Response]:
-    """Decorator: a refusal becomes 400 with its line under the field at fault."""
+    """Decorator: a refusal becomes 400 with its line under the field at fault, one about e-mail 422."""
 
     @wraps(view)
     def guarded(request: Request, *args: Any, **kwargs: Any) -> Response:
         try:
             return view(request, *args, **kwargs)
         except AnnotationError as error:
-            return Response({error.field or "detail": [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
+            code = 422 if isinstance(error, EmailRefused) else status.HTTP_400_BAD_REQUEST
+            return Response({error.field or "detail": [str(error)]}, status=code)
 
     return guarded
 

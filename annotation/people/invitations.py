@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.models import OneTimeLink
 from annotation.people import addresses, links, mailing
-from annotation.people.errors import EmailRefused, LinkRefused
+from annotation.people.errors import EmailRefused
 from config.models import Event
 from jobs import actions as jobs
 from jobs.errors import JobRefused
@@ -71,9 +71,9 @@ def invite(
 
 @transaction.atomic
 def send(*, by: User | None, invitations: Sequence[OneTimeLink], base: str) -> Job:
-    """Let a worker send invitations; `base` is where Concord is. Raises LinkRefused without mail."""
+    """Let a worker send invitations; `base` is where Concord is. Raises EmailRefused without mail."""
     if not mailing.is_set_up():
-        raise LinkRefused(NO_MAIL)
+        raise EmailRefused(NO_MAIL)
     numbers = queue(by=by, invitations=invitations)
     about = f"{len(numbers)} invitation{'s' * (len(numbers) != 1)} by e-mail, from number {min(numbers)}"
     return jobs.start(kind=KIND, subject=about, params={"links": numbers, "base": base}, by=by)
@@ -89,7 +89,7 @@ def queue(*, by: User | None, invitations: Sequence[OneTimeLink]) -> list[int]:
     rows = OneTimeLink.objects.select_for_update().filter(pk__in=numbers, used_at=None).exclude(email="")
     waiting = list(rows)
     if not numbers or len(waiting) < len(numbers):
-        raise LinkRefused("This invitation was used already, was withdrawn, or has no e-mail address.")
+        raise EmailRefused("This invitation was used already, was withdrawn, or has no e-mail address.")
     least = timezone.now() + timedelta(days=links.INVITATION_DAYS)
     for link in waiting:
         if link.mail:

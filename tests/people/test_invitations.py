@@ -162,7 +162,7 @@ def test_without_mail_each_link_is_shown_once_to_copy(browser: Client) -> None:
     assert len(set(LINK.findall(page))) == 2
     assert not Job.objects.exists()
     assert not LINK.search(browser.get(reverse("people")).content.decode())
-    with pytest.raises(LinkRefused, match="No mail is set up"):
+    with pytest.raises(EmailRefused, match="No mail is set up"):
         invitations.send(by=None, invitations=OneTimeLink.objects.all(), base="http://x")
 
 
@@ -237,7 +237,7 @@ def test_programs_invite_and_see_what_became_of_it(browser: Client, outbox: list
     assert (row["email"], row["mail"], row["mail_error"]) == ("ana@example.org", "sent", "")
     assert post(f"/api/v1/invitations/{row['id']}/send/", {}).json()["mail"] == "queued"
     refused = post("/api/v1/invitations/by-mail/", {"emails": ["ben@example.org", "x\ny"]})
-    assert (refused.status_code, "Not an e-mail address" in str(refused.json())) == (400, True)
+    assert (refused.status_code, "Not an e-mail address" in str(refused.json())) == (422, True)
     assert OneTimeLink.objects.count() == 1
 
 
@@ -245,7 +245,7 @@ def test_an_address_without_mail_is_told_once_over_http(browser: Client) -> None
     answer = browser.post("/api/v1/invitations/by-mail/", {"emails": ["a@example.org"]}, "application/json")
     assert LINK.match(answer.json()[0]["address"])
     number = answer.json()[0]["id"]
-    assert browser.post(f"/api/v1/invitations/{number}/send/").status_code == 400
+    assert browser.post(f"/api/v1/invitations/{number}/send/").status_code == 422
 
 
 def command(*words: str) -> str:

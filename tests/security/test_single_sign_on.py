@@ -295,7 +295,7 @@ def test_two_accounts_never_share_an_address(client: Client) -> None:
     client.post(address, {"email": "ana@example.org"})
     assert User.objects.get(pk=one.pk).email == "ana@example.org"
     answer = client.patch(f"/api/v1/people/{two.pk}/", {"email": "ANA@example.org"}, "application/json")
-    assert (answer.status_code, answer.json()) == (400, answer.json())
+    assert answer.status_code == 422
     assert "Another account" in str(answer.json())
     client.patch(f"/api/v1/people/{one.pk}/", {"email": ""}, "application/json")
     assert User.objects.get(pk=one.pk).email == ""
