@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -135,7 +136,7 @@ def _work(who: User, campaign: Campaign, answer: Answer) -> None:
         elif (consent := agreements.waiting(seat)) is not None:
             agreements.accept(by=who, campaign=campaign.pk, what=consent.what, version=consent.version)
         elif (notice := notices.waiting(seat)) is not None and notice.what not in ("failed", "paused"):
-            agreements.accept(by=who, campaign=campaign.pk, what=notice.what, version=notice.number)
+            agreements.accept(by=who, campaign=campaign.pk, what=notice.what, version=notice.number or 0)
         else:
             return
 
@@ -193,9 +194,9 @@ def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitor: Use
     """Notes on turns, a question with its answer, and a message to whoever visits as an annotator."""
     ann, bob = people["simulated-ann"], people["simulated-bob"]
     first, second = study.assignments.filter(user=ann, occasion="main").order_by("pk")[:2]
-    place = {"by": ann, "campaign": study.pk}
-    notes.set_note(**place, assignment=first.pk, line=2, comment="Right, but who would understand it?")
-    notes.set_note(**place, assignment=second.pk, line=2, flagged=True, bookmarked=True)
+    noted = partial(notes.set_note, by=ann, campaign=study.pk, line=2)
+    noted(assignment=first.pk, comment="Right, but who would understand it?")
+    noted(assignment=second.pk, flagged=True, bookmarked=True)
     own = study.assignments.filter(user=bob, occasion="main").order_by("pk")[0]
     asked = "Does a joke count as talking down?"
     thread = messages.ask(by=bob, campaign=study.pk, text=asked, assignment=own.pk, line=2)
