@@ -43,9 +43,10 @@ def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut,
     marked = Standing.objects.filter(left_out_at__isnull=False, campaign__corpus=corpus)
     if campaign is not None:
         marked = marked.filter(campaign=campaign)
-    rows = marked.order_by("user__username", "campaign").values_list(
-        "campaign", "user", "campaign__name", "left_out_at", "left_out_why", "user__username"
-    )
+    fields = ("campaign", "user", "campaign__name", "left_out_at", "left_out_why", "user__username")
+    rows = list(marked.order_by("user__username", "campaign").values_list(*fields))
+    if not rows:
+        return ()
     raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=marked.values("user"))}
     return tuple(
         LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why, account)
