@@ -37,6 +37,7 @@ urlpatterns = [
     path("work/<int:campaign>/agreement/", own_agreement.own, name="own-agreement"),
     path("corpora/<int:pk>/report/", reports.corpus_report, name="corpus-report"),
     path("campaigns/<int:campaign>/report/", reports.campaign_report, name="campaign-report"),
+    path("campaigns/<int:campaign>/plan/", plans.campaign_plan, name="campaign-plan"),
     path("campaigns/<int:campaign>/watch/", watching.campaign_watch, name="campaign-watch"),
     path("corpora/<int:pk>/profile/", profiles.profile, name="profile"),
     path("corpora/<int:pk>/profile.<str:form>", profiles.profile_file, name="profile-file"),

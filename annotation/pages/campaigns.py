@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -36,7 +36,7 @@ from annotation.campaigns import (
 )
 from annotation.errors import CampaignRefused
 from annotation.messages.reading import waiting as waiting_threads
-from annotation.models import Campaign, CampaignRole, Corpus, PeopleGroup, turn_numbers
+from annotation.models import Campaign, CampaignMember, CampaignRole, Corpus, PeopleGroup, turn_numbers
 from annotation.pages.campaign_form import CampaignForm
 from annotation.pages.choosing import choose
 from annotation.people import campaign_roles
@@ -56,6 +56,7 @@ VERBS = {
     "bring-back": editing.bring_back,
 }
 MOST_REMARKS = 50
+MOST_PILOTS = 10
 
 
 def _user(request: HttpRequest) -> User:
@@ -113,7 +114,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         else:
             return redirect("campaign", made.pk)
     status = 422 if form.errors else 200
-    context = {"form": form, "corpus": corpus, "active_room": "campaigns"}
+    context = {"form": form, "corpus": corpus, "active_room": "campaigns", "pilots": _pilots(_user(request))}
     return render(request, "campaigns/new.html", context, status=status)
 
 
@@ -147,7 +148,14 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
             return redirect("campaign", found.pk)
     status = 422 if form.errors else 200
     context = {"form": form, "corpus": corpus, "campaign": found, "active_room": "campaigns"}
+    context["pilots"] = _pilots(_user(request))
     return render(request, "campaigns/new.html", context, status=status)
+
+
+def _pilots(user: User) -> QuerySet[Campaign]:
+    """Return the newest campaigns in which people have worked, from which another one can be planned."""
+    worked = CampaignMember.objects.filter(campaign=OuterRef("pk"), done__gt=0)
+    return access.managed(user).filter(Exists(worked)).order_by("-pk")[:MOST_PILOTS]
 
 
 @require_POST

@@ -11,13 +11,17 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation import access as loading
+from annotation.permissions import IsCampaignResearcher
 from calibration import access
 from calibration.api.serializers import ReportJobSerializer
 from calibration.errors import CalibrationError
+from calibration.models import Study
 from calibration.permissions import IsStudyResearcher
 from calibration.plans import wording
 from calibration.plans.job import plan_or_job
 from calibration.plans.query import GOALS, PLANNED, read
+from calibration.studies import actions as studies
 from jobs.models import Job
 
 Plain = serializers.Serializer[Any]
@@ -41,6 +45,9 @@ class PlanQuerySerializer(Plain):
     power = serializers.FloatField(
         required=False, min_value=0.01, max_value=0.99, help_text="share of studies that are to pass"
     )
+    pay = serializers.FloatField(
+        required=False, min_value=LEAST, max_value=MOST, help_text="what an hour of rating costs"
+    )
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
 
 
@@ -52,6 +59,44 @@ class PlanRowSerializer(Plain):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     share_undefined = serializers.FloatField()
+
+
+class PlanTimingSerializer(Plain):
+    """Seconds of attention that rating an item took, with an interval over people where there are three."""
+
+    seconds = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    items = serializers.IntegerField()
+    people = serializers.IntegerField()
+
+
+class PlanCrowdSerializer(Plain):
+    """The same plan with another number of raters an item; `reason` says why there is none."""
+
+    raters = serializers.IntegerField()
+    needed = serializers.IntegerField(allow_null=True)
+    needed_low = serializers.IntegerField(allow_null=True)
+    needed_high = serializers.IntegerField(allow_null=True)
+    n_pilot = serializers.IntegerField()
+    n_items = serializers.IntegerField()
+    reason = serializers.CharField(allow_blank=True)
+
+
+class PlanEffortSerializer(Plain):
+    """What it takes with so many raters an item, all told; null where it is not known."""
+
+    raters = serializers.FloatField()
+    dialogues = serializers.IntegerField(allow_null=True)
+    items = serializers.IntegerField(allow_null=True)
+    ratings = serializers.IntegerField(allow_null=True)
+    hours = serializers.FloatField(allow_null=True)
+    hours_low = serializers.FloatField(allow_null=True)
+    hours_high = serializers.FloatField(allow_null=True)
+    cost = serializers.FloatField(allow_null=True)
+    cost_low = serializers.FloatField(allow_null=True)
+    cost_high = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
 
 
 class PlanSerializer(Plain):
@@ -88,6 +133,11 @@ class PlanSerializer(Plain):
     n_items = serializers.IntegerField()
     rows = PlanRowSerializer(many=True)
     method = serializers.CharField(allow_blank=True)
+    ratings_an_item = serializers.FloatField(allow_null=True)
+    crowds = PlanCrowdSerializer(many=True)
+    timing = PlanTimingSerializer(allow_null=True)
+    pay = serializers.FloatField(allow_null=True)
+    efforts = PlanEffortSerializer(many=True, help_text="as many raters as the pilot had come first")
     answer = serializers.ListField(child=serializers.CharField())
     cautions = serializers.ListField(child=serializers.CharField())
 
@@ -97,7 +147,20 @@ class PlanSerializer(Plain):
 @permission_classes([IsStudyResearcher])
 def plan(request: Request, pk: int) -> Response:
     """Return how many more double-rated dialogues a study needs; while a large plan is computed, 202."""
-    study = access.study(pk)
+    return _planned(request, access.study(pk))
+
+
+@extend_schema(parameters=[PlanQuerySerializer], responses={200: PlanSerializer, 202: ReportJobSerializer})
+@api_view(["GET"])
+@permission_classes([IsCampaignResearcher])
+def campaign_plan(request: Request, campaign: int) -> Response:
+    """Return the plan from a campaign as its own pilot: that of its automatic study."""
+    found = loading.campaign(campaign)
+    user: Any = request.user
+    return _planned(request, studies.automatic(corpus=found.corpus, campaign=found, by=user))
+
+
+def _planned(request: Request, study: Study) -> Response:
     given = PlanQuerySerializer(data=request.query_params.dict())
     given.is_valid(raise_exception=True)
     user: Any = request.user

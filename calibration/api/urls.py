@@ -46,6 +46,7 @@ urlpatterns = [
     path("studies/<int:pk>/report.<str:form>", studies.report_file, name="api-report-file"),
     path("corpora/<int:pk>/report/", studies.corpus_report, name="api-corpus-report"),
     path("campaigns/<int:campaign>/report/", studies.campaign_report, name="api-campaign-report"),
+    path("campaigns/<int:campaign>/plan/", plans.campaign_plan, name="api-campaign-plan"),
     path("campaigns/<int:campaign>/watch/", watching.campaign_watch, name="api-campaign-watch"),
     path("gold/", golds.golds, name="api-golds"),
     path("gold/rules/", golds.rules, name="api-gold-rules"),

@@ -11,6 +11,8 @@ from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 
+from annotation import access as loading
+from annotation.permissions import campaign_researcher_only
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.models import Study
@@ -24,9 +26,10 @@ from calibration.plans.query import PEOPLE, PLANNED, read
 from calibration.reports import drawing
 from calibration.reports.figures import worded
 from calibration.statistics.planned_figures import GAP
+from calibration.studies import actions as studies
 from jobs.models import Job
 
-ASKED = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "part")
+ASKED = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "pay", "part")
 
 
 @require_GET
@@ -45,6 +48,15 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
     except CalibrationError as refused:
         context["refused"], status = str(refused), 422 if given else 200
     return render(request, "calibration/plan.html", context, status=status)
+
+
+@require_GET
+@campaign_researcher_only
+def campaign_plan(request: HttpRequest, campaign: int) -> HttpResponse:
+    """The plan from a campaign as its own pilot: that of its automatic study."""
+    found = loading.campaign(campaign)
+    study = studies.automatic(corpus=found.corpus, campaign=found, by=_user(request))
+    return redirect(_address(study, request))
 
 
 @require_GET
@@ -120,6 +132,8 @@ def _shown(found: PlanAnswer | Job) -> dict[str, Any]:
         "cautions": wording.cautions(found),
         "headings": renderings.headings(found),
         "rows": renderings.rows(found),
+        "effort_headings": renderings.effort_headings(found),
+        "efforts": renderings.efforts(found),
         "chart": chart,
         "svg": mark_safe(drawing.inline_svg(chart)) if chart else "",
     }

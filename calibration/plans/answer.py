@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from calibration.plans.effort import Crowd, Effort, Timing, effort
 from calibration.plans.query import Goal
 
 
@@ -30,7 +31,9 @@ class PlanAnswer:
     `target` is the width or power wanted; `value` the figure on the pilot, and `width` its interval's there.
     `needed` dialogues reach the target, `more` of them beside the pilot's `n_pilot`; both are None where none
     of the numbers looked at does. The ranges are over pilots; an end is None where it lies beyond. `crowd` is
-    what the people are called, some of whom may be simulated.
+    what the people are called, some of whom may be simulated. `ratings_an_item` is how many people rated an
+    item of the pilot, `crowds` the same plan with other numbers of them, `timing` how long an item took them
+    (None: not known) and `pay` what an hour costs.
     """
 
     study: str
@@ -64,14 +67,39 @@ class PlanAnswer:
     n_items: int = 0
     rows: tuple[PlanRow, ...] = ()
     method: str = ""
+    ratings_an_item: float | None = None
+    crowds: tuple[Crowd, ...] = ()
+    timing: Timing | None = None
+    pay: float | None = None
+
+    @property
+    def efforts(self) -> list[Effort]:
+        """What the plan takes: with as many raters an item as the pilot had, then with other numbers."""
+        if self.reason or not self.ratings_an_item or not self.n_pilot:
+            return []
+        told: dict[str, Any] = {"timing": self.timing, "pay": self.pay}
+        own = (self.needed, self.needed_low, self.needed_high)
+        alike = self.n_items / self.n_pilot
+        found = [effort(raters=self.ratings_an_item, needed=own, items_a_dialogue=alike, **told)]
+        for crowd in self.crowds:
+            needed = (crowd.needed, crowd.needed_low, crowd.needed_high)
+            items = crowd.n_items / crowd.n_pilot if crowd.n_pilot else alike
+            told["reason"] = crowd.reason
+            found.append(effort(raters=crowd.raters, needed=needed, items_a_dialogue=items, **told))
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         plain = asdict(self)
-        return plain | {"raters": list(self.raters), "rows": [asdict(row) for row in self.rows]}
+        listed = {"raters": list(self.raters), "rows": plain["rows"], "crowds": list(plain["crowds"])}
+        return plain | listed | {"efforts": [asdict(one) for one in self.efforts]}
 
 
 def answer_of(kept: Mapping[str, Any]) -> PlanAnswer:
     """Return the answer that a job kept."""
+    told = {key: value for key, value in kept.items() if key != "efforts"}
     rows = tuple(PlanRow(**row) for row in kept["rows"])
-    return PlanAnswer(**(dict(kept) | {"rows": rows, "raters": tuple(kept["raters"])}))
+    crowds = tuple(Crowd(**crowd) for crowd in kept.get("crowds", ()))
+    timing = kept.get("timing") and Timing(**kept["timing"])
+    told |= {"rows": rows, "raters": tuple(kept["raters"]), "crowds": crowds, "timing": timing}
+    return PlanAnswer(**told)

@@ -11,15 +11,18 @@ from django.contrib.auth.models import User
 from annotation.corpora import splits
 from calibration.models import Study
 from calibration.plans.answer import PlanAnswer, PlanRow
+from calibration.plans.effort import Crowd, timing
 from calibration.plans.pilot import Asked, Choices
 from calibration.plans.query import PEOPLE, POWER, PlanQuery
 from calibration.reports.wording import crowd_of
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.analysis import mean_of
 from calibration.statistics.core.samples import MAX_TABLE
+from calibration.statistics.planned_crowds import crowds, ratings_an_item, thinned
 from calibration.statistics.planned_figures import people_of, planned
 from calibration.statistics.planned_power import PowerPlan, clusters_for_alt_test
 from calibration.statistics.planning import Told, WidthPlan, clusters_for_width, silent, width_of
+from calibration.statistics.table import STATISTICS
 from calibration.studies.inputs import split_of
 
 RANKED = frozenset({"spearman", "kendall_tau_b"})
@@ -61,12 +64,19 @@ def compute(
         resamples=definition.plan.resamples,
         seed=definition.plan.seed,
         epsilon=definition.epsilon,
+        timing=timing(study, _question_ids(asked), definition.plan),
+        pay=query.pay,
     )
     return plan_for(answer, ratings, definition.plan, told)
 
 
+def _question_ids(asked: Asked) -> list[int]:
+    return [number for subject in asked.subjects for number in subject.question_ids]
+
+
 def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told = silent) -> PlanAnswer:
     """Return an answer that says what is asked, with the plan filled in, or the reason why there is none."""
+    answer = replace(answer, ratings_an_item=ratings_an_item(ratings, people_of(ratings)))
     try:
         if answer.goal == "power":
             return _with_power(answer, ratings, plan, told)
@@ -117,7 +127,26 @@ def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) ->
         found = clusters_for_width(figure, target, plan=plan, told=told)
     except ValueError as error:
         return replace(answer, reason=str(error))
-    return _told_width(answer, found)
+    answer = _told_width(answer, found)
+    return replace(answer, crowds=_crowds(answer, ratings, plan))
+
+
+def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ...]:
+    """Return the same plan of people with each other, with other numbers of raters an item."""
+    assert answer.target is not None
+    if answer.rater != PEOPLE or not STATISTICS[answer.statistic].exchangeable:
+        return ()
+    people, found = people_of(ratings), []
+    for number in crowds(ratings, people):
+        try:
+            figure = planned(thinned(ratings, people, number, plan.seed), answer.statistic)
+            told = clusters_for_width(figure, answer.target, plan=plan)
+        except ValueError as error:
+            found.append(Crowd(number, reason=str(error)))
+            continue
+        needed = (told.needed, told.needed_low, told.needed_high)
+        found.append(Crowd(number, *needed, figure.n_clusters, figure.n_items))
+    return tuple(found)
 
 
 def half_of(width: float) -> float:

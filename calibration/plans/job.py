@@ -5,7 +5,7 @@ A plan of a small pilot is computed while the page waits. A larger one is a job,
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -39,7 +39,8 @@ def plan_or_job(*, study: Study, query: PlanQuery, by: User | None) -> PlanAnswe
     """
     kept = _kept(study, query)
     if kept is not None:
-        return answer_of(kept.result["plan"]) if kept.state == Job.State.DONE else kept
+        done = kept.state == Job.State.DONE
+        return replace(answer_of(kept.result["plan"]), pay=query.pay) if done else kept
     choices = Choices(study)
     if choices.n_labels(choices.question(query.question)) > FEW_LABELS:
         return start(study=study, query=query, by=by)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from calibration.errors import PlanRefused
@@ -33,7 +33,8 @@ class PlanQuery:
 
     `goal` is an interval's width, or the power of the alternative annotator test. `question` is a reference
     such as `scheme@1/key`; `rater` is `people`, a judge or a metric; `statistic` one of PLANNED. `width` is
-    high less low; `power` the share of studies in which the test is to pass.
+    high less low; `power` the share of studies in which the test is to pass. `pay` is what an hour of rating
+    costs, in whatever money; it changes nothing of the plan itself.
     """
 
     part: str
@@ -43,11 +44,14 @@ class PlanQuery:
     statistic: str = ""
     width: float | None = None
     power: float = POWER
+    pay: float | None = None
 
     def key(self, study: Study) -> str:
         """Return a short text that changes with the query and with the labels that it is about."""
         stamp = of_study(study).stamp()
-        told = json.dumps([study.pk, stamp, study.definition, asdict(self)], sort_keys=True)
+        told = json.dumps(
+            [study.pk, stamp, study.definition, asdict(replace(self, pay=None))], sort_keys=True
+        )
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -76,6 +80,7 @@ def read(given: Mapping[str, Any], study: Study) -> PlanQuery:
         statistic=statistic,
         width=2 * half if half is not None else width,
         power=POWER if power is None else power,
+        pay=_number("pay", text.get("pay", ""), 0, math.inf),
     )
 
 

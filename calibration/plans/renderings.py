@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import textwrap
+from collections.abc import Callable
 
 from annotation.text.csv_cells import guarded
 from annotation.text.numbers import number
@@ -38,17 +39,62 @@ def rows(answer: PlanAnswer) -> list[list[str]]:
     return found
 
 
+EFFORT = ("Raters an item", "Dialogues", "Ratings", "Hours", "Cost")
+
+
+def effort_headings(answer: PlanAnswer) -> list[str]:
+    """Return the columns of what the plan takes; those of hours and costs only where they are known."""
+    known = 5 if answer.pay is not None else 4
+    return list(EFFORT[: known if answer.timing else 3])
+
+
+def efforts(answer: PlanAnswer) -> list[list[str]]:
+    """Return what the plan takes in words, a row for each number of raters an item; [] without a plan."""
+    found = []
+    for place, one in enumerate(answer.efforts):
+        raters = f"{number(one.raters, 1)} (the pilot)" if place == 0 else f"{one.raters:g}"
+        if one.dialogues is None:
+            row = [raters, "no plan" if one.reason else "more than were looked at", "", "", ""]
+        else:
+            row = [
+                raters,
+                f"{one.dialogues:,}",
+                f"{one.ratings:,}",
+                _between(one.hours, one.hours_low, one.hours_high, wording.hours_of),
+                _between(one.cost, one.cost_low, one.cost_high, wording.money_of),
+            ]
+        found.append(row[: len(effort_headings(answer))])
+    return found
+
+
+def _between(
+    value: float | None, low: float | None, high: float | None, written: Callable[[float | None], str]
+) -> str:
+    if value is None:
+        return ""
+    if low is None:
+        return written(value)
+    return f"{written(value)} ({written(low)} {'or more' if high is None else 'to ' + written(high)})"
+
+
 def as_text(answer: PlanAnswer) -> str:
     """Return the plan for a terminal."""
     lines = [wording.title(answer), ""]
     for sentence in wording.sentences(answer):
         lines += textwrap.wrap(plain(sentence), WIDTH)
-    table = [headings(answer), *rows(answer)] if answer.rows else []
-    widths = [max(len(row[place]) for row in table) for place in range(3)] if table else []
-    lines += ["", *("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table)]
+    if answer.rows:
+        lines += ["", *_table([headings(answer), *rows(answer)])]
+    if answer.efforts:
+        lines += ["", *_table([effort_headings(answer), *efforts(answer)])]
+    lines += [""] * bool(answer.rows)
     for sentence in wording.cautions(answer):
         lines += textwrap.wrap(plain(sentence), WIDTH, initial_indent="* ", subsequent_indent="  ")
     return "\n".join([*lines, *([f"({answer.method})"] if answer.method else []), ""])
+
+
+def _table(table: list[list[str]]) -> list[str]:
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    return ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
 
 
 def as_json(answer: PlanAnswer) -> str:
@@ -77,6 +123,11 @@ def as_markdown(answer: PlanAnswer) -> str:
     if answer.rows:
         lines += [f"| {' | '.join(headings(answer))} |", "| ---: | ---: | ---: |"]
         lines += [f"| {' | '.join(map(_plain, row))} |" for row in rows(answer)]
+        lines += [""]
+    if answer.efforts:
+        heads = effort_headings(answer)
+        lines += [f"| {' | '.join(heads)} |", f"|{' ---: |' * len(heads)}"]
+        lines += [f"| {' | '.join(map(_plain, row))} |" for row in efforts(answer)]
         lines += [""]
     lines += [f"- {_plain(sentence)}" for sentence in wording.cautions(answer)]
     return "\n".join([*lines, "", _plain(answer.method), ""])

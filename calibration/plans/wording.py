@@ -45,7 +45,7 @@ def sentences(answer: PlanAnswer) -> list[str]:
     if answer.reason:
         return [f"No plan for {figure_name(answer)}: {answer.reason}."]
     said = _of_width(answer) if answer.goal == "width" else _of_power(answer)
-    return [*said, _pilot(answer)]
+    return [*said, _pilot(answer), *_effort(answer)]
 
 
 def _of_width(answer: PlanAnswer) -> list[str]:
@@ -132,6 +132,33 @@ def _pilot(answer: PlanAnswer) -> str:
     return f"The pilot: {what} of {answer.corpus}{part}{value}."
 
 
+def _effort(answer: PlanAnswer) -> list[str]:
+    """Say what it takes, as far as it is known."""
+    found = answer.efforts
+    if not found or found[0].dialogues is None:
+        return []
+    own = found[0]
+    said = f"All told that is {own.ratings:,} ratings, {number(own.raters, 1)} an item as in the pilot"
+    if answer.timing is None or own.hours is None:
+        return [f"{said}. How long they take is not known: nobody rated the pilot on Concord's own pages."]
+    timing = answer.timing
+    ends = "" if timing.low is None else f" ({number(timing.low, 1)} to {number(timing.high, 1)})"
+    items, people = counted(timing.items, "item"), counted(timing.people, "annotator")
+    took = f"an item took {number(timing.seconds, 1)} s of attention{ends}, over {items} of {people}"
+    money = "" if own.cost is None else f" and costs {money_of(own.cost)}, at {money_of(answer.pay)} an hour"
+    return [f"{said}; it takes about {hours_of(own.hours)} hours{money}: {took}."]
+
+
+def hours_of(hours: float | None) -> str:
+    """Return hours as they are read: one decimal below 100."""
+    return number(hours, 1) if hours is None or hours < 100 else f"{hours:,.0f}"
+
+
+def money_of(amount: float | None) -> str:
+    """Return an amount of money as it is read: whole from 100 up, else with two decimals."""
+    return "" if amount is None else f"{amount:,.0f}" if amount >= 100 else f"{amount:.2f}"
+
+
 def cautions(answer: PlanAnswer) -> list[str]:
     """Return what one may and may not conclude, the plan's own limits first."""
     if answer.reason:
@@ -157,6 +184,11 @@ def cautions(answer: PlanAnswer) -> list[str]:
             "Only dialogues that are rated as these were count: by two raters or more, and by the judge "
             "where it is about one.",
         ]
+    if answer.crowds:
+        said.append(
+            "Other numbers of raters an item are planned from the pilot with some of its ratings left out by "
+            "chance, so the same pilot speaks through less of it."
+        )
     return [*said, "New dialogues are taken to be like the pilot’s, rated by raters like these."]
 
 

@@ -134,6 +134,7 @@ own-agreement: api-own-agreement
 corpus-report: api-corpus-report
 campaign-report: api-campaign-report
 campaign-watch: api-campaign-watch
+campaign-plan: api-campaign-plan
 profile: api-profile
 profile-file: api-profile
 counts: api-counts

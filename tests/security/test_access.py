@@ -62,7 +62,7 @@ RESEARCHERS = _names(
     "export-prompt prompt-version edit-prompt pick-examples delete-prompt-version",
     "api-prompts api-prompt-difference api-import-prompt api-prompt-request api-prompt api-prompt-examples",
     "api-export-prompt api-prompt-versions api-prompt-version",
-    "campaign-watch api-campaign-watch",
+    "campaign-watch api-campaign-watch campaign-plan api-campaign-plan",
     "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
     "report-file report-chart report-pairs report-items api-report-items",
     "golds new-gold gold gold-file gold-provenance",

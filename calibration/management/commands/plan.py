@@ -43,6 +43,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--power", default="", metavar="P", help=f"share of studies that are to pass ({POWER:g})"
         )
+        parser.add_argument("--pay", default="", metavar="P", help="what an hour of rating costs")
         parser.add_argument(
             "--part", default="", choices=["dev", "test"], help="test once it was opened (dev)"
         )
