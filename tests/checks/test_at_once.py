@@ -98,10 +98,12 @@ def test_tries_checks_and_scores_are_exact_however_many_tabs_there_are(live_serv
             [False, True] if worker is workers[1] else [True]
         )
         assert told.n_checks == len(worker.right)
-        assert told.score.value == pytest.approx(sum(worker.right) / len(worker.right))
+        if worker.right:  # who came late to the last tasks may have met no check
+            assert told.score.value == pytest.approx(sum(worker.right) / len(worker.right))
         mine = Assignment.objects.filter(user=person, round=0, state="submitted").order_by("submitted_at")
         kinds = list(mine.values_list("occasion", flat=True))
         whole = len(kinds) // EVERY * EVERY
         assert all(kinds[at : at + EVERY].count("check") == 1 for at in range(0, whole, EVERY))
     assert Assignment.objects.filter(slot__isnull=False, state="submitted").count() == 12
     assert Attempt.objects.count() == 4
+    assert any(worker.right for worker in workers)
