@@ -469,6 +469,35 @@ class Api(Transport):
         path = f"/campaigns/{self.quoted(campaign)}/participants/"
         return cast(Iterator[models.Participant], self.pages(path))
 
+    def campaigns_plan_retrieve(
+        self,
+        campaign: int,
+        *,
+        goal: Literal["width", "power"] | None = None,
+        half_width: float | None = None,
+        part: Literal["dev", "test", "all"] | None = None,
+        pay: float | None = None,
+        power: float | None = None,
+        question: str | None = None,
+        rater: str | None = None,
+        statistic: Literal["percent_agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "scott_pi", "mcc", "fleiss_kappa", "gwet_ac1", "gwet_ac2_linear", "gwet_ac2_quadratic", "brennan_prediger", "krippendorff_alpha", "precision", "recall", "f1", "specificity", "prevalence_index", "bias_index", "pabak", "positive_agreement", "negative_agreement", "icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k", "pearson", "spearman", "kendall_tau_b", "ranking_accuracy", "gap_percent_agreement", "gap_cohen_kappa", "gap_cohen_kappa_linear", "gap_cohen_kappa_quadratic", "gap_scott_pi", "gap_mcc", "gap_f1"] | None = None,
+        width: float | None = None,
+    ) -> models.Plan | models.ReportJob:
+        """Return the plan from a campaign as its own pilot: that of its automatic study."""
+        path = f"/campaigns/{self.quoted(campaign)}/plan/"
+        query = {
+            "goal": goal,
+            "half_width": half_width,
+            "part": part,
+            "pay": pay,
+            "power": power,
+            "question": question,
+            "rater": rater,
+            "statistic": statistic,
+            "width": width,
+        }
+        return cast("models.Plan | models.ReportJob", self.send("GET", path, query=query))
+
     def campaigns_preview_retrieve(self, campaign: int, *, task: int | None = None) -> models.Preview:
         """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it
         opens.
@@ -1642,6 +1671,7 @@ class Api(Transport):
         goal: Literal["width", "power"] | None = None,
         half_width: float | None = None,
         part: Literal["dev", "test", "all"] | None = None,
+        pay: float | None = None,
         power: float | None = None,
         question: str | None = None,
         rater: str | None = None,
@@ -1655,6 +1685,7 @@ class Api(Transport):
             "goal": goal,
             "half_width": half_width,
             "part": part,
+            "pay": pay,
             "power": power,
             "question": question,
             "rater": rater,

@@ -1945,8 +1945,39 @@ class Plan(TypedDict, total=False):
     n_items: Required[int]
     rows: Required[list[PlanRow]]
     method: Required[str]
+    ratings_an_item: Required[float | None]
+    crowds: Required[list[PlanCrowd]]
+    timing: Required[PlanTiming | None]
+    pay: Required[float | None]
+    efforts: Required[list[PlanEffort]]
     answer: Required[list[str]]
     cautions: Required[list[str]]
+
+
+class PlanCrowd(TypedDict, total=False):
+    """The same plan with another number of raters an item; `reason` says why there is none."""
+    raters: Required[int]
+    needed: Required[int | None]
+    needed_low: Required[int | None]
+    needed_high: Required[int | None]
+    n_pilot: Required[int]
+    n_items: Required[int]
+    reason: Required[str]
+
+
+class PlanEffort(TypedDict, total=False):
+    """What it takes with so many raters an item, all told; null where it is not known."""
+    raters: Required[float]
+    dialogues: Required[int | None]
+    items: Required[int | None]
+    ratings: Required[int | None]
+    hours: Required[float | None]
+    hours_low: Required[float | None]
+    hours_high: Required[float | None]
+    cost: Required[float | None]
+    cost_low: Required[float | None]
+    cost_high: Required[float | None]
+    reason: Required[str]
 
 
 class PlanRequest(TypedDict, total=False):
@@ -1968,6 +1999,16 @@ class PlanRow(TypedDict, total=False):
     low: Required[float | None]
     high: Required[float | None]
     share_undefined: Required[float]
+
+
+class PlanTiming(TypedDict, total=False):
+    """Seconds of attention that rating an item took, with an interval over people where there are three.
+    """
+    seconds: Required[float]
+    low: Required[float | None]
+    high: Required[float | None]
+    items: Required[int]
+    people: Required[int]
 
 
 class Position(TypedDict, total=False):
