@@ -67,7 +67,7 @@ class PlanTimingSerializer(Plain):
     seconds = serializers.FloatField()
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
-    items = serializers.IntegerField()
+    ratings = serializers.IntegerField(help_text="items rated, once for each of the people")
     people = serializers.IntegerField()
 
 

@@ -82,6 +82,8 @@ class PlanAnswer:
         alike = self.n_items / self.n_pilot
         found = [effort(raters=self.ratings_an_item, needed=own, items_a_dialogue=alike, **told)]
         for crowd in self.crowds:
+            if crowd.raters == self.ratings_an_item:
+                continue  # the pilot's own
             needed = (crowd.needed, crowd.needed_low, crowd.needed_high)
             items = crowd.n_items / crowd.n_pilot if crowd.n_pilot else alike
             told["reason"] = crowd.reason

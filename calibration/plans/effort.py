@@ -31,7 +31,7 @@ SELECT a.user_id, sum(own.seconds)::float8, sum(rated.items)::float8
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds of attention that rating an item took: all seconds by all items, of `people` on `items`.
+    """Seconds of attention that rating an item took: all seconds by all `ratings` of items, of `people`.
 
     The interval resamples people; its ends are None where fewer than FEWEST_TIMED are known.
     """
@@ -39,7 +39,7 @@ class Timing:
     seconds: float
     low: float | None
     high: float | None
-    items: int
+    ratings: int
     people: int
 
 

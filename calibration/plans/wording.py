@@ -143,8 +143,8 @@ def _effort(answer: PlanAnswer) -> list[str]:
         return [f"{said}. How long they take is not known: nobody rated the pilot on Concord's own pages."]
     timing = answer.timing
     ends = "" if timing.low is None else f" ({number(timing.low, 1)} to {number(timing.high, 1)})"
-    items, people = counted(timing.items, "item"), counted(timing.people, "annotator")
-    took = f"an item took {number(timing.seconds, 1)} s of attention{ends}, over {items} of {people}"
+    ratings, people = counted(timing.ratings, "rating"), counted(timing.people, "annotator")
+    took = f"an item took {number(timing.seconds, 1)} s of attention{ends}, over {ratings} by {people}"
     money = "" if own.cost is None else f" and costs {money_of(own.cost)}, at {money_of(answer.pay)} an hour"
     return [f"{said}; it takes about {hours_of(own.hours)} hours{money}: {took}."]
 

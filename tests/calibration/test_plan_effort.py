@@ -71,7 +71,7 @@ def test_numbers_of_raters_are_those_that_half_of_the_items_have() -> None:
 
 def test_an_items_time_is_all_seconds_by_all_items_with_an_interval_over_people() -> None:
     found = timed(np.array([[100.0, 10.0], [300.0, 10.0], [600.0, 20.0]]), Plan(resamples=500))
-    assert (found.seconds, found.items, found.people) == (25.0, 40, 3)
+    assert (found.seconds, found.ratings, found.people) == (25.0, 40, 3)
     assert found.low is not None
     assert found.high is not None
     assert 10 <= found.low < 25 < found.high <= 30
@@ -131,16 +131,17 @@ def test_a_campaign_is_its_own_pilot_by_page_route_and_command(campaign, client:
     for text in ("What it takes", "3.0 (the pilot)", "Raters an item", "Cost", "at 12.00 an hour"):
         assert text in page
     told = client.get(reverse("api-campaign-plan", args=[campaign.pk]), asked).json()
-    assert (told["timing"]["seconds"], told["timing"]["people"], told["timing"]["items"]) == (30.0, 3, 48)
-    assert [one["raters"] for one in told["efforts"]] == [3.0, 2.0, 3.0]
-    own, two, three = told["efforts"]
+    assert (told["timing"]["seconds"], told["timing"]["people"], told["timing"]["ratings"]) == (30.0, 3, 48)
+    assert [one["raters"] for one in told["efforts"]] == [3.0, 2.0]
+    assert [one["raters"] for one in told["crowds"]] == [2, 3]
+    assert told["crowds"][1]["needed"] == told["needed"]
+    own, two = told["efforts"]
     assert own["items"] == own["dialogues"] * 2
     assert own["ratings"] == own["items"] * 3
     assert own["hours"] == pytest.approx(own["ratings"] * 30 / 3600)
     assert own["cost"] == pytest.approx(own["hours"] * 12)
     assert own["hours_low"] < own["hours"]
-    assert three["dialogues"] == own["dialogues"]
-    assert two["dialogues"] is None or two["dialogues"] > three["dialogues"]
+    assert two["dialogues"] is None or two["dialogues"] > own["dialogues"]
 
     call_command("plan", campaign="pilot", half_width="0.2", pay="12", format="json")
     assert json.loads(capsys.readouterr().out)["efforts"] == told["efforts"]

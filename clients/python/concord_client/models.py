@@ -2007,7 +2007,7 @@ class PlanTiming(TypedDict, total=False):
     seconds: Required[float]
     low: Required[float | None]
     high: Required[float | None]
-    items: Required[int]
+    ratings: Required[int]
     people: Required[int]
 
 
