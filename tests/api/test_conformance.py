@@ -30,6 +30,10 @@ AT_THE_EDGES = 16
 """Requests at the edges of what is described, for each operation at most."""
 
 BY_NAME = {
+    "POST /api/v1/batches/{id}/adopt/": "a provider's id has no NUL in it",
+    "GET /api/v1/corpora/{id}/report/": "there may be no such part, and test may be locked",
+    "GET /api/v1/campaigns/{campaign}/report/": "there may be no such part, and test may be locked",
+    "GET /api/v1/campaigns/{campaign}/plan/": "a question is named, one width, and a part that there may not be",
     "PATCH /api/v1/account/comfort/": "one key never has two commands, and a digit is none",
     "POST /api/v1/adjudication/rounds/": "questions and judges are named, and rules may pick nothing",
     "POST /api/v1/adjudication/rounds/preview/": "questions and judges are named in the rules",

@@ -31,6 +31,7 @@ people: api-people api-invitations
 add-person: api-people
 invite-person: api-invitations
 withdraw-invitation: api-invitation
+send-invitation: api-send-invitation
 audit-log: api-events
 person: api-person
 person-role: api-person

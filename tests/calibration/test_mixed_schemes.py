@@ -83,7 +83,7 @@ def test_answers_about_turns_meet_those_about_the_whole_at_the_level_of_dialogue
 
 
 def test_agreement_is_watched_for_both(campaign: Campaign) -> None:
-    found = agreement(campaign)
+    found = agreement(of_campaign(campaign), campaign)
     assert [(one.question.key, bool(one.results)) for one in found.agreed] == [
         ("clear", True),
         ("overall", True),
