@@ -19,6 +19,7 @@ from config.embedded.layout import PORT, Layout
 from config.embedded.processes import PID_LINE, SOCKET_LINE, STOP_SECONDS, is_postgres, postmaster_file
 
 PROGRAMS = {"postgres", "initdb"}
+LOCK_FILE = f".s.PGSQL.{PORT}.lock"
 PATIENCE = 5.0
 """Seconds that the parts of a killed server get to notice it by themselves."""
 
@@ -34,6 +35,9 @@ def stop_leftovers(places: Layout) -> None:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         time.sleep(0.05)
+    # A server that was killed as it began leaves its socket's lock with a number that another program may
+    # have by now. Nobody but the keeper starts a server in this folder.
+    (places.socket / LOCK_FILE).unlink(missing_ok=True)
 
 
 def _stop_server(data: Path) -> None:
@@ -48,7 +52,7 @@ def _stop_server(data: Path) -> None:
     # The number may belong to another program by now, which would keep PostgreSQL from starting.
     (data / "postmaster.pid").unlink(missing_ok=True)
     if len(lines) > SOCKET_LINE and lines[SOCKET_LINE]:
-        Path(lines[SOCKET_LINE], f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
+        Path(lines[SOCKET_LINE], LOCK_FILE).unlink(missing_ok=True)
 
 
 def _stop(pid: int, data: Path) -> None:

@@ -33,7 +33,7 @@ BY_NAME = {
     "POST /api/v1/batches/{id}/adopt/": "a provider's id has no NUL in it",
     "GET /api/v1/corpora/{id}/report/": "there may be no such part, and test may be locked",
     "GET /api/v1/campaigns/{campaign}/report/": "there may be no such part, and test may be locked",
-    "GET /api/v1/campaigns/{campaign}/plan/": "a question is named, one width, and a part that there may not be",
+    "GET /api/v1/campaigns/{campaign}/plan/": "as for a study: question, width and part",
     "PATCH /api/v1/account/comfort/": "one key never has two commands, and a digit is none",
     "POST /api/v1/adjudication/rounds/": "questions and judges are named, and rules may pick nothing",
     "POST /api/v1/adjudication/rounds/preview/": "questions and judges are named in the rules",

@@ -71,6 +71,14 @@ def test_parts_of_a_killed_server_are_waited_for_and_then_ended(places, tmp_path
     assert left.returncode == -signal.SIGKILL
 
 
+def test_the_lock_of_a_socket_is_forgotten_though_another_program_has_the_number_of_its_server(places):
+    places.socket.mkdir(parents=True, exist_ok=True)
+    lock = places.socket / leftovers.LOCK_FILE
+    lock.write_text(f"{os.getpid()}\n{places.data}\n")
+    stop_leftovers(places)
+    assert not lock.exists()
+
+
 def test_other_programs_in_the_folder_are_left_alone(places, tmp_path):
     bystander = left_over("editor", places.root, tmp_path)
     stop_leftovers(places)
