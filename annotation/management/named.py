@@ -73,11 +73,11 @@ def people(names: Iterable[str]) -> list[User]:
     return [person(name) for name in names]
 
 
-def researcher(name: str) -> User:
+def researcher(name: str | None) -> User:
     """Return a researcher by user name. Raises CommandError."""
-    found = person(name)
-    if not is_researcher(found):
-        raise CommandError(f"“{name}” is not a researcher here. Name one with --by.")
+    found = User.objects.filter(username=name or "").first()
+    if found is None or not is_researcher(found):
+        raise CommandError(f"“{name or ''}” is not a researcher here. Name one with --by.")
     return found
 
 
@@ -89,8 +89,8 @@ def manager(name: str, about: Campaign) -> User:
     return found
 
 
-def told_in(name: str, kind: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """Return what a YAML or JSON file (- is standard input) says, checked. Raises CommandError."""
+def names_in(name: str) -> dict[str, Any]:
+    """Return the names and values of a YAML or JSON file (- is standard input). Raises CommandError."""
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
         told = yaml.safe_load(text)
@@ -101,7 +101,13 @@ def told_in(name: str, kind: type[serializers.Serializer[Any]]) -> serializers.S
     except yaml.YAMLError as error:
         raise CommandError(f"{name}: {' '.join(str(error).split())}") from None
     if not isinstance(told, dict):
-        raise CommandError(f"{name}: expected names with values.")
+        raise CommandError(f"{name}: expected names with values, such as `name: Pilot`.")
+    return told
+
+
+def told_in(name: str, kind: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """Return what a YAML or JSON file (- is standard input) says, checked. Raises CommandError."""
+    told = names_in(name)
     given = kind(data=told)
     names = [field for field, made in given.fields.items() if not made.read_only]
     unknown = sorted(str(field) for field in told if field not in names)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import yaml
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from rest_framework.renderers import JSONRenderer
@@ -22,7 +19,6 @@ from annotation.errors import CampaignRefused
 from annotation.management import named
 from annotation.models import Campaign
 from config.commands import DatabaseCommand
-from config.permissions import is_researcher
 
 VERBS: dict[str, tuple[Callable[..., Any], str]] = {
     "open": (actions.open, "open it, making the tasks that it lacks"),
@@ -80,7 +76,7 @@ class Command(DatabaseCommand):
             self.stdout.write(_json(named.campaign(options["name"]), counts=True))
             return
         try:
-            self.stdout.write(_json(_done(act, _researcher(options["by"]), options)))
+            self.stdout.write(_json(_done(act, named.researcher(options["by"]), options)))
         except CampaignRefused as error:
             where = f"{error.field}: " if error.field else ""
             raise CommandError(f"{where}{error}") from None
@@ -107,17 +103,7 @@ def _done(act: str, by: User, options: dict[str, Any]) -> Campaign:
 
 def _read(name: str, campaign: Campaign | None = None) -> dict[str, Any]:
     """Return what a file says of a campaign; raise CommandError with the place and what is wrong there."""
-    try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-        told = yaml.safe_load(text)
-    except OSError as error:
-        raise CommandError(f"{name}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CommandError(f"{name}: not a text in UTF-8.") from None
-    except yaml.YAMLError as error:
-        raise CommandError(f"{name}: {' '.join(str(error).split())}") from None
-    if not isinstance(told, dict):
-        raise CommandError(f"{name}: expected names with values, such as `name: Pilot`.")
+    told = named.names_in(name)
     given = CampaignSerializer(campaign, data=told, partial=campaign is not None)
     unknown = sorted(str(field) for field in told if field not in given.writable)
     if unknown:
@@ -126,13 +112,6 @@ def _read(name: str, campaign: Campaign | None = None) -> dict[str, Any]:
         field, problems = next(iter(given.errors.items()))
         raise CommandError(f"{name}: {field}: {named.line(problems)}")
     return given.arguments()
-
-
-def _researcher(name: str) -> User:
-    by = User.objects.filter(username=name).first()
-    if by is None or not is_researcher(by):
-        raise CommandError(f"“{name}” is not a researcher here. Name one with --by.")
-    return by
 
 
 def _json(campaign: Campaign, *, counts: bool = False) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.models import Campaign
+from annotation.management import named
 from annotation.notes import files
 from config.commands import DatabaseCommand
 
@@ -27,8 +25,6 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the notes."""
-        campaign = Campaign.objects.filter(name=options["campaign"]).first()
-        if campaign is None:
-            raise CommandError(f"There is no campaign “{options['campaign']}”.")
+        campaign = named.campaign(options["campaign"])
         for text in files.written(campaign, options["format"]):
             self.stdout.write(text, ending="")

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotation.errors import SubmissionRefused
+from annotation.management import named
 from annotation.models import Assignment, Campaign
 from annotation.work import handing, withdrawing
 from annotation.work.in_hand import in_hand, key_of
@@ -55,9 +56,7 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """List, or withdraw."""
-        campaign = Campaign.objects.filter(name=options["campaign"]).first()
-        if campaign is None:
-            raise CommandError(f"There is no campaign “{options['campaign']}”.")
+        campaign = named.campaign(options["campaign"])
         verb = next((name for name in withdrawing.VERBS if options[name]), None)
         if options["to"] and not (options["take_back"] or options["give"]):
             raise CommandError("--to goes with --take-back or --give.")

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.models import Campaign
+from annotation.management import named
 from config.commands import DatabaseCommand, acts_of
 from config.ids import row_id
 from config.permissions import is_researcher
@@ -64,9 +64,7 @@ class Command(DatabaseCommand):
     def _add(self, options: Any) -> tuple[Any, list[str]]:
         campaign = None
         if options["campaign"] is not None:
-            campaign = Campaign.objects.filter(name=options["campaign"]).first()
-            if campaign is None:
-                raise CommandError(f"There is no campaign “{options['campaign']}”.")
+            campaign = named.campaign(options["campaign"])
         try:
             made = actions.add(
                 by=_researcher(options["by"]),

@@ -9,7 +9,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.models import Campaign, Corpus
+from annotation.management import named
+from annotation.models import Corpus
 from annotation.scheme_versions.store import find
 from calibration.adjudication import actions, agreement, files, reading, settings
 from calibration.adjudication.actions import Plan
@@ -151,13 +152,7 @@ def _plan_options(parser: CommandParser) -> None:
 def _plan_of(options: dict[str, Any]) -> Plan:
     campaign = corpus = None
     if options["campaign"]:
-        campaign = (
-            Campaign.objects.select_related("corpus", "scheme_version__scheme")
-            .filter(name=options["campaign"])
-            .first()
-        )
-        if campaign is None:
-            raise CommandError(f"There is no campaign “{options['campaign']}”.")
+        campaign = named.campaign(options["campaign"])
         corpus = campaign.corpus
     else:
         corpus = Corpus.objects.filter(name=options["corpus"]).first()

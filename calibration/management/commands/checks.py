@@ -16,12 +16,12 @@ from django.db import transaction
 from annotation.checks import actions, keys, told
 from annotation.checks.people import actions as deciding
 from annotation.errors import CampaignRefused
+from annotation.management import named
 from annotation.models import Campaign, CheckPlan, KeyTask
 from calibration.api.checks import CheckPlanSerializer, NewKeySerializer
 from calibration.checks import sources
 from calibration.checks.writing import FORMS, written
 from config.commands import DatabaseCommand
-from config.permissions import is_researcher
 
 FILE = "YAML or JSON as /api/v1/campaigns/ID/checks/ takes it; - reads stdin"
 USES = ", ".join(KeyTask.OCCASIONS)
@@ -62,14 +62,14 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do the act, and print what came of it."""
-        campaign = _campaign(options["campaign"])
+        campaign = named.campaign(options["campaign"])
         act = options["act"]
         if act == "results":
             self.stdout.write(written(campaign, options["format"]), ending="")
             return
         if act != "show":
             try:
-                _do(act, _researcher(options["by"]), campaign, options)
+                _do(act, named.researcher(options["by"]), campaign, options)
             except CampaignRefused as error:
                 where = f"{error.field}: " if error.field else ""
                 raise CommandError(f"{where}{error}") from None
@@ -139,20 +139,6 @@ def _line(problems: Any, where: str = "") -> str:
         number, inner = next((n, one) for n, one in enumerate(problems) if one)
         return _line(inner, f"{where}entry {number + 1}: " if isinstance(inner, dict) else where)
     return where + " ".join(str(problems).split())
-
-
-def _campaign(name: str) -> Campaign:
-    found = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
-    if found is None:
-        raise CommandError(f"There is no campaign “{name}”. `manage.py campaigns list` lists them.")
-    return found
-
-
-def _researcher(name: str) -> User:
-    by = User.objects.filter(username=name).first()
-    if by is None or not is_researcher(by):
-        raise CommandError(f"“{name}” is not a researcher here. Name one with --by.")
-    return by
 
 
 def _shown(campaign: Campaign) -> str:
