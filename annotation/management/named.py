@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from config.permissions import is_researcher
 BY = "the researcher who does it, for the log"
 
 
-class ActsCommand(DatabaseCommand):
+class ActsCommand(DatabaseCommand, ABC):
     """A command that does one of several things. `done` does it and returns what it gave, a row each."""
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,9 +37,9 @@ class ActsCommand(DatabaseCommand):
         for row in [rows] if options["json"] else rows:
             self.stdout.write(json.dumps(row, ensure_ascii=False))
 
+    @abstractmethod
     def done(self, options: dict[str, Any]) -> Iterable[Any]:
         """Do the act that is chosen."""
-        raise NotImplementedError
 
 
 def takes_by(*acts: CommandParser) -> None:
