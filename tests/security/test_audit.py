@@ -12,6 +12,7 @@ import pytest
 
 from config.settings import BASE_DIR
 from tests.security import audit_checks
+from tests.security import audit_rounds as rounds
 from tests.security import audit_worlds as worlds
 
 if TYPE_CHECKING:
@@ -296,13 +297,13 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.workbench.marks.mark": worlds.make_disagreement,
     "calibration.workbench.marks.send_to_adjudication": lambda by: {"mark": worlds.make_mark(by)},
     "calibration.workbench.marks.withdraw": lambda by: {"row": worlds.make_waiting(by)},
-    "calibration.adjudication.actions.begin": worlds.make_round_fields,
-    "calibration.adjudication.actions.top_up": worlds.make_grown_round,
-    "calibration.adjudication.actions.close": lambda by: {"found": worlds.make_round(by)},
-    "calibration.adjudication.actions.reopen": worlds.make_closed_round,
-    "calibration.adjudication.deciding.withdraw": worlds.make_decision,
+    "calibration.adjudication.actions.begin": rounds.make_round_fields,
+    "calibration.adjudication.actions.top_up": rounds.make_grown_round,
+    "calibration.adjudication.actions.close": lambda by: {"found": rounds.make_round(by)},
+    "calibration.adjudication.actions.reopen": rounds.make_closed_round,
+    "calibration.adjudication.deciding.withdraw": rounds.make_decision,
     "calibration.adjudication.files.import_decisions": lambda by: {
-        "found": worlds.make_round(by),
+        "found": rounds.make_round(by),
         "content": b"item,question,reason\n",
         "name": "decisions.csv",
     },

@@ -1,0 +1,60 @@
+"""Rounds of adjudication for the audit, as `audit_worlds` makes everything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.security.audit_worlds import make_world
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def make_round_fields(by: User, **rules: Any) -> dict[str, Any]:
+    from calibration.adjudication.actions import Plan
+
+    built = make_world()
+    version = built.questions["on_topic"].version
+    return {"name": "round", "plan": Plan(built.corpus, None, version, rules or {"everything": True})}
+
+
+def make_round(by: User) -> Any:
+    from calibration.adjudication import actions
+
+    return actions.begin(by=None, **make_round_fields(by))
+
+
+def make_closed_round(by: User) -> dict[str, Any]:
+    from calibration.adjudication import actions
+
+    made = make_round(by)
+    actions.close(by=None, found=made)
+    return {"found": made}
+
+
+def make_grown_round(by: User) -> dict[str, Any]:
+    from annotation.labels import recording
+    from annotation.models import Label
+    from calibration.adjudication import actions
+    from calibration.adjudication.actions import Plan
+
+    built = make_world()
+    built.say("ann", "on_topic", {built.turns[0]: 0})
+    plan = Plan(built.corpus, None, built.questions["on_topic"].version, {"no_majority": True})
+    made = actions.begin(by=None, name="round", plan=plan)
+    said = Label.objects.filter(rater__name="ann", superseded_at=None, item=built.turns[1]).get()
+    recording.record(
+        rater=said.rater,
+        answers=[recording.Answer(said.item, said.question, 1.0)],
+        occasion=said.occasion,
+    )
+    return {"found": made}
+
+
+def make_decision(by: User) -> dict[str, Any]:
+    from calibration.adjudication import deciding, holding
+
+    held = holding.next_case(by=by, found=make_round(by))
+    assert held is not None
+    made = deciding.decide(by=by, decision=held.pk, answer=1, reason="because")
+    return {"decision": made, "reason": "too soon"}
