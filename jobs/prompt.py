@@ -43,7 +43,8 @@ Tokens = tuple[Token, ...]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent: a system and a user message, and the JSON schema of the reply where it has one."""
+    """What is sent: a system message where it says something, a user message, and the JSON schema of the reply
+    where it has one."""
 
     system: str
     user: str
@@ -51,7 +52,8 @@ class Prompt:
 
     def messages(self) -> list[dict[str, str]]:
         """Return the messages in the form of the chat completions API."""
-        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
+        own = [{"role": "system", "content": self.system}] if self.system else []
+        return [*own, {"role": "user", "content": self.user}]
 
     def digest(self) -> str:
         """Return the SHA-256 of everything that is sent."""

@@ -1,0 +1,1 @@
+"""What produces continuations: generators, and the makers of benchmarks."""

@@ -1,0 +1,245 @@
+"""What a generator is: pure functions that write continuations, or texts, by asking a model step by step.
+
+    begin(dialogue, settings)   -> State             what is kept between steps, plain JSON
+    request(State)              -> prompts, or Done  one step is one request, of one or several prompts
+    receive(State, replies)     -> State             after the step was answered; raises Unparseable or Failed
+
+A generator knows no database and no network. Its state is stored after every step, so a step that was answered
+is never asked again; whatever it needs later stands in its state, and the same state always leads to the same
+prompts. Quoted material is quoted as for judges (`judges.protocols.quoting`).
+
+ValueError
+  Unparseable      (jobs.prompt) the reply is not in the form that was asked for: it is asked for once more
+  Failed           the production ends here, and asking again would not help: a limit was passed
+  WrongSettings    settings that do not go together; the message says which, and what to do
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from annotation.records import Dialogue, Turn
+from jobs.prompt import Prompt
+
+Produces = Literal["rollout", "static", "text"]
+Value = bool | int | str
+Settings = Mapping[str, Value]
+"""A value for each of a generator's settings."""
+State = dict[str, Any]
+"""Plain JSON."""
+
+
+class Failed(ValueError):
+    """The production cannot be finished; the message says why, in one line."""
+
+
+class WrongSettings(ValueError):
+    """Settings that a generator does not take; the message names the setting and what it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a generator: its default (whose type it keeps), a sentence about it, and its limits.
+
+    One that `varies` is a part of the condition, by which tables are grouped; the others are a part of who the
+    system is.
+    """
+
+    name: str
+    default: Value
+    help: str
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[Value, ...] = ()
+    varies: bool = False
+
+    def checked(self, value: Any) -> Value:
+        """Return a value as it is used, read from text where it is one; raise WrongSettings."""
+        found = self._read(value)
+        if type(found) is not type(self.default):
+            raise WrongSettings(f"{self.name}: {str(value)[:40]!r} is not {_kind(self.default)}.")
+        if self.choices and found not in self.choices:
+            raise WrongSettings(
+                f"{self.name}: {str(value)[:40]!r} is not one of {', '.join(map(str, self.choices))}."
+            )
+        if isinstance(found, str) and (len(found) > 2000 or "\x00" in found):
+            raise WrongSettings(f"{self.name}: a text of at most 2,000 characters is needed.")
+        if isinstance(found, int) and not isinstance(found, bool):
+            self._bounded(found)
+        return found
+
+    def _read(self, value: Any) -> Any:
+        if not isinstance(value, str) or isinstance(self.default, str):
+            return value
+        text = value.strip()
+        if isinstance(self.default, bool):
+            return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), value)
+        return int(text) if text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() else value
+
+    def _bounded(self, value: int) -> None:
+        low, high = self.low, self.high
+        if (low is not None and value < low) or (high is not None and value > high):
+            bounds = f"at least {low}" if high is None else f"between {low} and {high:,}"
+            raise WrongSettings(f"{self.name} must be {bounds}, not {value}.")
+
+
+def _kind(default: Value) -> str:
+    if isinstance(default, bool):
+        return "yes or no"
+    return "a whole number" if isinstance(default, int) else "a text"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply to one prompt. Tokens are None where the server does not say; `asked` counts the completions
+    that were paid for until one could be read."""
+
+    text: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    asked: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a production.
+
+    `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the dialogue's own
+    turns at the same points, kept as a static continuation of system `human` where that is not there yet.
+    `text` is the result of a generator that produces text: plain JSON. `flags` say what deserves a look.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    people: tuple[Turn, ...] = ()
+    text: Any = None
+    flags: tuple[str, ...] = ()
+
+
+class Generator(ABC):
+    """A generator is one file, listed in `GENERATORS`. `version` is raised with every change of its prompts or
+    of how replies are read, as it is a part of who the system is."""
+
+    key: ClassVar[str]
+    version: ClassVar[int] = 1
+    title: ClassVar[str]
+    produces: ClassVar[Produces]
+    settings: ClassVar[tuple[Setting, ...]] = ()
+    condition: ClassVar[Mapping[str, Value]] = {}
+    """What its condition always says, such as that the speaker is given."""
+
+    @abstractmethod
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Return the first state. `dialogue` has its own turns alone, without what systems wrote."""
+
+    @abstractmethod
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return the prompts of the next step, at least one, or what came of it."""
+
+    @abstractmethod
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Return the state after a step; `replies` are in the order of its prompts, and `state` is not changed.
+
+        Raises Unparseable for a reply that is not in the form that was asked for, Failed where it ends here.
+        """
+
+    @abstractmethod
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return replies to the next step as a model might give them: in the right form and of usual length.
+
+        Estimates are made with them, and tests go through every generator.
+        """
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Raise Unparseable for a reply to one prompt of a step that is not in the form that was asked for.
+
+        A step of one prompt is received for it; a generator that asks several at once overrides this.
+        """
+        self.receive(state, [Reply(reply)])
+
+    def checked(self, settings: Settings) -> None:
+        """Raise WrongSettings for values that are fine one by one, but not together."""
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """Return why nothing can be written for a dialogue, in a few words; '' where it can."""
+        return ""
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the name of a system that nobody named: the model, and the settings that vary."""
+        varying = (str(condition[one.name]) for one in self.settings if one.varies)
+        return " ".join([model, *varying])
+
+    def reasks(self, settings: Settings) -> int:
+        """Return how often an unparseable reply is asked for once more."""
+        return 1
+
+    def together(self, settings: Settings) -> int:
+        """Return how many dialogues share one request; more than 1 only for what takes a single step."""
+        return 1
+
+    def shared(self, states: Sequence[State]) -> Prompt:
+        """Return the one prompt of several productions that share a request."""
+        raise NotShared(self.key)
+
+    def apart(self, states: Sequence[State], reply: str) -> Sequence[str | None]:
+        """Return each production's own reply, as `receive` reads it alone; None where it has none of its own.
+
+        Raises Unparseable for a reply that cannot be taken apart.
+        """
+        raise NotShared(self.key)
+
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Return a value for every setting: those that are given, else the defaults. Raises WrongSettings."""
+        known = {one.name: one for one in self.settings}
+        if unknown := sorted(set(given) - set(known)):
+            listed = ", ".join(known) or "none"
+            raise WrongSettings(f"{self.key} has no setting {unknown[0]!r}; it has {listed}.")
+        found = {name: one.checked(given.get(name, one.default)) for name, one in known.items()}
+        self.checked(found)
+        return found
+
+
+class NotShared(TypeError):
+    """A generator whose productions do not share requests was asked for a shared one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Turns as generators keep them in their state: plain JSON and back."""
+
+    turns: tuple[Turn, ...] = field(default_factory=tuple)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the turns as plain JSON: speaker, text, and what else is known of what happened."""
+        return [
+            {
+                "speaker": turn.speaker,
+                "text": turn.text,
+                **({"act": turn.act} if turn.act != "message" else {}),
+                **({"addressees": list(turn.addressees)} if turn.addressees else {}),
+                **({"audience": list(turn.audience)} if turn.audience is not None else {}),
+                **({"session": turn.session} if turn.session else {}),
+                **({"time": turn.time} if turn.time else {}),
+            }
+            for turn in self.turns
+        ]
+
+    @classmethod
+    def from_json(cls, told: Sequence[Mapping[str, Any]]) -> Shown:
+        """Return the turns that `as_json` wrote."""
+        return cls(
+            tuple(
+                Turn(
+                    speaker=one["speaker"],
+                    text=one["text"],
+                    act=one.get("act", "message"),
+                    addressees=tuple(one.get("addressees", ())),
+                    audience=tuple(one["audience"]) if "audience" in one else None,
+                    session=one.get("session", ""),
+                    time=one.get("time", ""),
+                )
+                for one in told
+            )
+        )
