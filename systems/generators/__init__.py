@@ -2,7 +2,8 @@
 
 from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
 
-GENERATORS: dict[str, Generator] = {generator.key: generator for generator in ()}
+_LISTED: tuple[Generator, ...] = ()
+GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 
 __all__ = [
     "GENERATORS",

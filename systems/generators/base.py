@@ -1,12 +1,12 @@
 """What a generator is: pure functions that write continuations, or texts, by asking a model step by step.
 
-    begin(dialogue, settings)   -> State             what is kept between steps, plain JSON
-    request(State)              -> prompts, or Done  one step is one request, of one or several prompts
-    receive(State, replies)     -> State             after the step was answered; raises Unparseable or Failed
+    begin(dialogue, settings) -> State             what is kept between steps, plain JSON
+    request(State)            -> prompts, or Done  one step is one request, of one or several prompts
+    receive(State, replies)   -> State             after the step was answered; raises Unparseable or Failed
 
-A generator knows no database and no network. Its state is stored after every step, so a step that was answered
-is never asked again; whatever it needs later stands in its state, and the same state always leads to the same
-prompts. Quoted material is quoted as for judges (`judges.protocols.quoting`).
+A generator knows no database and no network. Its state is stored after every step, so that what was answered
+is never asked again; whatever it needs later stands in its state, and the same state always leads to the
+same prompts. Quoted material is quoted as for judges (`judges.protocols.quoting`).
 
 ValueError
   Unparseable      (jobs.prompt) the reply is not in the form that was asked for: it is asked for once more
@@ -44,8 +44,8 @@ class WrongSettings(ValueError):
 class Setting:
     """A setting of a generator: its default (whose type it keeps), a sentence about it, and its limits.
 
-    One that `varies` is a part of the condition, by which tables are grouped; the others are a part of who the
-    system is.
+    One that `varies` is a part of the condition, by which tables are grouped; the others are a part of who
+    the system is.
     """
 
     name: str
@@ -107,9 +107,9 @@ class Reply:
 class Done:
     """What came of a production.
 
-    `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the dialogue's own
-    turns at the same points, kept as a static continuation of system `human` where that is not there yet.
-    `text` is the result of a generator that produces text: plain JSON. `flags` say what deserves a look.
+    `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the
+    dialogue's own turns at the same points, kept as a static continuation of system `human` where that is not
+    there yet. `text` is the result of a generator that produces text: plain JSON. `flags` say what deserves a look.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -119,8 +119,8 @@ class Done:
 
 
 class Generator(ABC):
-    """A generator is one file, listed in `GENERATORS`. `version` is raised with every change of its prompts or
-    of how replies are read, as it is a part of who the system is."""
+    """A generator is one file, listed in `GENERATORS`. `version` is raised with every change of its prompts
+    or of how replies are read, as it is a part of who the system is."""
 
     key: ClassVar[str]
     version: ClassVar[int] = 1
@@ -140,7 +140,7 @@ class Generator(ABC):
 
     @abstractmethod
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Return the state after a step; `replies` are in the order of its prompts, and `state` is not changed.
+        """Return the state after a step; `replies` are in the order of its prompts. `state` is not changed.
 
         Raises Unparseable for a reply that is not in the form that was asked for, Failed where it ends here.
         """
@@ -159,7 +159,7 @@ class Generator(ABC):
         """
         self.receive(state, [Reply(reply)])
 
-    def checked(self, settings: Settings) -> None:
+    def checked(self, settings: Settings) -> None:  # noqa: B027  (most have nothing to add)
         """Raise WrongSettings for values that are fine one by one, but not together."""
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
