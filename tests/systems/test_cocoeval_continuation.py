@@ -56,7 +56,8 @@ def test_a_history_shorter_than_the_window_is_shown_whole_and_fewer_turns_are_co
     state = begun(talk(3), turns_per_call=1)
     prompt = prompt_of(state)
     assert len(shown(prompt)) == 3
-    assert prompt.schema and list(prompt.schema["properties"]) == ["previous_turns", "generated_turns"]
+    assert prompt.schema
+    assert list(prompt.schema["properties"]) == ["previous_turns", "generated_turns"]
     assert "previous_turns: the last 3 turns of HISTORY" in prompt.system
     assert len(shown(prompt_of(received(state, GENERATOR.pretend(state)[0])))) == 4
 

@@ -1,4 +1,4 @@
-"""Replies of continuations, line by line of the specification: what is read, what is flagged, what refused."""
+"""Replies of continuations, line by line: what is read, what is flagged, what is refused."""
 
 from __future__ import annotations
 
