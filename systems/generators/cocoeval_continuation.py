@@ -8,6 +8,7 @@ those of the scheme `cocoeval_behaviours`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from statistics import median
 
@@ -27,7 +28,7 @@ from systems.generators.base import (
     Value,
     WrongSettings,
 )
-from systems.generators.cocoeval_replies import Asked, copies_name, form, read, schema, written
+from systems.generators.cocoeval_replies import WRITTEN, Asked, copies_name, form, read, schema, written
 from systems.generators.cocoeval_shown import (
     Cast,
     behaviours_text,
@@ -151,20 +152,23 @@ class CocoevalContinuation(Generator):
 
     def pretend(self, state: State) -> Sequence[str]:
         """Say the turns of the window again, as long as people's are."""
-        cast = Cast.from_json(state["people"])
-        said = [turn for turn in Shown.from_json(state["before"]).turns if _is_said(turn)]
-        texts = [clean(turn.text) for turn in said] or ["…"]
-        begun = len(state["written"])
-        turns = [
-            (cast.people[place % len(cast.people)].shown, texts[place % len(texts)])
-            for place in range(begun, begun + _asked(state).count)
-        ]
-        return [written(_asked(state), turns)]
+        asked, before = _asked(state), Shown.from_json(state["before"]).turns
+        people = asked.cast.people
+        turns = []
+        for place in range(len(state["written"]), len(state["written"]) + asked.count):
+            text = clean(before[place % len(before)].text)
+            turns.append((people[place % len(people)].shown, text if text.strip() else "…"))
+        return [written(asked, turns)]
+
+    def anew(self, reply: str) -> str:
+        """Return the written turns, without those that were copied."""
+        return json.dumps(json.loads(reply)[WRITTEN], ensure_ascii=False)
 
     def reply(self, state: State, turns: Sequence[Turn]) -> str:
         """Return the reply to the next step that says these turns."""
-        names = _asked(state).cast.names
-        return written(_asked(state), [(names.of(turn.speaker), clean(turn.text)) for turn in turns])
+        asked = _asked(state)
+        names = asked.cast.names
+        return written(asked, [(names.of(turn.speaker), clean(turn.text)) for turn in turns])
 
 
 def _is_said(turn: Turn) -> bool:
@@ -195,13 +199,18 @@ def _asked(state: State) -> Asked:
     settings = state["settings"]
     cast = Cast.from_json(state["people"])
     turns, first = _window(state)
-    said = [(number, turn) for number, turn in enumerate(turns, start=first) if _is_said(turn)]
-    last = said[len(said) - min(settings["copy"], len(said)) :]
+    said: list[tuple[int, Turn]] = []
+    for number, turn in zip(range(first + len(turns) - 1, first - 1, -1), reversed(turns), strict=True):
+        if len(said) == settings["copy"]:
+            break
+        if _is_said(turn):
+            said.append((number, turn))
+    copies = [(number, cast.names.of(turn.speaker), clean(turn.text)) for number, turn in reversed(said)]
     return Asked(
         first=first + len(turns),
         count=settings["turns_per_call"],
         cast=cast,
-        copies=tuple((number, cast.names.of(turn.speaker), clean(turn.text)) for number, turn in last),
+        copies=tuple(copies),
         usual=dict(state["usual"]),
         in_all=state["in_all"],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
@@ -20,6 +21,8 @@ BOOKKEEPING = (FIRST_TURN, "part", "source")
 """Entries of the metadata that say where a dialogue comes from, and nothing about the conversation."""
 PEOPLE = "participants"
 _MORE = "      "
+_NOBODY = Blind()
+"""Ids of participants are no names of systems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Cast:
 
     def __init__(self, people: Iterable[Person]) -> None:
         self.people = tuple(people)
-        self.names = Names([Participant(one.id, one.shown) for one in self.people], Blind())
+        self.names = Names([Participant(one.id, one.shown) for one in self.people], _NOBODY)
 
     @classmethod
     def from_json(cls, told: Sequence[Sequence[Any]]) -> Cast:
@@ -136,6 +139,7 @@ def first_number(dialogue: Dialogue) -> int:
     return told if isinstance(told, int) and not isinstance(told, bool) and told >= 0 else 1
 
 
+@cache
 def behaviours_text() -> str:
     """Return the ten behaviours with definition and example, as the scheme has them."""
     return "\n".join(_described(key) for key, *_ in BEHAVIOURS)
