@@ -15,6 +15,8 @@ position_bias  chance that of several responses the one shown first is taken, wh
 
 Each of the first four is a number, or an object with a number by question and `*` for the others. `phrases`
 are sentences that make an instruction better (or worse): where one stands in it, its amounts are added.
+
+A role may have keys of its own beside these (`Role.own_keys`), such as the rates of a writer.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ class RoleErrors:
     wording: float = 0.0
     ignores_rule: float = 0.0
     position_bias: float = 0.0
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, name: str, question: str) -> float:
         """Return one of the four amounts for a question."""
@@ -100,7 +103,7 @@ def _changed(own: RoleErrors, amounts: Mapping[str, Amounts]) -> RoleErrors:
             question: _kept(name, own.of(name, question) + added.get(question, added.get(OTHERS, 0.0)))
             for question in sorted(questions)
         }
-    return RoleErrors(**fields)
+    return RoleErrors(**fields, own=own.own)
 
 
 def _kept(name: str, amount: float) -> float:

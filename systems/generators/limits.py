@@ -12,8 +12,8 @@ DIALOGUES = 50
 """The time limit is for so many dialogues; each has its share of it."""
 SETTINGS = (
     Setting(CALLS, 2, "How many calls one response may take.", low=1, high=10),
-    Setting(TOKENS_IN, 10_000, "How many tokens a dialogue's prompts may have in all.", low=1, high=10_000_000),
-    Setting(TOKENS_OUT, 1_000, "How many tokens a dialogue's replies may have in all.", low=1, high=10_000_000),
+    Setting(TOKENS_IN, 10_000, "How many tokens the prompts of a dialogue may have.", low=1, high=1_000_000),
+    Setting(TOKENS_OUT, 1_000, "How many tokens the replies of a dialogue may have.", low=1, high=1_000_000),
     Setting(SECONDS, 0, f"How many seconds the calls of {DIALOGUES} dialogues may take; 0 is no limit.",
             low=0, high=1_000_000),
 )  # fmt: skip
