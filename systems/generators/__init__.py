@@ -2,8 +2,20 @@
 
 from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
 from systems.generators.cocoeval_continuation import CocoevalContinuation
+from systems.generators.comperdial_response import Response
+from systems.generators.mpc_conversation import Conversation
+from systems.generators.mpceval_content_given_speaker import ContentGivenSpeaker
+from systems.generators.mpceval_next_message import NextMessage
+from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 
-_LISTED: tuple[Generator, ...] = (CocoevalContinuation(),)
+_LISTED: tuple[Generator, ...] = (
+    CocoevalContinuation(),
+    NextMessage(),
+    SpeakerGivenContent(),
+    ContentGivenSpeaker(),
+    Conversation(),
+    Response(),
+)
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 
 __all__ = [
