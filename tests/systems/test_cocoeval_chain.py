@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from math import sqrt
 from typing import Any
@@ -29,7 +30,7 @@ from tests.judges.helpers import begin, finish
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
-N, TURNS, RATED = 60, 30, 15
+N, TURNS, RATED = 40, 30, 15
 SE, SP = 0.8, 0.97
 PEOPLE = 2.0
 RATES = {"vanilla/30": {"repetition": 0.2}, "taxonomy/1": {"repetition": 6.0}}
@@ -103,9 +104,9 @@ def test_planted_rates_are_recovered_through_generating_judging_and_counting(fak
     finish(seconds=120)
     run.refresh_from_db()
     assert (run.state, run.missing) == ("done", 0)
+    assert run.rater is not None
     rate_some(corpus)
-    judge = Rater.objects.get(corpus=corpus, kind="judge")
-    query = read({"rater": judge.name, "by": "prompting,turns_per_call", "resamples": 200}, corpus, None)
+    query = read({"rater": run.rater.name, "by": "prompting,turns_per_call", "resamples": 200}, corpus, None)
     found = compute(query=query, by=None)
     seen, corrected = {}, {}
     for row in found.table.rows:
@@ -130,8 +131,6 @@ def test_planted_rates_are_recovered_through_generating_judging_and_counting(fak
 def test_the_same_by_command_with_the_fake_s_mistakes_counted_as_flags(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    import json
-
     corpus = factories.corpus("one")
     for number in range(3):
         factories.dialogue(corpus, f"d{number}", turns=30)
