@@ -73,6 +73,7 @@ RESEARCHERS = _names(
     "preferences preferences-file preferences-test api-preferences",
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-names api-export-names",
+    "export-sft api-export-sft",
     "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
     "workbench new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",

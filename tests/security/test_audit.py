@@ -76,6 +76,7 @@ PASSED_ON = {
     "calibration.exports.job.labels_or_job": "actions.start",
     "calibration.exports.job.order_or_job": "actions.start",
     "calibration.exports.parts.take": "splits.open_test",
+    "calibration.exports.tuning.taken_for": "take",
     "calibration.gold.job.gold_or_job": "make",
     "calibration.plans.computing.pilot_of": "splits.fix",
     "calibration.preferences.computing.compute": "splits.fix",
