@@ -76,6 +76,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
+        "shares_context": any(part.mode == Continuation.Mode.STATIC for part in parts) or len(parts) > 2,
         "has_metrics": dialogue_view.has_metrics(shown),
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",
