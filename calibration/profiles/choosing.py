@@ -87,7 +87,10 @@ def _holds(context: Context, name: str) -> bool:
 
 
 def _columns(context: Context, names: Sequence[str]) -> tuple[Answer, ...]:
-    """Return the answers that are named; where that is one, or none, with the usual ones beside it."""
+    """Return the answers that are named; where that is one, or none, with the usual ones beside it.
+
+    The dialogue's own turn is left out where another continuation is people's: it may well be the same turn.
+    """
     named = dict.fromkeys(answer for name in names for answer in context.answers if answer.is_called(name))
     if len(named) > 1:
         return tuple(named)
@@ -96,7 +99,8 @@ def _columns(context: Context, names: Sequence[str]) -> tuple[Answer, ...]:
     systems = [answer for answer in rest if not answer.is_human]
     room = USUAL - len(named)
     first = [*systems[: room - len(people[:1])], *people[:1]]
-    return (*named, *first, *people[1 : 1 + room - len(first)])
+    more = [answer for answer in people[1:] if not answer.continuation.is_self]
+    return (*named, *first, *more[: room - len(first)])
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -178,11 +178,12 @@ def signed(value: float) -> str:
 
 
 def _reasons(made: Comparison) -> list[str]:
-    return [
+    unscored = [column for column in made.columns if not column.scored]
+    return [f"  {column.answer.name}: no metric was run on it" for column in unscored if made.rows] + [
         f"  {row.metric.name}, {column.answer.name}: {cell.missing}"
         for row in made.rows
         for column, cell in zip(made.columns, row.cells, strict=True)
-        if cell.value is None
+        if cell.value is None and column.scored
     ]
 
 

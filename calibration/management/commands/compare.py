@@ -23,8 +23,8 @@ class Command(DatabaseCommand):
 
     help = (
         "Print what metrics say of continuations of one context: each one's value, how far it is from that "
-        "of a chosen one, and what caused it. The context is the one that most continuations share, unless --at "
-        "or --continuations say otherwise."
+        "of a chosen one, and what caused it. The context is the one that most continuations share, unless "
+        "--at or --continuations say otherwise."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
