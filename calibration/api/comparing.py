@@ -22,7 +22,7 @@ Plain = serializers.Serializer[Any]
 LONGEST = 10**9
 
 
-class CompareQuerySerializer(Plain):
+class SideBySideQuerySerializer(Plain):
     """What is compared. What is left out is chosen: the context that most continuations share, and some of
     its continuations."""
 
@@ -40,7 +40,7 @@ class CompareQuerySerializer(Plain):
     metric = serializers.CharField(required=False, max_length=200, help_text="only this metric, by its name")
 
 
-class ContextSerializer(Plain):
+class SharedContextSerializer(Plain):
     """A context that continuations share: `given` turns stand between the history and each of them."""
 
     at = serializers.IntegerField()
@@ -48,7 +48,7 @@ class ContextSerializer(Plain):
     continuations = serializers.ListField(child=serializers.CharField())
 
 
-class LineSerializer(Plain):
+class SideBySideLineSerializer(Plain):
     """A turn: its number as annotators count it, who speaks, and what happened beside the text."""
 
     number = serializers.IntegerField()
@@ -57,7 +57,7 @@ class LineSerializer(Plain):
     text = serializers.CharField(allow_blank=True)
 
 
-class ComparedColumnSerializer(Plain):
+class SideBySideColumnSerializer(Plain):
     """A continuation: the index of its turn here, and those that are shown of the `n_turns` from there on."""
 
     name = serializers.CharField()
@@ -70,11 +70,11 @@ class ComparedColumnSerializer(Plain):
     condition = serializers.DictField()
     trial = serializers.IntegerField()
     turn = serializers.IntegerField()
-    turns = LineSerializer(many=True)
+    turns = SideBySideLineSerializer(many=True)
     n_turns = serializers.IntegerField()
 
 
-class ComparedCellSerializer(Plain):
+class SideBySideCellSerializer(Plain):
     """A metric's value of one column. Where it is null, `missing` says why."""
 
     column = serializers.CharField()
@@ -87,7 +87,7 @@ class ComparedCellSerializer(Plain):
     )
 
 
-class ComparedRowSerializer(Plain):
+class SideBySideRowSerializer(Plain):
     """A metric, with a cell for each column."""
 
     metric = serializers.CharField()
@@ -95,40 +95,40 @@ class ComparedRowSerializer(Plain):
     items = serializers.CharField()
     aspect = serializers.CharField()
     direction = serializers.CharField()
-    cells = ComparedCellSerializer(many=True)
+    cells = SideBySideCellSerializer(many=True)
 
 
-class ComparedSerializer(Plain):
+class SideBySideSerializer(Plain):
     """A page of metrics, and what is compared. Of a long context the last turns are shown."""
 
     corpus = serializers.CharField()
     dialogue = serializers.CharField()
     at = serializers.IntegerField()
-    contexts = ContextSerializer(many=True)
-    before = LineSerializer(many=True)
+    contexts = SharedContextSerializer(many=True)
+    before = SideBySideLineSerializer(many=True)
     n_before = serializers.IntegerField()
-    columns = ComparedColumnSerializer(many=True)
+    columns = SideBySideColumnSerializer(many=True)
     against = serializers.CharField()
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
-    results = ComparedRowSerializer(many=True)
+    results = SideBySideRowSerializer(many=True)
 
 
 @extend_schema(
     parameters=[
-        CompareQuerySerializer,
+        SideBySideQuerySerializer,
         OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT}),
         OpenApiParameter("offset", {"type": "integer", "minimum": 0, "maximum": 10**9, "default": 0}),
     ],
-    responses=ComparedSerializer,
+    responses=SideBySideSerializer,
 )
 @api_view(["GET"])
 def compared(request: Request, pk: int) -> Response:
     """List what each metric says of continuations of one context, beside each other."""
     dialogue = access.dialogue(pk)
     query = request.query_params
-    given = CompareQuerySerializer(
+    given = SideBySideQuerySerializer(
         data=query.dict()
         | ({"continuation": query.getlist("continuation")} if "continuation" in query else {})
     )

@@ -136,8 +136,9 @@ def _csv_line(made: Comparison, row: Row, column: Column, cell: Cell) -> dict[st
 def as_text(made: Comparison) -> str:
     """Return the table for a terminal, with the turns above it and the reasons below."""
     columns, base = made.columns, made.against.answer.name
+    turns = f"{made.n_context:,} turn{'s' * (made.n_context != 1)}"
     lines = [
-        f"{made.dialogue.corpus.name}: {made.dialogue.key}, after {made.n_context:,} turns",
+        f"{made.dialogue.corpus.name}: {made.dialogue.key}, after {turns}",
         *(f"  {line.speaker}: {line.text}" for line in made.context[-2:]),
         "",
         *chain.from_iterable(_told(column) for column in columns),
@@ -178,13 +179,20 @@ def signed(value: float) -> str:
 
 
 def _reasons(made: Comparison) -> list[str]:
-    unscored = [column for column in made.columns if not column.scored]
-    return [f"  {column.answer.name}: no metric was run on it" for column in unscored if made.rows] + [
-        f"  {row.metric.name}, {column.answer.name}: {cell.missing}"
-        for row in made.rows
-        for column, cell in zip(made.columns, row.cells, strict=True)
-        if cell.value is None and column.scored
+    """Return why values are missing: of whole columns, then metric by metric, each reason once."""
+    scored = [at for at, column in enumerate(made.columns) if column.scored]
+    lines = [
+        f"  {column.answer.name}: no metric was run on it" for column in made.columns if not column.scored
     ]
+    for row in made.rows:
+        gone: dict[str, list[str]] = {}
+        for at in scored:
+            if row.cells[at].value is None:
+                gone.setdefault(row.cells[at].missing, []).append(made.columns[at].answer.name)
+        for reason, names in gone.items():
+            of = "" if len(names) == len(scored) else f", {', '.join(names)}"
+            lines.append(f"  {row.metric.name}{of}: {reason}")
+    return lines if made.rows else []
 
 
 FILES: dict[str, tuple[Callable[[Comparison], str], str]] = {
