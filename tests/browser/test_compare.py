@@ -60,12 +60,6 @@ def test_hostile_and_long_texts_fit_a_phone_and_run_nothing(page_of, rea, dialog
     page.goto(f"/corpora/dialogue/{dialogue.pk}/compare/")
     expect(page.get_by_role("heading", name="The continuations")).to_be_visible()
     assert page.evaluate("window.taken") is None
-    print(
-        page.evaluate(
-            "[...document.querySelectorAll('main *')].filter(e=>e.getBoundingClientRect().right>361 && !e.closest('.tablewrap')).map(e=>e.tagName+'.'+e.className+' '+e.getBoundingClientRect().right).slice(0,12)"
-        )
-    )
-    page.screenshot(path="/tmp/x/h.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     tops = [box.bounding_box()["y"] for box in page.locator(".sides > section").all()]
     assert tops == sorted(set(tops))
