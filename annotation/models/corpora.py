@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from annotation.kinds import COMPARING, KINDS
 from annotation.models.turn_numbers import numbers_of
 from annotation.text.item_keys import item_key, members_key
+from jobs.fake_models import is_fake
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
 """Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""
@@ -140,6 +141,11 @@ class Continuation(models.Model):
     def is_self(self) -> bool:
         """Whether these are the dialogue's own turns."""
         return self.key == "self"
+
+    @property
+    def fake_model(self) -> bool:
+        """Whether its condition names a fake model (`jobs.fake_models`) as what wrote it."""
+        return is_fake(str(self.condition.get("model", "")))
 
 
 class Turn(models.Model):

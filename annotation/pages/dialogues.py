@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.corpora import dialogue_view, splits
+from annotation.corpora import dialogue_view, reading, splits
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.notes.reading import of_turns
 from annotation.records import SELF
@@ -76,6 +76,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
+        "may_share": bool(reading.may_share([found.pk])),
         "has_metrics": dialogue_view.has_metrics(shown),
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",

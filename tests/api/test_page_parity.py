@@ -149,6 +149,8 @@ preferences-test: api-preferences
 preferences-file: api-preferences
 turns-and-whole: api-turns-and-whole
 turns-and-whole-file: api-turns-and-whole
+compare: api-compare
+compare-file: api-compare
 profile-continuation: api-profile-continuation
 studies: api-studies
 new-study: api-studies

@@ -89,6 +89,7 @@ RESEARCHERS = _names(
     "campaign-webhooks webhook webhook-act redeliver-webhook",
     "api-campaign-webhooks api-webhook api-webhook-act api-rotate-webhook api-webhook-deliveries",
     "api-redeliver-webhook api-campaign-preview api-scheme-preview",
+    "compare compare-file api-compare",
     "profile profile-file profile-chart profile-continuation api-profile api-profile-continuation",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
