@@ -113,13 +113,14 @@ class NewProductionsSerializer(serializers.Serializer[Any]):
 
 class EstimateSerializer(serializers.Serializer[Any]):
     """What generation would take: productions, calls to come, about how many tokens, and where the text
-    goes."""
+    goes. `tokens_new` are those of `tokens_out` that do not repeat what was shown."""
 
     productions = serializers.IntegerField()
     done = serializers.IntegerField()
     calls = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
+    tokens_new = serializers.IntegerField()
     counted_by = serializers.CharField()
     cost = serializers.FloatField(allow_null=True)
     currency = serializers.CharField()

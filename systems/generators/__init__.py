@@ -1,6 +1,7 @@
 """The generators, one file each, in one table."""
 
 from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
+from systems.generators.cocoeval_continuation import CocoevalContinuation
 from systems.generators.comperdial_response import Response
 from systems.generators.mpc_conversation import Conversation
 from systems.generators.mpceval_content_given_speaker import ContentGivenSpeaker
@@ -8,6 +9,7 @@ from systems.generators.mpceval_next_message import NextMessage
 from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 
 _LISTED: tuple[Generator, ...] = (
+    CocoevalContinuation(),
     NextMessage(),
     SpeakerGivenContent(),
     ContentGivenSpeaker(),

@@ -154,6 +154,10 @@ class Generator(ABC):
         Estimates are made with them, and tests go through every generator.
         """
 
+    def anew(self, reply: str) -> str:
+        """Return what a reply says anew: less than all of it where it first repeats what it was shown."""
+        return reply
+
     def check(self, state: State, part: int, reply: str) -> None:
         """Raise Unparseable for a reply to one prompt of a step that is not in the form that was asked for.
 

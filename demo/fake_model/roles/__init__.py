@@ -4,6 +4,7 @@ from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import BehaviourJudge
 from demo.fake_model.roles.comparison_judge import ComparisonJudge
+from demo.fake_model.roles.continuation_writer import ContinuationWriter
 from demo.fake_model.roles.conversation_writer import ConversationWriter
 from demo.fake_model.roles.dialogue_judge import DialogueJudge
 from demo.fake_model.roles.improver import Improver
@@ -25,6 +26,7 @@ ROLES: dict[str, Role] = {
         ComparisonJudge(),
         Improver(),
         Probe(),
+        ContinuationWriter(),
         NextSpeaker(),
         ConversationWriter(),
         ResponseWriter(),

@@ -129,11 +129,11 @@ class Command(DatabaseCommand):
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return what a run came to, as plain data; `flags` counts those of its productions."""
+    """Return what a run came to, as plain data; `flags` counts the productions that have each."""
     rows = Production.objects.filter(run=run)
     flags: Counter[str] = Counter()
     for found in rows.exclude(flags=[]).values_list("flags", flat=True):
-        flags.update(found)
+        flags.update({flag.partition(":")[0] for flag in found})
     taken = CallCount.objects.filter(run=run).aggregate(
         calls=Sum("asked"), read=Sum("tokens_in"), written=Sum("tokens_out"), cost=Sum("cost")
     )
