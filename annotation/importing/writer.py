@@ -170,10 +170,11 @@ def _turn_rows(ids: list[int], parts: list[Continuation]) -> Iterator[tuple[Any,
 
 
 def _whole(record: Dialogue) -> Dialogue:
-    """Return a new dialogue that can stand by itself."""
-    if not record.all_continuations():
+    """Return a new dialogue that can stand by itself: with turns, or at least with people who may speak."""
+    if not record.all_continuations() and (record.labels or not record.participants):
         raise ImportProblem(
-            "has neither turns nor continuations, and the corpus has no such dialogue", field="turns"
+            "has neither turns nor continuations nor participants, and the corpus has no such dialogue",
+            field="turns",
         )
     check_static(record, len(record.turns))
     return record

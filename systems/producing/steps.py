@@ -160,6 +160,7 @@ def _take_own(production: Production, last: ProductionCall, shares: Shares) -> b
         return True
     call = _call(production, ALONE, 1)
     call.part = f"{call.part}, asked alone"[:100]
+    call.reasked = production.run.reasks  # this is the asking once more
     _make([(call, [(production, ALONE)])])
     return False
 
@@ -185,7 +186,8 @@ def _fail(production: Production, error: str) -> None:
 
 
 def _reply(call: Call) -> Reply:
-    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked)
+    seconds = None if call.latency_ms is None else call.latency_ms / 1000
+    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked, seconds)
 
 
 def _links(productions: Sequence[Production]) -> Links:

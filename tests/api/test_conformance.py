@@ -79,6 +79,7 @@ BY_NAME = {
     "POST /api/v1/campaigns/{campaign}/checks/keys/": "a task and its questions are named",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/corpora/": "the file is read, and corpora are named",
+    "POST /api/v1/corpora/{name}/without-turns/": "corpora are named, and there may be nobody in one",
     "PATCH /api/v1/corpora/{name}/systems/": "systems are named",
     "POST /api/v1/corpora/{name}/splits/": "a split that is used is fixed",
     "DELETE /api/v1/corpora/{name}/": "the confirmation is the corpus's name",

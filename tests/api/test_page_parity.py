@@ -17,6 +17,7 @@ dialogue: api-dialogue
 corpus: api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
+copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 comfort: api-comfort
 password: api-password
