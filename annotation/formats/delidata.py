@@ -99,7 +99,7 @@ def _labels(one: Utterance, position: int) -> Iterator[LabelRecord]:
 
 
 def _looks_like(head: Head) -> bool:
-    chats = {"num_chats", "correct_ratio"} <= head.keys
+    chats = {"num_chats", "correct_ratio"} <= head.inner
     return chats or ({"conversation_id", "speaker", "text"} <= head.keys and '.tsv"' in head.text)
 
 

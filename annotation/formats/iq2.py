@@ -69,7 +69,7 @@ def _turn(one: Utterance) -> Turn:
 
 
 def _looks_like(head: Head) -> bool:
-    debates = {"results", "winner"} <= head.keys and bool({"title", "originalid"} & head.keys)
+    debates = {"results", "winner", "title"} <= head.inner
     line = {"text"} <= head.keys and bool({"conversation_id", "root"} & head.keys)
     return debates or (line and any(sign in head.text for sign in SIGNS))
 

@@ -173,7 +173,7 @@ def _labels(one: _Said, position: int, scale: _Scale) -> Iterator[LabelRecord]:
 
 
 def _looks_like(head: Head) -> bool:
-    return head.text.startswith("{") and {"speaker", "utterance", "listener", "emotion"} <= head.keys
+    return head.text.startswith("{") and {"speaker", "utterance", "listener", "emotion"} <= head.inner
 
 
 FORMAT = Format(

@@ -156,7 +156,7 @@ def _agenda(topics: list[str]) -> Agenda:
 
 
 def _looks_like(head: Head) -> bool:
-    return head.text.startswith("{") and {"topics", "transcripts"} <= head.keys
+    return head.text.startswith("{") and {"topics", "transcripts"} <= head.inner
 
 
 FORMAT = Format(
