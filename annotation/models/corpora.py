@@ -40,7 +40,8 @@ class Corpus(models.Model):
 class Import(models.Model):
     """One file that was imported into a corpus, remembered with its content's hash.
 
-    `columns` are a table's own names for columns, by Concord's: the same file with others says other things.
+    `columns` are a table's own names for columns, by Concord's, and `file_settings` what its user said of it:
+    the same file with others says other things.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="imports")
@@ -49,6 +50,7 @@ class Import(models.Model):
     content_hash = models.CharField(max_length=64)
     options = models.JSONField(default=dict)
     columns = models.JSONField(default=dict, blank=True)
+    file_settings = models.JSONField(default=dict, blank=True, db_default={})
     counts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -57,7 +59,8 @@ class Import(models.Model):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["corpus", "content_hash", "format", "columns"], name="import_content_once"
+                fields=["corpus", "content_hash", "format", "columns", "file_settings"],
+                name="import_content_once",
             ),
         ]
 

@@ -7,6 +7,7 @@ from annotation.schemes import (
     comperdial_turn,
     fed,
     preference,
+    usr,
 )
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
@@ -20,6 +21,7 @@ SCHEMES: dict[str, SchemeDefinition] = {
         fed.TURN,
         fed.DIALOGUE,
         fed.GPT4,
+        usr.SCHEME,
         preference.PAIR,
         preference.RANKING,
     )
