@@ -102,9 +102,11 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
     """Return by the index of a turn how the page Compare is asked for its context, where others share it."""
-    told = {"continuation": continuation.key} | ({"metric": metric} if metric else {})
+    told: dict[str, str | int] = {"continuation": continuation.key}
+    if metric:
+        told["metric"] = metric
     return {
-        answer.position: urlencode({"at": context.at} | told)
+        answer.position: urlencode({"at": context.at, **told})
         for context in contexts(continuation.dialogue)
         for answer in context.answers
         if answer.continuation == continuation
