@@ -106,7 +106,7 @@ def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
     if metric:
         told["metric"] = metric
     return {
-        answer.position: urlencode({"at": context.at} | told)
+        answer.position: urlencode({"at": context.at, **told})
         for context in contexts(continuation.dialogue)
         for answer in context.answers
         if answer.continuation == continuation

@@ -52,9 +52,8 @@ def _fake_systems(result: Snapshot) -> str:
     names = result.fake_systems
     if not names:
         return ""
-    verb = "was" if len(names) == 1 else "were"
     return (
-        f"Continuations by {listed(list(names))} {verb} written by a fake model, which understands nothing: "
+        f"Continuations by {listed(list(names))} were written by a fake model, which understands nothing: "
         "what is measured here is for trying out and is no result."
     )
 
