@@ -105,5 +105,5 @@ def _texts(corpus: Corpus) -> dict[str, list[str]]:
     for dialogue, continuation, text in told.values_list(
         "continuation__dialogue__key", "continuation__key", "text"
     ):
-        found[item_key(dialogue, continuation)].append(text)
+        found[item_key(dialogue, continuation, None)].append(text)
     return dict(found)
