@@ -142,7 +142,7 @@ def test_time_is_limited_where_that_is_asked_for() -> None:
 
 
 def test_every_completion_takes_its_time_and_one_that_was_there_takes_none() -> None:
-    with pytest.raises(Failed, match="seconds: 80.0 seconds after response 1 of 7"):
+    with pytest.raises(Failed, match=r"seconds: 80\.0 seconds after response 1 of 7"):
         after([Reply(OK, 1, 1, asked=2, seconds=40.0)], seconds=3600)
     assert not isinstance(after([Reply(OK, asked=0)], seconds=3600), Done)
 
