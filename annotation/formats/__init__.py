@@ -1,6 +1,7 @@
 """The import formats, one file each, in one table."""
 
 from annotation.formats import (
+    cocoeval_counts,
     fed,
     fed_gpt4,
     jsonl,
@@ -20,6 +21,7 @@ FORMATS: dict[str, Format] = {
     format.key: format
     for format in (
         pairs.FORMAT,
+        cocoeval_counts.FORMAT,
         jsonl.FORMAT,
         label_studio.FORMAT,
         fed.FORMAT,
