@@ -17,6 +17,7 @@ dialogue: api-dialogue
 corpus: api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
+copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 comfort: api-comfort
 password: api-password
@@ -149,6 +150,8 @@ preferences-test: api-preferences
 preferences-file: api-preferences
 turns-and-whole: api-turns-and-whole
 turns-and-whole-file: api-turns-and-whole
+compare: api-compare
+compare-file: api-compare
 profile-continuation: api-profile-continuation
 studies: api-studies
 new-study: api-studies

@@ -32,6 +32,7 @@ MEMBERS = _names(
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
+    "copy-without-turns api-without-turns",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
@@ -89,6 +90,7 @@ RESEARCHERS = _names(
     "campaign-webhooks webhook webhook-act redeliver-webhook",
     "api-campaign-webhooks api-webhook api-webhook-act api-rotate-webhook api-webhook-deliveries",
     "api-redeliver-webhook api-campaign-preview api-scheme-preview",
+    "compare compare-file api-compare",
     "profile profile-file profile-chart profile-continuation api-profile api-profile-continuation",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",

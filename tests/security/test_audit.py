@@ -191,6 +191,10 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "confirmation": "talks",
     },
     "annotation.importing.engine.import_path": worlds.make_import,
+    "annotation.importing.without_turns.copy_without_turns": lambda by: {
+        "corpus": worlds.make_world().corpus,
+        "name": "beginnings",
+    },
     "annotation.people.accounts.create": lambda by: {
         "username": "new",
         "role": "annotator",
