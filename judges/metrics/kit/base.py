@@ -57,28 +57,41 @@ DESCRIPTIVE: Direction = "descriptive"
 PAPER = "paper"
 REFERENCE = "reference"
 
+GIVEN = "given"
+HALVES: dict[str, str] = {"speaker": "the speaker was given", "content": "the message was given"}
+"""The halves of a prediction by the key under which a condition says that they were given, with the reason."""
+
+
+def given_halves(condition: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the halves of its predictions that a system was given, none where it predicted both."""
+    return tuple(half for half in HALVES if condition.get(half) == GIVEN)
+
 
 class Aspect(str):
-    """What a metric is about: a key, and the heading that metrics of this aspect are listed under."""
+    """What a metric is about: a key, the heading that metrics of this aspect are listed under, and the halves
+    of a prediction (`HALVES`) that they measure: where a system was given one of these, it predicted nothing
+    that they could be about."""
 
     heading: str
+    halves: tuple[str, ...]
 
-    def __new__(cls, key: str, heading: str) -> Aspect:
-        """Return the key, with its heading."""
+    def __new__(cls, key: str, heading: str, halves: tuple[str, ...] = tuple(HALVES)) -> Aspect:
+        """Return the key, with its heading and halves."""
         aspect = super().__new__(cls, key)
         aspect.heading = heading
+        aspect.halves = halves
         return aspect
 
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[str, str, tuple[str, ...]]:  # type: ignore[override]
         """Return what a copy is made of."""
-        return str(self), self.heading
+        return str(self), self.heading, self.halves
 
 
-SPEAKER = Aspect("speaker", "Speaker")
-CONTENT = Aspect("content", "Content")
+SPEAKER = Aspect("speaker", "Speaker", ("speaker",))
+CONTENT = Aspect("content", "Content", ("content",))
 SPEAKER_CONTENT = Aspect("speaker_content", "Speaker and content")
-AGAINST_REFERENCE = Aspect("reference", "Against a reference")
-QUALITY = Aspect("quality", "Learned quality")
+AGAINST_REFERENCE = Aspect("reference", "Against a reference", ("content",))
+QUALITY = Aspect("quality", "Learned quality", ("content",))
 
 BASELINES = "baselines"
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from annotation.records import Continuation, Dialogue
-from judges.metrics.kit.base import Metric, Score, Settings, Value
+from judges.metrics.kit.base import HALVES, Metric, Score, Settings, Value, given_halves, unscored
 from judges.metrics.kit.errors import MetricError
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.threads import one_thread
@@ -90,6 +90,9 @@ class Instrument:
 
         Raises MetricError where a model is missing or the metric was not fitted.
         """
+        for half in given_halves(scene.continuation.condition):
+            if half in self.metric.aspect.halves:
+                return unscored(HALVES[half])
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
         found = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
