@@ -5,6 +5,7 @@ from annotation.schemes import (
     cocoeval_overall,
     comperdial_dialogue,
     comperdial_turn,
+    conversation_constraints,
     fed,
     preference,
 )
@@ -17,6 +18,7 @@ SCHEMES: dict[str, SchemeDefinition] = {
         comperdial_dialogue.SCHEME,
         cocoeval_behaviours.SCHEME,
         cocoeval_overall.SCHEME,
+        conversation_constraints.SCHEME,
         fed.TURN,
         fed.DIALOGUE,
         fed.GPT4,

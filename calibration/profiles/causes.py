@@ -99,15 +99,22 @@ def values(continuation: Continuation) -> tuple[list[Line], list[Value]]:
     names = Names(_speakers(material.dialogue), agenda.items if agenda else {}, numbers)
     labels = Label.objects.filter(
         item__continuation=continuation, rater__kind=Rater.Kind.METRIC, superseded_at__isnull=True
-    ).select_related("rater", "item__turn")
+    ).select_related("rater", "item__turn", "question")
     order = {key: place for place, key in enumerate(METRICS)}
     known = [label for label in labels if label.rater.spec.get("metric") in order]
-    known.sort(key=lambda one: (order[one.rater.spec["metric"]], one.rater.name))
+    known.sort(key=lambda one: (order[one.rater.spec["metric"]], one.rater.name, *_part(one)))
     return shown, [_value(label, offset, names, by_place) for label in known]
 
 
 def _speakers(dialogue: Dialogue) -> dict[str, str]:
     return {person.id: person.name or person.id for person in dialogue.participants}
+
+
+def _part(label: Label) -> tuple[int, str]:
+    """Return where a label stands among those of its rater: the metric's own question comes first."""
+    metric = METRICS[label.rater.spec["metric"]]
+    key = label.question.key
+    return (metric.answers.index(key) + 1, key) if key in metric.answers else (0, "")
 
 
 def _value(label: Label, offset: int, names: Names, lines: Mapping[int, Line]) -> Value:
@@ -117,7 +124,7 @@ def _value(label: Label, offset: int, names: Names, lines: Mapping[int, Line]) -
     spoken_of = [lines[at] for at in turns(details, metric.causes) if at in lines]
     return Value(
         label.rater_id,
-        label.rater.name,
+        " ".join(filter(None, (label.rater.name, _part(label)[1]))),
         metric.title,
         None if place is None else lines[place].number,
         place,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Avg, Case, CharField, Count, Max, Min, Q, QuerySet, StdDev, Value, When
 
-from annotation.models import Corpus, Label, Rater
+from annotation.models import Corpus, Label, Question, Rater
 from judges.metrics.kit.base import GIVEN, HALVES
 
 Source = tuple[str, str]
@@ -50,9 +50,15 @@ class Cell:
 NOTHING = Cell(0, 0, None, None)
 
 
+OWN = "metric:"
+"""How the schemes of metrics' own questions begin."""
+
+
 def metric_labels(corpus: Corpus) -> QuerySet[Label]:
-    """Return the live labels that metrics gave to items of a corpus."""
+    """Return the live labels by which metrics answered their own questions about items of a corpus."""
+    own = Question.objects.filter(version__scheme__key__startswith=OWN)
     return Label.objects.filter(
+        question__in=own,
         item__corpus=corpus,
         item__compared=None,
         rater__kind=Rater.Kind.METRIC,

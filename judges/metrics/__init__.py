@@ -16,6 +16,7 @@ from judges.metrics import (
     alignment,
     centroids,
     concentration,
+    constraints,
     follow_ups,
     learned_overlap,
     lexical,
@@ -64,6 +65,7 @@ METRICS: dict[str, Metric] = {
         learned_overlap.FAMILY,
         follow_ups.FAMILY,
         yes_no.FAMILY,
+        constraints.FAMILY,
     )
     for metric in family
 }

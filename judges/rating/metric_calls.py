@@ -75,21 +75,25 @@ def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material:
 
 
 def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
-    question = call.run.questions[instrument.metric.key]
-    answers = []
+    questions, key = call.run.questions, instrument.metric.key
+    answers: list[Answer] = []
+    flags: dict[str, None] = {}
     for turn, score in instrument.scores(scene, tools()):
-        answers.append(
-            Answer(
-                material.items[turn],
-                question,
-                score.value,
-                missing=score.reason,
-                sample=call.sample,
-                explanation=_causes(score),
-            )
-        )
-    doubtful = flag(instrument, scene, tools().embed)
-    return Outcome(call.pk, "done", tuple(answers), flags=(doubtful,) if doubtful else ())
+        item = material.items[turn]
+        answers += [
+            _answer(item, questions[name], one, call.sample)
+            for name, one in {key: score, **score.answers}.items()
+        ]
+        flags |= dict.fromkeys(score.flags)
+    if doubtful := flag(instrument, scene, tools().embed):
+        flags[doubtful] = None
+    return Outcome(call.pk, "done", tuple(answers), flags=tuple(flags))
+
+
+def _answer(item: int, question: int, score: Score, sample: int) -> Answer:
+    return Answer(
+        item, question, score.value, missing=score.reason, sample=sample, explanation=_causes(score)
+    )
 
 
 def _causes(score: Score) -> str:

@@ -62,11 +62,19 @@ def _plan(instrument: Instrument, hashed: Callable[[], str]) -> RaterPlan:
         rater=rater,
         queue=Run.Queue.METRICS,
         covers=WHOLE,
-        questions={metric.key: version.questions.get().pk},
+        questions={metric.key: version.questions.get().pk, **_more_questions(metric)},
         scheme_version=version,
         item_kinds=(metric.kind,),
         kind="metric",
     )
+
+
+def _more_questions(metric: Metric) -> dict[str, int]:
+    """Return the ids of the questions that a metric answers beside its own, by key."""
+    if metric.scheme is None:
+        return {}
+    version = scheme_store.store(definition=metric.scheme)
+    return dict(version.questions.filter(key__in=metric.answers).values_list("key", "pk"))
 
 
 def scheme_of(metric: Metric) -> SchemeDefinition:

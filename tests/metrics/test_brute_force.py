@@ -139,6 +139,7 @@ def test_every_metric_is_checked_against_its_formula_somewhere(key: str) -> None
         **dict.fromkeys(("bleu", "word_f1", "rouge_1", "rouge_2", "rouge_l", "meteor"), "test_brute_overlap"),
         **dict.fromkeys(("ll", "bert_score", "bleurt", "fed_engaging", "fed_relevant"), "test_models"),
         "unieval": "test_models",
+        "constraints": "test_constraints",
     }
     assert key in elsewhere or any(
         one.partition("@")[0].partition(":")[0] == key for one in {**LOCAL, **WHOLE}

@@ -102,7 +102,7 @@ def test_values_stay_in_the_declared_range(key: str) -> None:
 def test_every_metric_scores_an_ordinary_conversation(key: str) -> None:
     metric = instrument_for(key).metric
     parameters = {"relevance": 0.3, "coverage": 0.9 if metric.key == "ap" else 0.1, "block": 2}
-    parameters |= {"against": "roll", "shift": 1e-6}
+    parameters |= {"against": "roll", "shift": 1e-6, "min_each": 1}
     chosen = ",".join(f"{name}={value}" for name, value in parameters.items() if name in metric.parameters)
     assert any(one.value is not None for one in scores(f"{key}:{chosen}", conversation()))
 

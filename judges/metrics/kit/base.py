@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from annotation.kinds import KINDS
 
 if TYPE_CHECKING:
     from annotation.records import Dialogue
+    from annotation.schemes.base import SchemeDefinition
     from judges.metrics.kit.scene import Scene
     from judges.metrics.kit.tools import Tools
 
@@ -107,6 +109,9 @@ class Cause:
     about: About = ""
 
 
+NO_ANSWERS: Mapping[str, Score] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """One value or the reason why there is none, never both and never neither.
@@ -114,12 +119,15 @@ class Score:
     The value is a number, or one of the metric's `categories` where it has some.
 
     `details` say what caused the value, in positions of the scene's turns or agenda ids: which turn was
-    nearest, which edge was longest, which agenda item is active.
+    nearest, which edge was longest, which agenda item is active. `answers` are those to the questions that
+    the metric answers beside its own (`Metric.answers`). `flags` say what is doubtful about a value.
     """
 
     value: float | str | None
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, Score] = field(default_factory=lambda: NO_ANSWERS)
+    flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.value is None) != bool(self.reason):
@@ -128,9 +136,11 @@ class Score:
             raise ValueError(f"a score is a finite number, not {self.value}")
 
 
-def scored(value: float, **details: Any) -> Score:
+def scored(
+    value: float, *, answers: Mapping[str, Score] = NO_ANSWERS, flags: tuple[str, ...] = (), **details: Any
+) -> Score:
     """Return a score with a value (made a plain float; -0.0 becomes 0.0)."""
-    return Score(float(value) + 0.0, details=details)
+    return Score(float(value) + 0.0, "", details, answers, flags)
 
 
 def classed(category: str, **details: Any) -> Score:
@@ -138,9 +148,9 @@ def classed(category: str, **details: Any) -> Score:
     return Score(category, details=details)
 
 
-def unscored(reason: str, **details: Any) -> Score:
+def unscored(reason: str, *, answers: Mapping[str, Score] = NO_ANSWERS, **details: Any) -> Score:
     """Return a score without a value; `reason` is a short phrase for people."""
-    return Score(None, reason, details)
+    return Score(None, reason, details, answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +230,8 @@ class Metric:
     (None: for all). `texts` are what it will embed, so that a caller can embed many conversations' texts in
     one go. `causes` word the details of its scores, by name. `group` is the name under which
     it can be asked for with others: `local` for a turn, `global` for a conversation, unless one is given.
+
+    `answers` are questions of a `scheme` that its scores answer beside the metric's own.
     """
 
     key: str
@@ -239,6 +251,8 @@ class Metric:
     causes: Mapping[str, Cause] = field(default_factory=dict)
     group: str = ""
     categories: tuple[str, ...] = ()
+    scheme: SchemeDefinition | None = None
+    answers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Put a metric without a group of its own with the others of its kind of item; check categories."""

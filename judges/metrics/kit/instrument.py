@@ -92,13 +92,20 @@ class Instrument:
         """
         for half in given_halves(scene.continuation.condition):
             if half in self.metric.aspect.halves:
-                return unscored(HALVES[half])
+                return self._answering(unscored(HALVES[half]))
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
         found = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
         if self.metric.categories:
             return _classed(found, self.metric.categories)
-        return _held(found, self.metric.low, self.metric.high)
+        return self._answering(_held(found, self.metric.low, self.metric.high))
+
+    def _answering(self, score: Score) -> Score:
+        """Return a score that answers all of the metric's questions: those left out are missing like it."""
+        left = [key for key in self.metric.answers if key not in score.answers]
+        if not left:
+            return score
+        return replace(score, answers={**dict.fromkeys(left, unscored(score.reason)), **score.answers})
 
     def scores(self, scene: Scene, tools: Tools) -> Iterator[tuple[int | None, Score]]:
         """Yield the score of every item of a scene, in order, computed on one thread."""
