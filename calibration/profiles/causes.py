@@ -16,6 +16,7 @@ from annotation.text.numbers import number as written
 from calibration.profiles.phrases import Names, phrases, turns
 from judges.material.loading import Material, load
 from judges.metrics import METRICS
+from judges.metrics.kit.base import PAPER
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def _value(label: Label, offset: int, names: Names, lines: Mapping[int, Line]) -
     return Value(
         label.rater_id,
         " ".join(filter(None, (label.rater.name, _part(label)[1]))),
-        metric.title,
+        metric.titled(label.rater.spec.get("variant", PAPER)),
         None if place is None else lines[place].number,
         place,
         label.number if label.text is None else label.text,

@@ -25,7 +25,7 @@ from calibration.profiles.cells import (
     reasons_of,
 )
 from judges.metrics import METRICS, Aspect, Metric, aspects
-from judges.metrics.kit.base import HALVES
+from judges.metrics.kit.base import HALVES, PAPER
 
 Task = tuple[str, bool]
 """A system, and whether it was given a half of its predictions."""
@@ -53,6 +53,12 @@ class Column:
     id: int
     name: str
     metric: Metric
+    variant: str
+
+    @property
+    def title(self) -> str:
+        """What the metric is called, with the variant where that is not the printed formula."""
+        return self.metric.titled(self.variant)
 
     @property
     def direction(self) -> str:
@@ -150,7 +156,7 @@ def column(corpus: Corpus, rater: int) -> Column | None:
 def _columns(raters: Iterable[int]) -> list[Column]:
     order = {key: place for place, key in enumerate(METRICS)}
     found = [
-        Column(rater.pk, rater.name, METRICS[rater.spec["metric"]])
+        Column(rater.pk, rater.name, METRICS[rater.spec["metric"]], rater.spec.get("variant", PAPER))
         for rater in Rater.objects.filter(pk__in=set(raters))
         if rater.spec.get("metric") in METRICS and not METRICS[rater.spec["metric"]].categories
     ]

@@ -1,4 +1,4 @@
-"""Constraints on a generated conversation: each kept or violated, with the number and places of violations."""
+"""Constraints on a generated conversation: each kept or violated, with number and places of violations."""
 
 from __future__ import annotations
 

@@ -213,6 +213,11 @@ def key_of(compute: Compute) -> str:
     return str(compute.__name__)
 
 
+Identity: TypeAlias = "Callable[[Settings], Mapping[str, str]]"
+
+LEARN_FROM = "learn_from"
+DEV = "dev"
+"""What `learn_from` calls the dev part of the corpus that is scored; anything else names a corpus."""
 WINDOW = Parameter(0, "turns of context, counted from the last; 0 takes all of them", low=0)
 HISTORY = Parameter(True, "whether the shared history counts as part of the conversation")
 
@@ -231,7 +236,9 @@ class Metric:
     one go. `causes` word the details of its scores, by name. `group` is the name under which
     it can be asked for with others: `local` for a turn, `global` for a conversation, unless one is given.
 
-    `answers` are questions of a `scheme` that its scores answer beside the metric's own.
+    `answers` are questions of a `scheme` that its scores answer beside the metric's own. `identity` is what
+    makes its values beside variant and parameters, such as the content of a model's files. One that has the
+    parameter `learn_from` (`LEARN_FROM`) can be fitted on something else than the corpus that it scores.
     """
 
     key: str
@@ -253,6 +260,7 @@ class Metric:
     categories: tuple[str, ...] = ()
     scheme: SchemeDefinition | None = None
     answers: tuple[str, ...] = ()
+    identity: Identity | None = None
 
     def __post_init__(self) -> None:
         """Put a metric without a group of its own with the others of its kind of item; check categories."""
@@ -264,6 +272,11 @@ class Metric:
     def default_variant(self) -> str:
         """The variant that a key without `@variant` means."""
         return next(iter(self.variants))
+
+    def titled(self, variant: str) -> str:
+        """Return the title, with the variant wherever that is not the printed formula."""
+        told = variant.replace("_", " ")
+        return self.title if variant == PAPER else f"{self.title} ({told})"
 
     @property
     def documentation(self) -> str:

@@ -63,6 +63,8 @@ class Instrument:
             spec["embedding_model"] = tools.embed.name
         if self.learns:
             spec["fitted_on"] = self.fitted_on
+        if self.metric.identity is not None:
+            spec |= self.metric.identity(self.settings)
         return spec
 
     def fit(self, dialogues: Iterable[Dialogue], tools: Tools) -> Instrument:
