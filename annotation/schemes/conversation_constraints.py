@@ -19,11 +19,11 @@ STANCE = "stance_kept"
 
 GUIDELINES = """Look at the numbered turns only; what came before them is not rated.
 
-For each constraint answer 1 where the conversation keeps it from beginning to end, and 0 where it is violated \
-once or more. How good the conversation is otherwise does not count.
+For each constraint answer 1 where the conversation keeps it from beginning to end, and 0 where it is \
+violated once or more. How good the conversation is otherwise does not count.
 
-A stance is kept where a speaker argues throughout for what the profile says this speaker holds. Giving in to \
-an argument that was made openly is no violation; holding the opposite without any such turn is one."""
+A stance is kept where a speaker argues throughout for what the profile says this speaker holds. Giving in \
+to an argument that was made openly is no violation; holding the opposite without any such turn is one."""
 
 SCHEME = SchemeDefinition(
     key="conversation_constraints",

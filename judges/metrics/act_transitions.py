@@ -91,7 +91,7 @@ def daf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     """Dialogue-act transition fit: p(act of the message | acts of the context): MPCEval eq. 17.
 
     `tagger` tags each message by itself (`rules`, or a sequence classifier of transformers). `ngram`: an
-    n-gram model of acts, the dialogue itself left out: back-off to the longest history seen, add-alpha. `hmm`:
+    n-gram model of acts, the dialogue itself left out: back-off to the longest history, add-alpha. `hmm`:
     a hidden Markov model, sum_j [sum_i alpha_i a_ij] b_j(act) / sum_i alpha_i with the forward probabilities
     alpha of the acts before. `transformer`: a causal model over act tokens, renormalised over the acts. These
     two learn from other dialogues (`learn_from`); a value about a dialogue that they learned from is flagged

@@ -167,7 +167,7 @@ def of_values(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     one = {q.key: st.tuples(st.sampled_from(q.values), why) for q in questions}
 
     def made(told: dict[str, tuple[float, str]]) -> Reading:
-        own = protocol.variant == "expected"
+        own = protocol.variant in ("expected", "probabilities")
         flags = (f"no_logprobs: {NO_PROBABILITIES}",) if own else ()
         verdicts = (Verdict(q.key, asked.turn, float(told[q.key][0]), "", told[q.key][1]) for q in questions)
         return Reading(tuple(verdicts), flags)
@@ -191,6 +191,7 @@ READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "cpdscore_original_detail": of_turn({"engagingness": 3}, explained=True),
     "cpdscore_dialogue": of_dialogue,
     "rubric": of_values,
+    "g_eval": of_values,
     "pairwise": of_comparison,
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,

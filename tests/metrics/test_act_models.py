@@ -119,7 +119,7 @@ def test_the_number_of_states_is_that_with_the_least_bic_and_the_same_every_time
 
 
 def corpus(n: int = 6) -> list[Dialogue]:
-    return [talk(*[f"A: {ASK}", f"B: {TELL}"] * (n + 1), f"A: {THANK}").dialogue for n in range(n)]
+    return [talk(*[f"A: {ASK}", f"B: {TELL}"] * (n + 1), f"A: {THANK}").dialogue for n in range(1, n + 1)]
 
 
 def test_a_value_about_a_dialogue_that_was_learned_from_is_flagged() -> None:

@@ -61,7 +61,7 @@ REFERENCE = "reference"
 
 GIVEN = "given"
 HALVES: dict[str, str] = {"speaker": "the speaker was given", "content": "the message was given"}
-"""The halves of a prediction by the key under which a condition says that they were given, with the reason."""
+"""The halves of a prediction by the condition's key that says that they were given, with the reason."""
 
 
 def given_halves(condition: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A hidden Markov model over symbols: its likelihood, its next symbol, and fitting by EM.
 
 Compact, because no library for it is among Concord's: Baum and Welch's algorithm with scaled probabilities,
-over all sequences at once. Arrays: start (S,), transitions (S, S), emissions (S, V) for S states and V symbols.
+over many sequences at once. Arrays: start (S,), transitions (S, S), emissions (S, V); S states, V symbols.
 """
 
 from __future__ import annotations

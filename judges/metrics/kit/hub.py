@@ -74,7 +74,8 @@ def load_seq2seq(name: str) -> Encoder:
 
 def folder_hash(name: str) -> str:
     """Return the SHA-256 of a model's folder, names and contents of its files; raise ModelMissing."""
-    files = sorted(path for path in Path(name).rglob("*") if path.is_file()) if Path(name).is_dir() else []
+    there = name and Path(name).is_dir()
+    files = sorted(path for path in Path(name).rglob("*") if path.is_file()) if there else []
     if not files:
         raise ModelMissing(f"{name!r} is no folder that holds a model: name one with model=FOLDER")
     return _hashed(name, tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files))
