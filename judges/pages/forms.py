@@ -107,7 +107,8 @@ class JudgeForm(WithParameters, SelectionForm):
         required=False,
         min_value=1,
         max_value=MOST_SAMPLES,
-        help_text="How often each question is asked. Empty: once, by a pairwise judge once in each order, by G-Eval with samples 20 times.",
+        help_text="How often each question is asked. Empty: once, by a pairwise judge once in each order, by "
+        "G-Eval with samples 20 times.",
     )
     shows = forms.MultipleChoiceField(
         required=False,

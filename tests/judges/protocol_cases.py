@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotation.kinds import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.schemes import comperdial_turn, fed, preference
+from annotation.schemes import comperdial_dialogue, comperdial_turn, fed, preference
 from annotation.schemes.comparisons import COMPARISON
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
 from judges.protocols.cocoeval_behaviours import KEYS
@@ -143,6 +143,8 @@ def schemes_of(protocol: Any) -> tuple[Any, ...]:
         return (None,)
     if protocol.key == "pairwise":
         return (preference.PAIR,)
+    if protocol.key == "g_eval":
+        return (comperdial_turn.SCHEME, comperdial_dialogue.SCHEME)
     return (comperdial_turn.SCHEME, fed.DIALOGUE)
 
 

@@ -20,7 +20,6 @@ from calibration.reading.counterparts import counterpart
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.reading import request
 from demo.fake_model.roles import recognise
-from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from jobs.prompt import OutOfScale, Token, Tokens, Unparseable
 from judges.protocols import PROTOCOLS, Case, Unfit
@@ -135,14 +134,14 @@ def test_only_scales_of_three_and_five_are_aspects() -> None:
     (scheme, key) = over().answers["quality"]
     assert (scheme.key, scheme.question(key).level) == ("g_eval:engaging", "interval")
     for other in ("cocoeval_behaviours", "cocoeval_overall", "preference"):
-        with pytest.raises(Unfit, match="no question on a scale|not about single turns"):
+        with pytest.raises(Unfit, match=r"no question on a scale|not about single turns"):
             GEval().over(SCHEMES[other])
     assert counterpart("engaging", "quality", "g_eval:engaging", "quality") is not None
 
 
 @pytest.fixture
 def noisy() -> Iterator[FakeLLM]:
-    with FakeLLM(FakeModel(ErrorModel({"rubric_judge": RoleErrors(noise=NOISE)}))) as made:
+    with FakeLLM(ErrorModel({"rubric_judge": RoleErrors(noise={"*": NOISE})})) as made:
         yield made
 
 
