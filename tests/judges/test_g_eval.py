@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from statistics import fmean, stdev
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -20,6 +20,7 @@ from calibration.reading.counterparts import counterpart
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.reading import request
 from demo.fake_model.roles import recognise
+from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from jobs.prompt import OutOfScale, Token, Tokens, Unparseable
 from judges.protocols import PROTOCOLS, Case, Unfit
@@ -140,15 +141,18 @@ def test_only_scales_of_three_and_five_are_aspects() -> None:
 
 
 @pytest.fixture
-def noisy() -> Iterator[FakeLLM]:
-    with FakeLLM(ErrorModel({"rubric_judge": RoleErrors(noise={"*": NOISE})})) as made:
-        yield made
+def endpoint(fake: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
+    """A fake that errs by known chances, tells them, and draws anew when it is asked again."""
+    errors = RoleErrors(noise={"*": NOISE}, inconsistency=1.0)
+    model = FakeModel(ErrorModel({"rubric_judge": errors}))
 
+    def answer(body: dict[str, Any]) -> tuple[int, str]:
+        found = model.respond("POST", "/v1/chat/completions", body)
+        return found.status, found.body.decode()
 
-@pytest.fixture
-def endpoint(noisy: FakeLLM) -> Endpoint:
+    monkeypatch.setattr(fake, "answer", answer)
     store.store(definition=ENGAGING)
-    return endpoint_of(noisy)
+    return endpoint_of(fake)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -158,6 +162,7 @@ def test_the_label_is_the_expectation_of_the_fakes_distribution_and_samples_have
     corpus = small_corpus(dialogues=3, turns=4)
     run = begin(corpus, Judge("g_eval", endpoint=endpoint, scheme="engaging"))
     finish()
+    assert [call.error for call in run.calls.exclude(state="done")] == []
     expected = [label.number for label in Label.objects.filter(rater=run.rater).order_by("item")]
     middle = fmean((1 * NOISE / 2, 2 * (1 - NOISE), 3 * NOISE / 2)) * 3
     ends = 3 * (1 - NOISE / 2) + 2 * NOISE / 2
