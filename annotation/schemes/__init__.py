@@ -2,6 +2,7 @@
 
 from annotation.schemes import (
     cocoeval_behaviours,
+    cocoeval_counts,
     cocoeval_overall,
     comperdial_dialogue,
     comperdial_turn,
@@ -18,6 +19,7 @@ SCHEMES: dict[str, SchemeDefinition] = {
         comperdial_dialogue.SCHEME,
         cocoeval_behaviours.SCHEME,
         cocoeval_overall.SCHEME,
+        cocoeval_counts.SCHEME,
         fed.TURN,
         fed.DIALOGUE,
         fed.GPT4,
