@@ -71,7 +71,7 @@ def parse(data: Any) -> ErrorModel:
 
 
 def _errors(value: Any, where: str) -> RoleErrors:
-    check_keys(value, where, (*BY_QUESTION, *PLAIN))
+    check_keys(value, where, (*BY_QUESTION, *PLAIN, "rates"))
     fields: dict[str, Any] = {
         name: _amounts(value[name], f"{where}.{name}", chance=name in CHANCES)
         for name in BY_QUESTION
@@ -80,7 +80,15 @@ def _errors(value: Any, where: str) -> RoleErrors:
     for name in PLAIN:
         if name in value:
             fields[name] = number(value[name], f"{where}.{name}", *_limits(name in CHANCES))
+    if "rates" in value:
+        fields["rates"] = _rates(value["rates"], f"{where}.rates")
     return RoleErrors(**fields)
+
+
+def _rates(value: Any, where: str) -> Amounts:
+    if not isinstance(value, dict):
+        raise ErrorFileProblem(f"{where}: a JSON object is needed")
+    return {str(key): number(one, f"{where}.{key}", 0.0, 1.0) for key, one in value.items()}
 
 
 def _phrase(value: Any, where: str, known: tuple[str, ...]) -> Phrase:

@@ -3,12 +3,15 @@
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import BehaviourJudge
+from demo.fake_model.roles.cleaner import Cleaner
 from demo.fake_model.roles.comparison_judge import ComparisonJudge
 from demo.fake_model.roles.dialogue_judge import DialogueJudge
 from demo.fake_model.roles.improver import Improver
+from demo.fake_model.roles.metadata_writer import MetadataWriter
 from demo.fake_model.roles.overall_judge import OverallJudge
 from demo.fake_model.roles.probe import Probe
 from demo.fake_model.roles.rubric_judge import RubricJudge
+from demo.fake_model.roles.summariser import Summariser
 from demo.fake_model.roles.turn_judge import TurnJudge
 
 ROLES: dict[str, Role] = {
@@ -21,6 +24,9 @@ ROLES: dict[str, Role] = {
         RubricJudge(),
         ComparisonJudge(),
         Improver(),
+        Cleaner(),
+        MetadataWriter(),
+        Summariser(),
         Probe(),
     )
 }
