@@ -1,6 +1,7 @@
 """The built-in schemes, one file each, in one table."""
 
 from annotation.schemes import (
+    benchmark_review,
     cocoeval_behaviours,
     cocoeval_overall,
     comperdial_dialogue,
@@ -17,6 +18,7 @@ SCHEMES: dict[str, SchemeDefinition] = {
         comperdial_dialogue.SCHEME,
         cocoeval_behaviours.SCHEME,
         cocoeval_overall.SCHEME,
+        benchmark_review.SCHEME,
         fed.TURN,
         fed.DIALOGUE,
         fed.GPT4,
