@@ -88,6 +88,7 @@ INSTALLED_APPS = [
     "jobs",
     "annotation",
     "judges",
+    "systems",
     "calibration",
     "demo",
 ]

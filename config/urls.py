@@ -12,6 +12,7 @@ api: list[URLPattern | URLResolver] = [
     path("", include("annotation.api.urls")),
     path("", include("jobs.api.urls")),
     path("", include("judges.api.urls")),
+    path("", include("systems.api.urls")),
     path("", include("calibration.api.urls")),
 ]
 
@@ -22,6 +23,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("jobs.urls")),
     path("", include("judges.urls")),
+    path("", include("systems.urls")),
     path("", include("calibration.urls")),
     path("api/v1/", include(api)),
 ]

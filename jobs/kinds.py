@@ -48,6 +48,7 @@ RUN_KINDS: dict[str, str] = {
     "draft": "judges.drafts.draft_calls",
     "improve": "calibration.searches.improving",
     "metric": "judges.rating.metric_calls",
+    "generate": "systems.producing.calls",
 }
 """Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
 
@@ -87,6 +88,9 @@ class RunKind(Protocol):
 
     def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the answers of calls in the current transaction; return how many are new."""
+
+    def reopened(self, run: Run) -> None:
+        """Note that a run goes on: what failed is asked again."""
 
     def settled(self, run: Run) -> None:
         """Count what came of a run that has ended, into its own columns; it is saved afterwards."""

@@ -16,6 +16,8 @@ from jobs.fake_models import is_fake
 from jobs.models import Call, Run
 
 WINDOW = timedelta(seconds=60)
+STILL_GROWING = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)
+"""States of a run to which calls may be added: those that follow from the replies to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,13 @@ def progress(run: Run) -> Progress:
         recent=Count("pk"), last=Max("finished_at")
     )
     rate = _rate(run, row, now)
-    left = row["pending"] + row["leased"] + row["batched"]
+    made = sums["n"]
+    total = max(made, run.expected or 0) if run.state in STILL_GROWING else made
+    left = row["pending"] + row["leased"] + row["batched"] + total - made
     end = run.finished_at or now
     return Progress(
         state=run.state,
-        total=sums["n"],
+        total=total,
         done=row["done"],
         failed=row["failed"],
         pending=row["pending"],
@@ -112,7 +116,7 @@ def progress(run: Run) -> Progress:
         cancelled=row["cancelled"],
         reused=run.reused,
         flagged=sums["flagged"],
-        fake_model=is_fake(run.rater.spec.get("model", "")),
+        fake_model=is_fake(run.identity.get("model", "")),
         rate=rate,
         seconds_left=round(left / rate) if rate and left and run.mode == Run.Mode.AT_ONCE else None,
         seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,

@@ -43,8 +43,8 @@ Tokens = tuple[Token, ...]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent: a system message where it says something, a user message, and the JSON schema of the reply
-    where it has one."""
+    """What is sent: a system message where it says something, a user message, and the JSON schema of the
+    reply where it has one."""
 
     system: str
     user: str

@@ -203,6 +203,7 @@ def stop_with_error(run_id: int, error: str) -> None:
 def reopen(run: Run) -> None:
     """Queue a run that has calls waiting, close one that has none; saves what `start` changed, too."""
     run.pause_reason, run.paused_by, run.at_cap = "", None, False
+    run_kind(run.kind).reopened(run)
     waiting = run.calls.filter(state__in=UNFINISHED).count()
     ended = not waiting and run.state in OPEN
     if waiting:
@@ -224,5 +225,5 @@ def reopen(run: Run) -> None:
 
 def log(by: User | None, verb: str, run: Run) -> None:
     """Note who did what to a run."""
-    detail = {"rater": run.rater.name, "scope": run.scope}
+    detail = {"rater" if run.rater_id else "writer": run.name, "scope": run.scope}
     Event.objects.create(by=by, verb=verb, subject=f"run {run.pk}", detail=detail)

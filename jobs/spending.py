@@ -1,18 +1,21 @@
-"""What judges have cost: by judge, by campaign, by run, from what triggers count and never by counting
-calls."""
+"""What judges and what writes have cost: by judge, by campaign, by run, from what triggers count and never by
+counting calls."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, F, Sum
+from django.db.models import Count, F, Sum, Value
+from django.db.models.functions import Coalesce, NullIf
 
 from jobs.models import CallCount
 
-BY: dict[str, tuple[str, str]] = {
-    "judge": ("run__rater", "run__rater__name"),
-    "campaign": ("run__campaign", "run__campaign__name"),
-    "run": ("run", "run__rater__name"),
+NAME = Coalesce(NullIf("run__title", Value("")), "run__rater__name")
+"""What a run is called: one that writes has a title, one that rates the name of its rater."""
+BY: dict[str, tuple[str, Any]] = {
+    "judge": ("run__rater", NAME),
+    "campaign": ("run__campaign", F("run__campaign__name")),
+    "run": ("run", NAME),
 }
 """Per way of adding up: the column of its id, and that of its name."""
 SUMS = ("asked", "cached", "tokens_in", "tokens_out", "cost", "saved", "timed", "costed")
@@ -25,7 +28,7 @@ def spent(way: str) -> Any:
     """
     key, name = BY[way]
     rows: Any = CallCount.objects.filter(run__endpoint__isnull=False)
-    found = rows.values(key=F(key), name=F(name), currency=F("run__endpoint__currency"))
+    found = rows.values(key=F(key), name=name, currency=F("run__endpoint__currency"))
     sums = {f"total_{column}": Sum(column) for column in SUMS}
     summed = found.annotate(runs=Count("run", distinct=True), **sums)
     return summed.order_by("-total_cost", "-total_asked", "key")

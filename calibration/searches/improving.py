@@ -48,6 +48,9 @@ class ImproveRun:
                 )
         return 0
 
+    def reopened(self, run: Run) -> None:
+        """Nothing but its calls says what is asked again."""
+
     def settled(self, run: Run) -> None:
         """Let the search go on."""
         run.values = SearchRequest.objects.filter(search=run.scope["search"], text__isnull=False).count()

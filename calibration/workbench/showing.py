@@ -165,5 +165,5 @@ def _calls(judged: Judged, targets: Sequence[BenchTarget]) -> dict[tuple[int, in
     )
     found: dict[tuple[int, int | None], list[Call]] = {}
     for call in rows.order_by("sample", "part"):
-        found.setdefault((call.continuation_id, call.item_id), []).append(call)
+        found.setdefault((call.rated, call.item_id), []).append(call)
     return found

@@ -45,6 +45,12 @@ def pairs(mapping: Any) -> list[tuple[Any, Any]]:
 
 
 @register.filter
+def setting(value: Any) -> str:
+    """Say the value of a setting: yes and no for what is either."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+@register.filter
 def share(part: Any, whole: Any) -> int:
     """Return part of whole in per cent, 0 where whole is 0, for meters."""
     return round(100 * float(part or 0) / float(whole)) if whole else 0

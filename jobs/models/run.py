@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from jobs.endpoints.forms import FORMS, TEXT
+
+if TYPE_CHECKING:
+    from annotation.models import Rater
 
 TROUBLED = Q(state="failed") | ~Q(error="")
 """Calls that failed, or succeeded only after an error."""
@@ -16,9 +22,10 @@ REUSABLE = Q(state="done", cached=False) & ~Q(request_hash="")
 
 
 class Run(models.Model):
-    """One execution of a judge or metric (its rater) over items of a corpus or campaign.
+    """One execution of a judge or metric (its rater) over items of a corpus or campaign, or of what writes.
 
-    `kind` names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a
+    A run of what writes has no rater: it has a `title`, and `spec` says who writes, as a rater's does. `kind`
+    names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a
     network) or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over
     the same scope is the same run, and resumes. `questions` maps what the rater answers to question ids,
     fixed at the start. `reused` counts the calls of the scope that other runs of the rater had finished
@@ -29,7 +36,8 @@ class Run(models.Model):
     an equal request of another run got. `mode` says whether its calls are asked one by one, at once, or in
     batches of the provider (`Batch`), which is no part of who the rater is. Once it has ended, `values` and
     `missing` count the answers of its calls (null before), and `missing_reason` is the commonest reason of
-    those without a value.
+    those without a value. Where calls follow from the replies to others, `expected` says how many there
+    will be in all, and `values` and `missing` count what was written and what failed.
     """
 
     class State(models.TextChoices):
@@ -48,7 +56,9 @@ class Run(models.Model):
         CALLS = "calls"
         METRICS = "metrics"
 
-    rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="runs")
+    rater = models.ForeignKey("annotation.Rater", null=True, on_delete=models.PROTECT, related_name="runs")
+    title = models.CharField(max_length=200, blank=True, default="", db_default="")
+    spec = models.JSONField(default=dict, db_default=Value({}, models.JSONField()))
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="runs")
     campaign = models.ForeignKey(
         "annotation.Campaign", null=True, on_delete=models.SET_NULL, related_name="runs"
@@ -62,6 +72,7 @@ class Run(models.Model):
     questions = models.JSONField(default=dict)
     samples = models.PositiveIntegerField(default=1)
     reused = models.PositiveIntegerField(default=0)
+    expected = models.PositiveIntegerField(null=True)
     max_attempts = models.PositiveIntegerField(default=6)
     reasks = models.PositiveIntegerField(default=1)
     use_cache = models.BooleanField(default=True)
@@ -88,6 +99,15 @@ class Run(models.Model):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(fields=["rater", "scope_hash"], name="run_scope_once"),
+            models.UniqueConstraint(
+                fields=["kind", "scope_hash"],
+                condition=Q(rater__isnull=True),
+                name="run_written_scope_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(rater__isnull=False, title="") | (Q(rater__isnull=True) & ~Q(title="")),
+                name="run_has_a_rater_or_a_title",
+            ),
             models.CheckConstraint(
                 condition=Q(state__in=["queued", "running", "done", "failed", "cancelled", "paused"]),
                 name="run_state_known",
@@ -97,6 +117,23 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk}"
+
+    @property
+    def name(self) -> str:
+        """What it is called: by its rater, or by its own title."""
+        return self.rater.name if self.rater else self.title
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Who answers or writes, in full."""
+        spec: Mapping[str, Any] = self.rater.spec if self.rater else self.spec
+        return spec
+
+    @property
+    def answerer(self) -> Rater:
+        """The rater whose answers it collects; only a run that writes has none."""
+        assert self.rater is not None, f"{self} has no rater"
+        return self.rater
 
     @property
     def is_capped(self) -> bool:
@@ -111,6 +148,9 @@ class Run(models.Model):
 
 class Call(models.Model):
     """One request of a run: about an item, or about a continuation with all its turns, or a `part` of that.
+
+    A call of a run that writes has neither rater nor continuation; its `part` tells people which it is, and
+    the room that writes keeps what it is for.
 
     Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
     constraint: a rater has one call per continuation or item, part and sample, whichever run holds it, so
@@ -136,8 +176,8 @@ class Call(models.Model):
         CANCELLED = "cancelled"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls", db_index=False)
-    rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="calls")
-    continuation = models.ForeignKey("annotation.Continuation", on_delete=models.CASCADE)
+    rater = models.ForeignKey("annotation.Rater", null=True, on_delete=models.PROTECT, related_name="calls")
+    continuation = models.ForeignKey("annotation.Continuation", null=True, on_delete=models.CASCADE)
     item = models.ForeignKey("annotation.Item", null=True, on_delete=models.CASCADE)
     part = models.CharField(max_length=100, blank=True, default="", db_default="")
     sample = models.PositiveIntegerField(default=0)
@@ -172,8 +212,14 @@ class Call(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["rater", "continuation", "item", "part", "sample"],
+                condition=Q(rater__isnull=False),
                 nulls_distinct=False,
                 name="call_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(rater__isnull=False, continuation__isnull=False)
+                | Q(rater__isnull=True, continuation__isnull=True, item__isnull=True),
+                name="call_rates_or_writes",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["pending", "leased", "batched", "done", "failed", "cancelled"]),
@@ -201,6 +247,12 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.pk} of run {self.run_id}: {self.state}"
+
+    @property
+    def rated(self) -> int:
+        """The id of the continuation that it is about; only a call of a run that writes has none."""
+        assert self.continuation_id is not None, f"{self} is about no continuation"
+        return self.continuation_id
 
     @property
     def form_told(self) -> str:

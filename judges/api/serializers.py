@@ -21,8 +21,9 @@ from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 class RunSerializer(serializers.ModelSerializer[Run]):
     """A run with its progress."""
 
-    rater = serializers.CharField(source="rater.name")
-    spec = serializers.JSONField(source="rater.spec")
+    name = serializers.CharField()
+    rater = serializers.CharField(source="rater.name", default=None, allow_null=True)
+    spec = serializers.JSONField(source="identity")
     corpus = serializers.CharField(source="corpus.name")
     campaign = serializers.CharField(source="campaign.name", default=None, allow_null=True)
     progress = serializers.SerializerMethodField()
@@ -31,8 +32,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run
         fields = (
-            *("id", "rater", "spec", "corpus", "campaign", "queue", "scope", "samples", "state", "error"),
-            *("created_at", "started_at", "finished_at", "mode", "progress", "batches"),
+            *("id", "kind", "name", "rater", "spec", "corpus", "campaign", "queue", "scope", "samples"),
+            *("state", "error", "created_at", "started_at", "finished_at", "mode", "progress", "batches"),
         )
 
     @extend_schema_field(serializers.DictField())
@@ -49,8 +50,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 class CallSerializer(serializers.ModelSerializer[Call]):
     """A call with its raw reply."""
 
-    dialogue = serializers.CharField(source="continuation.dialogue.key")
-    continuation = serializers.CharField(source="continuation.key")
+    dialogue = serializers.CharField(source="continuation.dialogue.key", default=None, allow_null=True)
+    continuation = serializers.CharField(source="continuation.key", default=None, allow_null=True)
     turn = serializers.IntegerField(source="item.turn.position", default=None, allow_null=True)
     turn_number = serializers.IntegerField(source="item.turn.number", default=None, allow_null=True)
 

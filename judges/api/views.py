@@ -55,7 +55,7 @@ def _user(request: Request) -> User:
 RUNS = Filters(
     {
         "state": one_of("state", Run.State.values),
-        "kind": one_of("kind", ("judge", "metric")),
+        "kind": one_of("kind", ("judge", "metric", "generate")),
         "corpus": named("corpus__name", "corpus"),
         "campaign": numbered("campaign_id", "campaign"),
         "rater": named("rater__name", "rater"),

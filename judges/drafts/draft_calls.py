@@ -21,7 +21,9 @@ class DraftRun(JudgeRun):
         drafts = dict(
             Draft.objects.filter(rater__in={call.rater_id for call, _ in given}).values_list("rater", "pk")
         )
-        rows = [_row(drafts[call.rater_id], call, answer) for call, answers in given for answer in answers]
+        rows = [
+            _row(drafts[call.run.answerer.pk], call, answer) for call, answers in given for answer in answers
+        ]
         before = DraftAnswer.objects.filter(call__in=[call.pk for call, _ in given]).count()
         DraftAnswer.objects.bulk_create(rows, ignore_conflicts=True)
         return DraftAnswer.objects.filter(call__in=[call.pk for call, _ in given]).count() - before

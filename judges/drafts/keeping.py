@@ -98,7 +98,7 @@ def _take_over(draft: Draft, old: Run, new: Run) -> None:
     Call.objects.filter(pk__in=moved).update(run=new, rater=new.rater)
     answers = DraftAnswer.objects.filter(draft=draft, call__in=moved).order_by("pk")
     if given := [(row.call_id, _answer(row)) for row in answers]:
-        recording.record(new.rater, given)
+        recording.record(new.answerer, given)
     DraftAnswer.objects.filter(draft=draft).delete()
     new.started_at, new.state = old.started_at, Run.State.RUNNING
     new.save(update_fields=["started_at", "state"])

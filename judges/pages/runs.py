@@ -64,7 +64,7 @@ def one_run(
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in SHOWN else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
-    context |= {"loading": loading(run, state), "prompt": finding.of_spec(run.rater.spec)}
+    context |= {"loading": loading(run, state), "prompt": finding.of_spec(run.identity)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
     status = 422 if caps or adopting else 200
@@ -113,7 +113,7 @@ def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
 
 def loading(run: Run, state: Progress) -> bool:
     """Whether a metric is at work and may be loading its model still, as no call has finished yet."""
-    return bool(state.leased and not state.finished and has_model(run.rater))
+    return bool(state.leased and not state.finished and run.rater and has_model(run.rater))
 
 
 def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:

@@ -72,7 +72,7 @@ class Drive:
     def _watch(self) -> None:
         calls = Call.objects.filter(run__in=self.ids)
         finished = calls.filter(state__in=[Call.State.DONE, Call.State.FAILED])
-        begun, loads = finished.count(), any(has_model(run.rater) for run in self.runs)
+        begun, loads = finished.count(), any(run.rater and has_model(run.rater) for run in self.runs)
         with tqdm(
             total=calls.count(), initial=begun, unit="call", file=self.bar_to, disable=self.bar_to is None
         ) as bar:
@@ -103,4 +103,4 @@ def summary(run: Run) -> dict[str, Any]:
     )
     kept += ("asked", "cached", "failures", "pause_reason")
     rest = {name: state[name] for name in ("cost", "seconds", "error", "missing_reason")}
-    return {"run": run.pk, "rater": run.rater.name, **{name: state[name] for name in kept}, **counts, **rest}
+    return {"run": run.pk, "rater": run.name, **{name: state[name] for name in kept}, **counts, **rest}

@@ -49,6 +49,9 @@ class JudgeRun:
         """Record the answers as labels; return how many are new."""
         return recording.record_all(given)
 
+    def reopened(self, run: Run) -> None:
+        """Nothing but its calls says what is asked again."""
+
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
         recording.count_values(run)
@@ -66,18 +69,18 @@ class JudgePreparer:
 
     def make(self, calls: Sequence[Call]) -> list[Asked]:
         """Return the calls made ready, in order; those that need no request carry their outcome."""
-        self._remember({call.continuation_id for call in calls})
-        if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.rater.spec)]:
+        self._remember({call.rated for call in calls})
+        if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.answerer.spec)]:
             self._material = with_compared(self._material, compared)
         given = self._given(calls)
-        return [self._asked(call, given.get(call.run.rater_id, {})) for call in calls]
+        return [self._asked(call, given.get(call.run.answerer.pk, {})) for call in calls]
 
     def _asked(self, call: Call, given: Mapping[int, Given]) -> Asked:
-        spec = call.run.rater.spec
+        spec = call.run.answerer.spec
         asker = asker_of(spec)
         protocol = asker.protocol
-        material = self._material[call.continuation_id]
-        case = case_of(material, call.item_id, spec, given.get(call.continuation_id), call.part, call.sample)
+        material = self._material[call.rated]
+        case = case_of(material, call.item_id, spec, given.get(call.rated), call.part, call.sample)
         questions = self._questions_of(call.run)
         try:
             prompt, flags, reading = _prepared(asker, case)
@@ -111,10 +114,11 @@ class JudgePreparer:
     def _given(self, calls: Sequence[Call]) -> dict[int, dict[int, Given]]:
         """Return, by rater and continuation, what those answered whom the raters' needs are bound to."""
         wanted: dict[int, set[int]] = defaultdict(set)
-        specs = {call.run.rater_id: call.run.rater.spec for call in calls if "needs" in call.run.rater.spec}
+        raters = {call.run.answerer.pk: call.run.answerer for call in calls}
+        specs = {pk: rater.spec for pk, rater in raters.items() if "needs" in rater.spec}
         for call in calls:
-            if call.run.rater_id in specs:
-                wanted[call.run.rater_id].add(call.continuation_id)
+            if call.run.answerer.pk in specs:
+                wanted[call.run.answerer.pk].add(call.rated)
         return {
             rater: needs.given(
                 asker_of(specs[rater]).protocol,

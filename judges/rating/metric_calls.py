@@ -43,6 +43,9 @@ class MetricRun:
         """Record the scores as labels; return how many are new."""
         return recording.record_all(given)
 
+    def reopened(self, run: Run) -> None:
+        """Nothing but its calls says what is asked again."""
+
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
         recording.count_values(run)
@@ -55,12 +58,12 @@ def _run_outcomes(calls: list[Call]) -> Iterator[list[Outcome]]:
     run = calls[0].run
     try:
         instrument = _instrument(run)
-        material = load({call.continuation_id for call in calls})
+        material = load({call.rated for call in calls})
         scenes = {pk: Scene(found.dialogue, found.continuation) for pk, found in material.items()}
         tools().embed.prepare(text for scene in scenes.values() for text in instrument.texts(scene))
         for call in calls:
-            found = material[call.continuation_id]
-            yield [_careful_outcome(call, instrument, scenes[call.continuation_id], found)]
+            found = material[call.rated]
+            yield [_careful_outcome(call, instrument, scenes[call.rated], found)]
     except MetricError as error:
         yield [Outcome(call.pk, "again", error=str(error), stop=True, unbegun=True) for call in calls]
 
@@ -70,7 +73,7 @@ def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material:
     try:
         return _outcome(call, instrument, scene, material)
     except DEFECTS as error:
-        logger.exception("%s failed on continuation %s", instrument.name, call.continuation_id)
+        logger.exception("%s failed on continuation %s", instrument.name, call.rated)
         return Outcome(call.pk, "failed", error=f"defect in the metric: {type(error).__name__}: {error}")
 
 
@@ -104,7 +107,7 @@ def _plain(value: Any) -> Any:
 
 def _instrument(run: Run) -> Instrument:
     """Return the instrument that a run's rater is, fitted where it learns from the corpus."""
-    spec = run.rater.spec
+    spec = run.answerer.spec
     metric = METRICS[spec["metric"]]
     defaults = metric.defaults(spec["variant"])
     changed = {name: value for name, value in spec["parameters"].items() if value != defaults[name]}

@@ -48,9 +48,9 @@ Given = tuple[int, Answer]
 def record_all(given: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
     """Record the answers of calls, rater by rater; return how many labels are new."""
     by_rater: dict[int, list[Given]] = defaultdict(list)
-    raters = {call.run.rater_id: call.run.rater for call, _ in given}
+    raters = {call.run.answerer.pk: call.run.answerer for call, _ in given}
     for call, answers in given:
-        by_rater[call.run.rater_id] += [(call.pk, answer) for answer in answers]
+        by_rater[call.run.answerer.pk] += [(call.pk, answer) for answer in answers]
     return sum(record(raters[rater], answers) for rater, answers in by_rater.items() if answers)
 
 

@@ -109,7 +109,8 @@ class Done:
 
     `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the
     dialogue's own turns at the same points, kept as a static continuation of system `human` where that is not
-    there yet. `text` is the result of a generator that produces text: plain JSON. `flags` say what deserves a look.
+    there yet. `text` is the result of a generator that produces text: plain JSON. `flags` say what deserves a
+    look.
     """
 
     turns: tuple[Turn, ...] = ()

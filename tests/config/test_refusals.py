@@ -20,7 +20,7 @@ FAMILIES = {
 }
 PAGES = sorted(
     path
-    for app in ("annotation", "judges", "jobs", "calibration", "demo")
+    for app in ("annotation", "judges", "jobs", "systems", "calibration", "demo")
     for room in ("pages", "api", "management")
     for path in (BASE_DIR / app / room).rglob("*.py")
 )

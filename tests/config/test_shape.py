@@ -5,7 +5,7 @@ import statistics
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("config", "jobs", "annotation", "judges", "calibration", "demo")
+ROOMS = ("config", "jobs", "annotation", "judges", "systems", "calibration", "demo")
 
 
 def python_files() -> list[Path]:

@@ -52,7 +52,7 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from None
         known = Run.objects.select_related("rater", "corpus", "endpoint")
         for run in known.filter(pk=changed.pk) if changed else known.order_by("-id")[:most]:
-            told = {"id": run.pk, "rater": run.rater.name, "corpus": run.corpus.name}
+            told = {"id": run.pk, "rater": run.name, "corpus": run.corpus.name}
             self._say(told | progress(run).as_json() | {"batches": batches_of(run)})
 
     def _changed(self, options: dict[str, Any]) -> Run | None:

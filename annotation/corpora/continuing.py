@@ -1,0 +1,49 @@
+"""Adding a continuation to a dialogue that is there: it comes whole, with its turns and items, or not at
+all."""
+
+from __future__ import annotations
+
+from django.db import connection, transaction
+
+from annotation import records
+from annotation.importing.rows import turn_row
+from annotation.importing.writer import MADE, OF_CONTINUATIONS, OF_TURNS
+from annotation.models import Continuation, Dialogue, System, Turn
+
+
+@transaction.atomic
+def add(*, dialogue: Dialogue, system: System, made: records.Continuation) -> Continuation:
+    """Add what a system produced for a dialogue, with its turns and items; return it.
+
+    `made.system` is not read. Raises IntegrityError where the dialogue has a continuation of that id.
+    """
+    continuation = Continuation.objects.create(
+        dialogue=dialogue,
+        key=made.id,
+        system=system,
+        mode=made.mode,
+        trial=made.trial,
+        condition=dict(made.condition),
+    )
+    rows = []
+    for position, turn in enumerate(made.turns):
+        speaker, text, given, at, extra = turn_row(turn)
+        rows.append(
+            Turn(
+                continuation=continuation,
+                position=position,
+                speaker=speaker,
+                text=text,
+                given=given,
+                at=at,
+                extra=extra,
+            )
+        )
+    Turn.objects.bulk_create(rows)
+    with connection.cursor() as cursor:
+        for kind in MADE:
+            statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
+            cursor.execute(
+                statement, {"corpus": dialogue.corpus_id, "ids": [continuation.pk], "kind": kind.key}
+            )
+    return continuation

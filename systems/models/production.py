@@ -1,0 +1,84 @@
+"""Productions: one writer at work on one dialogue, and the calls by which it was written."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class Production(models.Model):
+    """One writer at work on one dialogue, under a condition, as one of several trials (from 0).
+
+    `memory` is the generator's state after `step` answered steps, plain JSON. It is kept until the production
+    is done, also of one that failed, so that trying again goes on at the failed step. A production that is
+    done has what it wrote: its continuation, or its `result` where it writes text. `condition` is what
+    varies, with the model; `condition_hash` the SHA-256 of it as canonical JSON.
+    """
+
+    class Status(models.TextChoices):
+        WRITING = "writing"
+        DONE = "done"
+        FAILED = "failed"
+
+    run = models.ForeignKey("jobs.Run", on_delete=models.CASCADE, related_name="productions")
+    writer = models.ForeignKey("systems.Writer", on_delete=models.CASCADE, related_name="productions")
+    dialogue = models.ForeignKey("annotation.Dialogue", on_delete=models.CASCADE, related_name="productions")
+    condition = models.JSONField()
+    condition_hash = models.CharField(max_length=64)
+    trial = models.PositiveIntegerField(default=0)
+    memory = models.JSONField(default=dict)
+    step = models.PositiveIntegerField(default=0)
+    status = models.CharField(max_length=10, choices=Status, default=Status.WRITING)
+    error = models.TextField(blank=True)
+    flags = models.JSONField(default=list)
+    continuation = models.OneToOneField(
+        "annotation.Continuation", null=True, on_delete=models.CASCADE, related_name="production"
+    )
+    result = models.JSONField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dialogue", "writer", "condition_hash", "trial"], name="production_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["writing", "done", "failed"]), name="production_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="done", continuation__isnull=False, result__isnull=True)
+                | Q(status="done", continuation__isnull=True, result__isnull=False)
+                | Q(~Q(status="done"), continuation__isnull=True, result__isnull=True),
+                name="production_done_has_what_it_wrote",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="failed") | ~Q(error=""), name="production_failed_says_why"
+            ),
+        ]
+        indexes = [models.Index(fields=["run", "status"], name="production_by_status")]
+
+    def __str__(self) -> str:
+        return f"production {self.pk}: {self.status}"
+
+
+class ProductionCall(models.Model):
+    """Which call answers which prompt of a production: `part` numbers the prompts of a step.
+
+    A call that several productions share is linked to each of them; one that is then asked alone for a
+    production has the part after it.
+    """
+
+    production = models.ForeignKey(Production, on_delete=models.CASCADE, related_name="links")
+    step = models.PositiveIntegerField()
+    part = models.PositiveIntegerField()
+    call = models.ForeignKey("jobs.Call", on_delete=models.CASCADE, related_name="productions")
+
+    class Meta:
+        ordering = ["production", "step", "part"]
+        constraints = [
+            models.UniqueConstraint(fields=["production", "step", "part"], name="production_call_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"step {self.step}, part {self.part} of production {self.production_id}"

@@ -1,0 +1,1 @@
+"""Generation: who writes for which dialogues, asked step by step, and what becomes of it."""

@@ -1,0 +1,241 @@
+"""Steps of productions: their calls are made, and what was answered leads to the next step or to the end.
+
+Everything here happens in the transaction in which the calls' results are written, with the productions
+locked: a step that was answered has its successor, or what was written is there, whole.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Exists, F, OuterRef
+from django.utils import timezone
+
+from jobs import runs
+from jobs.models import Call, Run
+from jobs.prompt import Unparseable
+from systems.generators import GENERATORS, Done, Failed, Generator, Reply
+from systems.models import Production, ProductionCall
+from systems.producing.plans import settings_of
+from systems.producing.writing import finish
+
+SHARED, ALONE = 0, 1
+"""Parts of a production whose first request is shared: the shared one, and one of its own after that."""
+CHANGED = ["memory", "step", "status", "error", "flags", "continuation", "result", "finished_at"]
+NOTHING = "the model wrote nothing"
+Links = dict[int, list[ProductionCall]]
+Shares = dict[tuple[int, int], str]
+"""Per call and production: its own reply."""
+
+
+def generator_of(production: Production) -> Generator:
+    """Return the generator that a production is by."""
+    return GENERATORS[production.writer.spec["generator"]]
+
+
+def width_of(production: Production) -> int:
+    """Return how many productions of its writer and condition share a request."""
+    return generator_of(production).together(settings_of(production.writer, production.condition))
+
+
+def open_steps(productions: Sequence[Production]) -> None:
+    """Make the calls of the step that each production is at, or finish it; saves the productions.
+
+    `productions` are new to their step and locked, or not yet seen by anybody else.
+    """
+    planned: list[tuple[Call, list[tuple[Production, int]]]] = []
+    sharing: dict[tuple[int, int], list[Production]] = defaultdict(list)
+    for production in productions:
+        asked = generator_of(production).request(production.memory)
+        if isinstance(asked, Done):
+            _end(production, asked)
+        elif width_of(production) > 1:
+            sharing[production.run_id, production.trial].append(production)
+        else:
+            for part in range(len(asked)):
+                planned.append((_call(production, part, len(asked)), [(production, part)]))
+    for together in sharing.values():
+        width = width_of(together[0])
+        for begin in range(0, len(together), width):
+            group = together[begin : begin + width]
+            shared = _call(group[0], 0, 1, others=len(group) - 1)
+            planned.append((shared, [(production, SHARED) for production in group]))
+    _make(planned)
+    Production.objects.bulk_update(productions, CHANGED, batch_size=200)
+
+
+def answered(calls: Sequence[Call]) -> int:
+    """Go on with the productions of calls that are done or failed; return how many are finished."""
+    ids = set(
+        ProductionCall.objects.filter(call__in=[call.pk for call in calls]).values_list(
+            "production", flat=True
+        )
+    )
+    productions = list(
+        Production.objects.select_for_update(of=("self",))
+        .select_related("writer__system", "dialogue", "run")
+        .filter(pk__in=ids)
+        .order_by("pk")
+    )
+    links = _links(productions)
+    shares = _shares(calls)
+    on: list[Production] = []
+    for production in productions:
+        if production.status != Production.Status.DONE and _take(production, links[production.pk], shares):
+            on.append(production)
+    Production.objects.bulk_update(productions, CHANGED, batch_size=200)
+    open_steps(on)
+    return sum(production.status == Production.Status.DONE for production in productions)
+
+
+def reconcile(run: Run) -> None:
+    """Mark productions as failed whose call failed without a result, as when its worker was lost."""
+    failed = ProductionCall.objects.filter(
+        production=OuterRef("pk"), step=OuterRef("step"), call__state=Call.State.FAILED
+    )
+    waiting = Production.objects.filter(run=run, status=Production.Status.WRITING)
+    for production in waiting.filter(Exists(failed)):
+        link = production.links.filter(step=production.step, call__state=Call.State.FAILED).first()
+        assert link is not None
+        _fail(production, link.call.error)
+        production.save(update_fields=CHANGED)
+
+
+def take_up(run: Run) -> None:
+    """Note of productions that failed that they are being written again: a call of their step waits."""
+    waiting = ProductionCall.objects.filter(
+        production=OuterRef("pk"), step=OuterRef("step"), call__state__in=runs.UNFINISHED
+    )
+    failed = Production.objects.filter(run=run, status=Production.Status.FAILED)
+    failed.filter(Exists(waiting)).update(status=Production.Status.WRITING, error="", finished_at=None)
+
+
+def _take(production: Production, links: Sequence[ProductionCall], shares: Shares) -> bool:
+    """Take in what a step was answered, as far as it was; return whether the next step can be opened."""
+    shares_requests = width_of(production) > 1
+    links = links[-1:] if shares_requests else links  # the shared request, or the one of its own after it
+    if failed := next((link.call for link in links if link.call.state == Call.State.FAILED), None):
+        _fail(production, failed.error)
+        return False
+    if any(link.call.state != Call.State.DONE for link in links):
+        return False
+    generator = generator_of(production)
+    try:
+        if shares_requests:
+            return _take_own(production, links[0], shares)
+        replies = [_reply(link.call) for link in links]
+        _accept(production, generator, replies)
+    except Unparseable as error:
+        _fail(production, f"unparseable: {error}")
+    except Failed as error:
+        _fail(production, str(error))
+    else:
+        return True
+    return False
+
+
+def _take_own(production: Production, last: ProductionCall, shares: Shares) -> bool:
+    """Take a production's own part of a shared reply; ask for it alone, once, where there is none.
+
+    Raises Unparseable or Failed where it was asked alone.
+    """
+    generator = generator_of(production)
+    if last.part == ALONE:
+        _accept(production, generator, [_reply(last.call)])
+        return True
+    own = shares.get((last.call_id, production.pk))
+    if own is not None:
+        try:
+            _accept(production, generator, [Reply(own)])
+        except Unparseable:
+            own = None
+    if own is not None:
+        return True
+    call = _call(production, ALONE, 1)
+    call.part = f"{call.part}, asked alone"[:100]
+    _make([(call, [(production, ALONE)])])
+    return False
+
+
+def _accept(production: Production, generator: Generator, replies: Sequence[Reply]) -> None:
+    production.memory = generator.receive(production.memory, replies)
+    production.step += 1
+    production.status, production.error, production.finished_at = Production.Status.WRITING, "", None
+
+
+def _end(production: Production, done: Done) -> None:
+    """Finish a production, or fail it where nothing came of it."""
+    if production.writer.system is not None and not done.turns:
+        _fail(production, NOTHING)
+    else:
+        finish(production, done)
+
+
+def _fail(production: Production, error: str) -> None:
+    production.status = Production.Status.FAILED
+    production.error = error[:2000] or "The call failed."
+    production.finished_at = timezone.now()
+
+
+def _reply(call: Call) -> Reply:
+    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked)
+
+
+def _links(productions: Sequence[Production]) -> Links:
+    """Return the links of the step that each production is at, with their calls, in the order of the
+    parts."""
+    at = {production.pk: production.step for production in productions}
+    found: Links = {pk: [] for pk in at}
+    rows = ProductionCall.objects.select_related("call").filter(
+        production__in=list(at), step=F("production__step")
+    )
+    for link in rows.order_by("production_id", "part"):
+        found[link.production_id].append(link)
+    return found
+
+
+def _shares(calls: Iterable[Call]) -> Shares:
+    """Return the productions' own parts of shared replies."""
+    done = [call for call in calls if call.state == Call.State.DONE]
+    rows = (
+        ProductionCall.objects.select_related("production__writer")
+        .filter(call__in=[call.pk for call in done], part=SHARED)
+        .order_by("call_id", "production_id")
+    )
+    groups: dict[int, list[Production]] = defaultdict(list)
+    for link in rows:
+        groups[link.call_id].append(link.production)
+    replies = {call.pk: call.reply for call in done}
+    found: Shares = {}
+    for call, productions in groups.items():
+        if width_of(productions[0]) > 1:
+            own = generator_of(productions[0]).apart([one.memory for one in productions], replies[call])
+            pairs = zip(productions, own, strict=True)
+            found |= {(call, one.pk): text for one, text in pairs if text is not None}
+    return found
+
+
+def _call(production: Production, part: int, parts: int, others: int = 0) -> Call:
+    """Return a new call of a production's step, named for people."""
+    told = f"step {production.step + 1}" + (f", part {part + 1} of {parts}" if parts > 1 else "")
+    told += f", {others} more with it" if others else ""
+    told += f", trial {production.trial + 1}" if production.trial else ""
+    stopped = production.run.state == Run.State.CANCELLED
+    return Call(
+        run=production.run,
+        part=f"{production.dialogue.key[: 98 - len(told)]}, {told}",
+        sample=production.trial,
+        state=Call.State.CANCELLED if stopped else Call.State.PENDING,
+    )
+
+
+def _make(planned: Sequence[tuple[Call, Sequence[tuple[Production, int]]]]) -> None:
+    Call.objects.bulk_create([call for call, _ in planned])
+    ProductionCall.objects.bulk_create(
+        [
+            ProductionCall(production=production, step=production.step, part=part, call=call)
+            for call, served in planned
+            for production, part in served
+        ]
+    )

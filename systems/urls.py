@@ -1,0 +1,5 @@
+"""Addresses of what writes."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
