@@ -56,7 +56,7 @@ def difference_or_job(*, first: Gold, second: Gold, taken: Taken, form: str, by:
 def order_or_job(*, order: Order, by: User) -> Download | Job:
     """Write a small file at once; start a job for a large one. Raises ExportRefused for what has no file."""
     order.check()
-    if order.most() <= AT_ONCE:
+    if order.weight() <= AT_ONCE:
         return orders.send(order=order, by=by)
     what = f"gold {order.gold.pk}" if order.gold else orders.TITLES[order.what]
     what += f" beside gold {order.other.pk}" if order.other else ""

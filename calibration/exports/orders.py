@@ -1,4 +1,4 @@
-"""What can be asked for as a file: labels, notes, gold, packages for other tools, transcripts with tags.
+"""What can be asked for as a file: labels, notes, gold, packages, transcripts, examples for fine-tuning.
 
 An order says what, of which corpus and part, in which form; it is written at once or by a job, which keeps it
 as plain JSON.
@@ -24,6 +24,7 @@ from calibration.exports.packages import PACKAGES, Contents
 from calibration.exports.parts import Taken
 from calibration.exports.transcripts.collecting import Sheet, of_part, sheet
 from calibration.exports.transcripts.forms import FORMS
+from calibration.exports.tuning import LABELS_AN_EXAMPLE, Tuning
 from calibration.exports.writing import ExportQuery, Written, write, write_blocks
 from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
@@ -31,17 +32,22 @@ from calibration.models import Gold
 from calibration.reading.scope import scope_of
 from jobs.errors import JobRefused
 
-LABELS, NOTES, GOLD, TRANSCRIPTS = "labels", "notes", "gold", "transcripts"
+LABELS, NOTES, GOLD, TRANSCRIPTS, SFT = "labels", "notes", "gold", "transcripts", "sft"
 ZIP = "zip"
-TITLES = {LABELS: "labels", NOTES: "notes", GOLD: "gold", TRANSCRIPTS: "transcripts"} | {
-    key: package.title for key, package in PACKAGES.items()
-}
+TITLES = {
+    LABELS: "labels",
+    NOTES: "notes",
+    GOLD: "gold",
+    TRANSCRIPTS: "transcripts",
+    SFT: "examples for fine-tuning",
+} | {key: package.title for key, package in PACKAGES.items()}
 """What can be ordered, and what pages call it."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters.
+    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters; the
+    named part and the generator's settings of examples.
 
     With an `other` gold it is the two side by side.
     """
@@ -77,7 +83,7 @@ class Order:
             "corpus_id": told["corpus"],
             "campaign_id": told["campaign"],
             "gold_id": told["gold"],
-            "part": told["part"],
+            "part": self.choice.get("part") or told["part"],
         }
 
     def most(self) -> int:
@@ -86,8 +92,14 @@ class Order:
             return self.gold.n + (self.other.n if self.other else 0)
         if self.what == TRANSCRIPTS:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
+        if self.what == SFT:
+            return self.tuning().most()
         scope = scope_of(self.corpus, self.campaign)
         return note_export.most(scope) if self.what == NOTES else scope.most()
+
+    def weight(self) -> int:
+        """Return about how many labels it weighs, at most."""
+        return self.most() * (LABELS_AN_EXAMPLE if self.what == SFT else 1)
 
     def check(self) -> None:
         """Raise ExportRefused where it cannot be written, as far as that is known without writing it."""
@@ -100,6 +112,8 @@ class Order:
         """Write it into a file. Raises ExportRefused where there is nothing to write."""
         if self.what == TRANSCRIPTS:
             return write_blocks(FORMS[self.form][1](self._sheet()), file)
+        if self.what == SFT:
+            return write_blocks(self.tuning().blocks(), file)
         if self.what in PACKAGES:
             return self._package(file)
         return write(self.query(), self.form, file)
@@ -139,6 +153,11 @@ class Order:
         scope = scope_of(self.corpus, self.campaign)
         chosen = self.choice.get("continuations") or of_part(scope, self.taken)
         return sheet(scope, self.taken, continuations=chosen, raters=self.choice.get("raters", ()))
+
+    def tuning(self) -> Tuning:
+        """Return what is written of an order of examples."""
+        settings = {name: value for name, value in self.choice.items() if name != "part"}
+        return Tuning(self.corpus, self.taken, self.choice.get("part", ""), settings)
 
     @property
     def name(self) -> str:

@@ -56,7 +56,7 @@ def export(command: BaseCommand, query: ExportQuery, options: dict[str, Any], fa
     Beside a file stands its manifest, which holds the same line: import checks the file against it.
     """
     form = options["format"]
-    _export(command, lambda file: write(query, form, file), form, options["output"], facts)
+    export_file(command, lambda file: write(query, form, file), form, options["output"], facts)
 
 
 def export_order(command: BaseCommand, order: Order, path: str) -> None:
@@ -68,7 +68,7 @@ def export_order(command: BaseCommand, order: Order, path: str) -> None:
         if order.form == ZIP and not path.endswith(".zip"):
             _into_folder(command, order, Path(path), facts)
         else:
-            _export(command, order.write, order.form, path, facts)
+            export_file(command, order.write, order.form, path, facts)
     except CalibrationError as refused:
         raise CommandError(str(refused)) from refused
 
@@ -93,13 +93,14 @@ def _into_folder(command: BaseCommand, order: Order, path: Path, facts: dict[str
     command.stdout.write(json.dumps({"rows": rows, "files": files, **facts}, ensure_ascii=False))
 
 
-def _export(
+def export_file(
     command: BaseCommand,
     write_into: Callable[[IO[bytes]], Written],
     form: str,
     path: str,
     facts: dict[str, Any],
 ) -> None:
+    """Write a file and say what was written; `facts` may fill while it is."""
     try:
         if path == "-":
             written = write_into(sys.stdout.buffer)

@@ -10,7 +10,7 @@ from django.db.models import Q
 class Export(models.Model):
     """One completed download: of what, in which format, how many rows, and the SHA-256 of its bytes.
 
-    `what` is labels, notes, gold, transcripts, or a package for another tool.
+    `what` is labels, notes, gold, transcripts, sft (examples for fine-tuning), or a package for another tool.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="exports")
@@ -19,7 +19,7 @@ class Export(models.Model):
     )
     gold = models.ForeignKey("calibration.Gold", null=True, on_delete=models.CASCADE, related_name="exports")
     what = models.CharField(max_length=20, default="labels")
-    part = models.CharField(max_length=4, blank=True)
+    part = models.CharField(max_length=20, blank=True)
     format = models.CharField(max_length=10)
     rows = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=64)

@@ -27,6 +27,7 @@ from calibration.errors import CalibrationError
 from calibration.exports import job as export_job
 from calibration.exports import labels as exports
 from calibration.exports import notes as note_export
+from calibration.exports import tuning
 from calibration.exports.orders import ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import Taken, take
@@ -67,6 +68,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "split": splits.lock_of(corpus),
         "query": place_told(corpus.pk, campaign.pk if campaign else None),
         "packages": PACKAGES.values(),
+        "tuning": tuning.offered(corpus) if campaign is None and is_researcher(user) else None,
         "golds": golds,
         "done": done[:20],
         "written": (written := list(_written(user, corpus, campaign)[:10])),

@@ -11,6 +11,8 @@ from django.db.migrations.loader import MigrationLoader
 from config.upgrade.rendering import each_model_alone
 
 APPS = ("annotation", "calibration", "config", "jobs", "judges")
+NEWER = ("systems",)
+"""Apps that no earlier release had: the chain has nothing of them."""
 PUBLISHED = [("annotation", "0004_upload"), ("judges", "0001_initial"), ("calibration", "0001_initial")]
 """Where the chain stood in the last release before this one."""
 
@@ -25,7 +27,9 @@ class ChainLoader(MigrationLoader):
 
     @classmethod
     def migrations_module(cls, app_label: str) -> tuple[str | None, bool]:
-        """The package to read, and whether it was chosen for this app."""
+        """The package to read, and whether it was chosen for this app; None for an app without migrations."""
+        if app_label in NEWER:
+            return None, True
         return (module_of(app_label), True) if app_label in APPS else super().migrations_module(app_label)
 
 

@@ -60,7 +60,7 @@ def parse(data: Any) -> ErrorModel:
         if not isinstance(value, list):
             raise ErrorFileProblem(f"{name}: a list is needed")
     return ErrorModel(
-        {role: _errors(value, f"roles.{role}") for role, value in roles.items()},
+        {role: _errors(value, f"roles.{role}", role) for role, value in roles.items()},
         tuple(_phrase(value, f"phrases[{i}]", tuple(ROLES)) for i, value in enumerate(listed["phrases"])),
         texts(data.get("proposals", []), "proposals"),
         tuple(
@@ -70,8 +70,9 @@ def parse(data: Any) -> ErrorModel:
     )
 
 
-def _errors(value: Any, where: str) -> RoleErrors:
-    check_keys(value, where, (*BY_QUESTION, *PLAIN, "rates"))
+def _errors(value: Any, where: str, role: str) -> RoleErrors:
+    own = ROLES[role].own_keys if role in ROLES else {}
+    check_keys(value, where, (*BY_QUESTION, *PLAIN, *own))
     fields: dict[str, Any] = {
         name: _amounts(value[name], f"{where}.{name}", chance=name in CHANCES)
         for name in BY_QUESTION
@@ -80,15 +81,8 @@ def _errors(value: Any, where: str) -> RoleErrors:
     for name in PLAIN:
         if name in value:
             fields[name] = number(value[name], f"{where}.{name}", *_limits(name in CHANCES))
-    if "rates" in value:
-        fields["rates"] = _rates(value["rates"], f"{where}.rates")
-    return RoleErrors(**fields)
-
-
-def _rates(value: Any, where: str) -> Amounts:
-    if not isinstance(value, dict):
-        raise ErrorFileProblem(f"{where}: a JSON object is needed")
-    return {str(key): number(one, f"{where}.{key}", 0.0, 1.0) for key, one in value.items()}
+    found = {name: read(value[name], f"{where}.{name}") for name, read in own.items() if name in value}
+    return RoleErrors(**fields, own=found)
 
 
 def _phrase(value: Any, where: str, known: tuple[str, ...]) -> Phrase:

@@ -13,10 +13,10 @@ wording        chance that another wording of the instruction is answered anew (
 ignores_rule   chance that a rule of the prompt is ignored (default 0)
 position_bias  chance that of several responses the one shown first is taken, whatever it says (default 0)
 
-rates          chances of mistakes that only this role makes, by name (default 0 each)
-
 Each of the first four is a number, or an object with a number by question and `*` for the others. `phrases`
 are sentences that make an instruction better (or worse): where one stands in it, its amounts are added.
+
+A role may have keys of its own beside these (`Role.own_keys`), such as the rates of a writer.
 """
 
 from __future__ import annotations
@@ -50,11 +50,7 @@ class RoleErrors:
     wording: float = 0.0
     ignores_rule: float = 0.0
     position_bias: float = 0.0
-    rates: Amounts = field(default_factory=dict)
-
-    def rate(self, name: str) -> float:
-        """Return the chance of one of the role's own mistakes."""
-        return self.rates.get(name, 0.0)
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, name: str, question: str) -> float:
         """Return one of the four amounts for a question."""
@@ -107,7 +103,7 @@ def _changed(own: RoleErrors, amounts: Mapping[str, Amounts]) -> RoleErrors:
             question: _kept(name, own.of(name, question) + added.get(question, added.get(OTHERS, 0.0)))
             for question in sorted(questions)
         }
-    return RoleErrors(**fields, rates=own.rates)
+    return RoleErrors(**fields, own=own.own)
 
 
 def _kept(name: str, amount: float) -> float:

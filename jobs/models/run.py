@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q, Value
 
 from jobs.endpoints.forms import FORMS, TEXT
-
-if TYPE_CHECKING:
-    from annotation.models import Rater
 
 TROUBLED = Q(state="failed") | ~Q(error="")
 """Calls that failed, or succeeded only after an error."""
@@ -130,8 +127,8 @@ class Run(models.Model):
         return spec
 
     @property
-    def answerer(self) -> Rater:
-        """The rater whose answers it collects; only a run that writes has none."""
+    def answerer(self) -> Any:
+        """The rater whose answers it collects; only a run that writes has none. (Raters live a floor up.)"""
         assert self.rater is not None, f"{self} has no rater"
         return self.rater
 

@@ -86,11 +86,21 @@ def limited(reply: str) -> str:
 def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
     """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one,
     or where it is copied from the material of the case."""
-    text = _unfenced(limited(reply))
-    if case is not None and is_copy(text, case):
+    if case is not None and is_copy(_unfenced(limited(reply)), case):
         raise Unparseable("the reply repeats a text of the dialogue")
+    value = json_value(reply)
+    if not isinstance(value, dict):
+        raise Unparseable("the JSON is not an object")
+    return value
+
+
+def json_value(reply: str) -> Any:
+    """Return the reply's JSON, with or without a code fence; raise Unparseable where it is not valid JSON, or
+    an object has a field twice."""
     try:
-        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+        return json.loads(
+            _unfenced(limited(reply)), parse_constant=_no_constant, object_pairs_hook=_no_duplicates
+        )
     except Unparseable:
         raise
     except json.JSONDecodeError as error:
@@ -99,9 +109,6 @@ def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
         raise Unparseable("not valid JSON: nested too deeply") from None
     except ValueError:
         raise Unparseable("not valid JSON: a number has too many digits") from None
-    if not isinstance(value, dict):
-        raise Unparseable("the JSON is not an object")
-    return value
 
 
 def whole_number(data: dict[str, Any], key: str, most: int) -> int:

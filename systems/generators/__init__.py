@@ -4,11 +4,23 @@ from systems.benchmarks.cleaning import CocoevalCleaning
 from systems.benchmarks.metadata import CocoevalMetadata
 from systems.benchmarks.summary import CocoevalSummary
 from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
+from systems.generators.cocoeval_continuation import CocoevalContinuation
+from systems.generators.comperdial_response import Response
+from systems.generators.mpc_conversation import Conversation
+from systems.generators.mpceval_content_given_speaker import ContentGivenSpeaker
+from systems.generators.mpceval_next_message import NextMessage
+from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
     CocoevalMetadata(),
     CocoevalSummary(),
+    CocoevalContinuation(),
+    NextMessage(),
+    SpeakerGivenContent(),
+    ContentGivenSpeaker(),
+    Conversation(),
+    Response(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 

@@ -95,12 +95,13 @@ def _kind(default: Value) -> str:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A reply to one prompt. Tokens are None where the server does not say; `asked` counts the completions
-    that were paid for until one could be read."""
+    that were paid for until one could be read, `seconds` how long they took (None where nobody measured)."""
 
     text: str
     tokens_in: int | None = None
     tokens_out: int | None = None
     asked: int = 1
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,10 @@ class Generator(ABC):
 
         Estimates are made with them, and tests go through every generator.
         """
+
+    def anew(self, reply: str) -> str:
+        """Return what a reply says anew: less than all of it where it first repeats what it was shown."""
+        return reply
 
     def check(self, state: State, part: int, reply: str) -> None:
         """Raise Unparseable for a reply to one prompt of a step that is not in the form that was asked for.

@@ -12,6 +12,7 @@ from annotation import records
 from annotation.importing.rows import turn_record
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
 from judges.material.loading import dialogue_record
+from systems.errors import SystemsError
 
 BATCH = 100
 
@@ -27,6 +28,12 @@ class Dialogues:
     least: int = 0
     most: int = 0
     first: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.least, self.most, self.first) < 0:
+            raise SystemsError("Limits of a selection cannot be below 0.")
+        if self.most and self.least > self.most:
+            raise SystemsError(f"No dialogue has at least {self.least} and at most {self.most} turns.")
 
     def as_json(self) -> dict[str, Any]:
         """Return the selection as plain data."""

@@ -36,8 +36,8 @@ class Estimate:
     come.
 
     `left_out` counts the dialogues for which nothing can be written, by reason. `cost` is in `currency`, None
-    where the endpoint has no prices. `about` says that calls were counted on some dialogues only,
-    `counted_by` how tokens were.
+    where the endpoint has no prices. `tokens_new` are those of `tokens_out` that do not repeat what
+    was shown. `about` says that calls were counted on some dialogues only, `counted_by` how tokens were.
     """
 
     productions: int
@@ -45,6 +45,7 @@ class Estimate:
     calls: int
     tokens_in: int
     tokens_out: int
+    tokens_new: int
     cost: Decimal | None
     currency: str
     endpoint: str
@@ -76,21 +77,24 @@ class Estimate:
         about = "about " if self.about else ""
         done = f" ({self.done:,} are there)" if self.done else ""
         where = f"{self.host}, on this machine" if self.is_here else self.host
+        anew = f", {self.tokens_new:,} of them anew" if self.tokens_new < self.tokens_out else ""
         left = "".join(f" Left out: {n:,} ({why})." for why, n in self.left_out.items())
         return (
             f"{self.productions:,} to write by {self.name}{done}: {about}{self.calls:,} calls, about "
-            f"{self.tokens_in:,} tokens to read and {self.tokens_out:,} to write ({self.counted_by}), cost "
-            f"{self.price}; the text goes to {where} (endpoint {self.endpoint}, model {self.model}).{left}"
+            f"{self.tokens_in:,} tokens to read and {self.tokens_out:,} to write{anew} ({self.counted_by}), "
+            f"cost {self.price}; the text goes to {where} (endpoint {self.endpoint}, model {self.model})."
+            f"{left}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one production takes: calls, and tokens read and written in all."""
+    """What one production takes: calls, and tokens read, written, and written anew in all."""
 
     calls: int
     tokens_in: int
     tokens_out: int
+    tokens_new: int
 
 
 def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
@@ -107,7 +111,7 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
             begun.append((row.pk, _begun(plan.generator, record, plan.settings)))
     there = _there(plan, dialogues, trials)
     done = sum(status == Production.Status.DONE for status, _ in there.values())
-    calls, read, written = _still(plan, begun, there, eligible, trials)
+    calls, read, written, new = _still(plan, begun, there, eligible, trials)
     host = urlsplit(plan.endpoint.base_url).hostname or ""
     return Estimate(
         productions=eligible * trials,
@@ -115,6 +119,7 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
         calls=calls,
         tokens_in=read,
         tokens_out=written,
+        tokens_new=new,
         cost=cost(plan.endpoint, read, written),
         currency=plan.endpoint.currency,
         endpoint=plan.endpoint.name,
@@ -150,8 +155,8 @@ def _still(
     there: dict[Place, tuple[str, State]],
     eligible: int,
     trials: int,
-) -> tuple[int, int, int]:
-    """Return the calls, and tokens read and written, that are still to come."""
+) -> tuple[int, int, int, int]:
+    """Return the calls, and tokens read, written and written anew, that are still to come."""
     generator, width = plan.generator, plan.generator.together(plan.settings)
     states = [
         there.get((pk, trial), ("", state))[1]
@@ -160,7 +165,7 @@ def _still(
         if there.get((pk, trial), ("", state))[0] != Production.Status.DONE
     ]
     if not states:
-        return 0, 0, 0
+        return 0, 0, 0, 0
     if width > 1:
         groups = [states[at : at + width] for at in range(0, len(states), width)]
         taken = [_taken_together(generator, group) for group in groups]
@@ -169,8 +174,10 @@ def _still(
             sum(one.calls for one in taken),
             sum(one.tokens_in for one in taken),
             sum(one.tokens_out for one in taken),
+            sum(one.tokens_new for one in taken),
         )
-        return math.ceil(sums[0] * scale), round(sums[1] * scale), round(sums[2] * scale)
+        read, written, new = (round(one * scale) for one in sums[1:])
+        return math.ceil(sums[0] * scale), read, written, new
     step = max(1, len(states) // SAMPLED)
     some = [taken_by(generator, state) for state in states[::step][:SAMPLED]]
     scale = eligible / len(begun)
@@ -178,17 +185,18 @@ def _still(
     each = sum(one.calls for one in some) or 1
     read = round(calls * sum(one.tokens_in for one in some) / each)
     written = round(calls * sum(one.tokens_out for one in some) / each)
-    return calls, read, written
+    return calls, read, written, round(calls * sum(one.tokens_new for one in some) / each)
 
 
 def taken_by(generator: Generator, state: State) -> Taken:
     """Return what a production takes from a state on, with made-up replies."""
-    calls = read = written = 0
+    calls = read = written = new = 0
     for prompts, replies in _steps(generator, state):
         calls += len(prompts)
         read += sum(about_tokens(prompt.system) + about_tokens(prompt.user) for prompt in prompts)
         written += sum(map(about_tokens, replies))
-    return Taken(calls, read, written)
+        new += sum(about_tokens(generator.anew(reply)) for reply in replies)
+    return Taken(calls, read, written, new)
 
 
 def calls_of(generator: Generator, state: State) -> int:
@@ -209,8 +217,10 @@ def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt
 
 def _taken_together(generator: Generator, states: Sequence[State]) -> Taken:
     prompt = generator.shared(states)
-    written = sum(about_tokens(reply) for state in states for reply in generator.pretend(state))
-    return Taken(1, about_tokens(prompt.system) + about_tokens(prompt.user), written)
+    replies = [reply for state in states for reply in generator.pretend(state)]
+    read = about_tokens(prompt.system) + about_tokens(prompt.user)
+    new = sum(about_tokens(generator.anew(reply)) for reply in replies)
+    return Taken(1, read, sum(map(about_tokens, replies)), new)
 
 
 def _begun(generator: Generator, record: records.Dialogue, settings: Settings) -> State:

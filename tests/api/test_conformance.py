@@ -85,6 +85,8 @@ BY_NAME = {
     "GET /api/v1/exports/labels.{form}": "one of corpus and campaign, that there is",
     "POST /api/v1/gold/": "corpus, scheme and raters are named",
     "POST /api/v1/runs/": "corpus, systems, metric or protocol are named",
+    "POST /api/v1/productions/": "corpus, generator and endpoint are named",
+    "POST /api/v1/productions/estimate/": "corpus, generator and endpoint are named",
     "POST /api/v1/runs/{id}/pause/": "only a run that waits or runs is paused",
     "POST /api/v1/runs/{id}/resume/": "only a paused run is resumed",
     "POST /api/v1/runs/{id}/caps/": "a run that asks nobody has no caps",

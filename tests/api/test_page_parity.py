@@ -110,6 +110,9 @@ adopt-batch: api-adopt-batch
 give-up-batch: api-give-up-batch
 retry-run: api-retry-run
 run-request: api-prompt-request api-estimate-run
+generate: api-generators api-productions api-estimate-productions
+productions: api-productions
+production: api-production api-production-steps
 prompts: api-prompts
 new-prompt: api-prompts
 import-prompt: api-import-prompt

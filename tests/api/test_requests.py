@@ -112,6 +112,7 @@ def document() -> dict[str, Any]:
 UNPAGED = {
     "/api/v1/protocols/": "the table of protocols, fixed by the release",
     "/api/v1/metrics/": "the table of metrics, fixed by the release",
+    "/api/v1/generators/": "the table of generators, fixed by the release",
     "/api/v1/gold/rules/": "the table of rules, fixed by the release",
     "/api/v1/corpora/{name}/splits/": "a corpus has few",
     "/api/v1/corpora/{name}/systems/": "one form of all the families in a corpus",

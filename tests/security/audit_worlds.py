@@ -185,6 +185,17 @@ def make_metric_run() -> dict[str, Any]:
     return {"plan": metric_plan("dnr", corpus), "selection": Selection(corpus, include_self=True)}
 
 
+def make_generation(by: User) -> dict[str, Any]:
+    from systems.producing.dialogues import Dialogues
+    from systems.producing.plans import Generation
+    from tests import factories
+
+    corpus = factories.corpus()
+    factories.dialogue(corpus)
+    generation = Generation("cocoeval_continuation", make_endpoint(by))
+    return {"generation": generation, "dialogues": Dialogues(corpus)}
+
+
 def make_link(by: User) -> Any:
     from annotation.people import links
 

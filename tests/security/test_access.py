@@ -58,6 +58,8 @@ RESEARCHERS = _names(
     "api-batches api-look-at-batch api-adopt-batch api-give-up-batch",
     "api-jobs api-job api-cancel-job api-retry-job",
     "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
+    "generate productions production",
+    "api-generators api-productions api-estimate-productions api-production api-production-steps",
     "prompts new-prompt import-prompt prompt-difference prompt-request run-request prompt archive-prompt",
     "export-prompt prompt-version edit-prompt pick-examples delete-prompt-version",
     "api-prompts api-prompt-difference api-import-prompt api-prompt-request api-prompt api-prompt-examples",

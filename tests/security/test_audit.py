@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 
-APPS = ("annotation", "judges", "jobs", "calibration")
+APPS = ("annotation", "judges", "systems", "jobs", "calibration")
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "update", "delete", "save"}
 
 TRACED = {
@@ -289,6 +289,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.prompt_versions.actions.archive": lambda by: {"prompt": worlds.make_prompt().prompt},
     "judges.prompt_versions.actions.delete": lambda by: {"version": worlds.make_prompt()},
     "judges.rating.actions.start": lambda by: worlds.make_metric_run(),
+    "systems.producing.actions.start": lambda by: worlds.make_generation(by),
     "judges.rating.openings.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),

@@ -35,7 +35,7 @@ class Served:
 
     def _respond(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Response:
         self.asked += method == "POST"
-        roles = {role: RoleErrors(rates=rates) for role, rates in self.rates.items()}
+        roles = {role: RoleErrors(own=rates) for role, rates in self.rates.items()}
         return FakeModel(ErrorModel(roles), seed=self.seed).respond(method, path, body)
 
     def endpoint(self, **fields: Any) -> Endpoint:

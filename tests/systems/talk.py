@@ -34,7 +34,7 @@ def conversation(key: str = "m1", turns: int = 100, filler: bool = False) -> Dia
 
 def fake(role: str = "", seed: int = 0, **rates: float) -> FakeModel:
     """A fake model, one role of which makes mistakes of its own."""
-    return FakeModel(ErrorModel({role: RoleErrors(rates=rates)}) if role else ErrorModel(), seed=seed)
+    return FakeModel(ErrorModel({role: RoleErrors(own=rates)}) if role else ErrorModel(), seed=seed)
 
 
 def produced(

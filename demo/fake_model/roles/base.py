@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,6 +30,8 @@ class Role(ABC):
 
     key: ClassVar[str]
     title: ClassVar[str]
+    own_keys: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {}
+    """Keys that this role alone has in an error model, each with what reads its value (and where it is)."""
 
     @abstractmethod
     def recognises(self, request: Request) -> bool:

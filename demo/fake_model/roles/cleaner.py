@@ -8,6 +8,7 @@ from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
+from demo.fake_model.roles.own_keys import one_chance
 
 FILLER, INVENTED = "filler", "indeed"
 INVENTS, SKIPS = "invents", "skips"
@@ -15,11 +16,12 @@ _MARKER = re.compile(r"\{filler [^{}\n]{1,190}\}")
 
 
 class Cleaner(Role):
-    """Takes out what `{filler um}` names, and the marker itself. With the rate `invents` it adds a word to an
-    utterance, with the rate `skips` it leaves one out."""
+    """Takes out what `{filler um}` names, and the marker itself. With the chance `invents` it adds a word to an
+    utterance, with the chance `skips` it leaves one out."""
 
     key = "cleaner"
     title = "utterances without fillers"
+    own_keys = dict.fromkeys((INVENTS, SKIPS), one_chance)
 
     def recognises(self, request: Request) -> bool:
         """A block of utterances."""
@@ -30,7 +32,7 @@ class Cleaner(Role):
         told = [
             {"number": said.number, "text": answered(said.whole, mind)}
             for said in request.numbered("UTTERANCES")
-            if mind.draw(SKIPS, said.whole) >= mind.errors.rate(SKIPS)
+            if mind.draw(SKIPS, said.whole) >= mind.errors.own.get(SKIPS, 0.0)
         ]
         return Answer({"utterances": told})
 
@@ -42,7 +44,7 @@ def answered(text: str, mind: Mind) -> str:
 
 def invents(text: str, mind: Mind) -> bool:
     """Whether a word is added to an utterance."""
-    return mind.draw(INVENTS, text) < mind.errors.rate(INVENTS)
+    return mind.draw(INVENTS, text) < mind.errors.own.get(INVENTS, 0.0)
 
 
 def cleaned(text: str) -> str:

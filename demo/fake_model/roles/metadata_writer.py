@@ -10,6 +10,7 @@ from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
+from demo.fake_model.roles.own_keys import one_chance
 
 FORGETS, STRANGERS, STYLES = "forgets", "strangers", "styles"
 STRANGER, ODD_STYLE = "somebody else", "laconic"
@@ -19,12 +20,13 @@ _MORE = "      "
 class MetadataWriter(Role):
     """Reads `{name Ana}`, `{role chair}` and `{agenda finish early}` in a speaker's turns, `{goal x}` in all.
 
-    Mistakes, each with a rate and drawn per person: `forgets` leaves a speaker out, `strangers` lets one
+    Mistakes, each with a chance and drawn per person: `forgets` leaves a speaker out, `strangers` lets one
     report to somebody who is not there, `styles` uses a kind of style that was not offered.
     """
 
     key = "metadata_writer"
     title = "metadata of a conversation"
+    own_keys = dict.fromkeys((FORGETS, STRANGERS, STYLES), one_chance)
 
     def recognises(self, request: Request) -> bool:
         """A conversation or notes on its parts, and a goal to be told."""
@@ -56,7 +58,7 @@ class MetadataWriter(Role):
 
 def forgets(person: str, text: str, mind: Mind) -> bool:
     """Whether a speaker is left out of what is said about a text."""
-    return mind.draw(FORGETS, f"{person}\n{text}") < mind.errors.rate(FORGETS)
+    return mind.draw(FORGETS, f"{person}\n{text}") < mind.errors.own.get(FORGETS, 0.0)
 
 
 def material(request: Request) -> str:
@@ -85,8 +87,8 @@ def said_by(person: str, text: str) -> str:
 
 def _written(person: str, said: str, ids: Sequence[str], mind: Mind, text: str) -> dict[str, Any]:
     drawn = f"{person}\n{text}"
-    odd = mind.draw(STYLES, drawn) < mind.errors.rate(STYLES)
-    stranger = mind.draw(STRANGERS, drawn) < mind.errors.rate(STRANGERS)
+    odd = mind.draw(STYLES, drawn) < mind.errors.own.get(STYLES, 0.0)
+    stranger = mind.draw(STRANGERS, drawn) < mind.errors.own.get(STRANGERS, 0.0)
     turns = [line for line in said.split("\n") if line and not line.startswith(_MORE)]
     return {
         "id": person,

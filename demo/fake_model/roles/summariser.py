@@ -6,15 +6,17 @@ from demo.fake_model import truth
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, turns
 from demo.fake_model.roles.base import Answer, Role
+from demo.fake_model.roles.own_keys import one_chance
 
 PARAGRAPHS = "paragraphs"
 
 
 class Summariser(Role):
-    """Reports every `{point the date is open}` of the turns. With the rate `paragraphs` it writes two."""
+    """Reports every `{point the date is open}` of the turns. With the chance `paragraphs` it writes two."""
 
     key = "summariser"
     title = "a summary in one paragraph"
+    own_keys = dict.fromkeys((PARAGRAPHS,), one_chance)
 
     def recognises(self, request: Request) -> bool:
         """A conversation, and a summary as the one field of the reply."""
@@ -24,7 +26,7 @@ class Summariser(Role):
         """Return the paragraph."""
         lines = request.block("CONVERSATION") or ()
         text = summary(lines)
-        if mind.draw(PARAGRAPHS, "\n".join(lines)) < mind.errors.rate(PARAGRAPHS):
+        if mind.draw(PARAGRAPHS, "\n".join(lines)) < mind.errors.own.get(PARAGRAPHS, 0.0):
             text = f"{text}\n\nThat is all."
         return Answer({"summary": text})
 

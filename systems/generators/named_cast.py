@@ -1,0 +1,147 @@
+"""Who may speak, by the names that a model is shown: no two are alike, and none tells of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from annotation.records import SELF, Continuation, Dialogue, Participant, Turn
+from annotation.text.cleaning import one_line
+from annotation.text.happenings import Names
+from annotation.text.views import DEFAULT, View
+from jobs.prompt import Unparseable
+from judges.protocols.base import Case
+from judges.protocols.quoting import Seen
+from systems.generators.folding import fold
+
+STANCE = "stance"
+PEOPLE = View(shows=(*DEFAULT, "participants.extra"))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody who may speak: the id, the name as shown, and other names. `since` is the index of the first
+    turn of one whom nobody introduced, -1 for a declared participant."""
+
+    id: str
+    shown: str
+    also: tuple[str, ...] = ()
+    since: int = -1
+
+    def called(self) -> tuple[frozenset[str], ...]:
+        """Return what he or she goes by, folded: as shown, the id, other names."""
+        groups: tuple[Iterable[str], ...] = ((self.shown,), (self.id,), self.also)
+        return tuple(frozenset(filter(None, (fold(one_line(name)) for name in names))) for names in groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Everybody who may speak in a dialogue whose own turns are by `system`."""
+
+    members: tuple[Member, ...]
+    system: str
+
+    @classmethod
+    def of(cls, dialogue: Dialogue) -> Cast:
+        """Return the participants, then other speakers of the dialogue's turns in their order."""
+        declared = {person.id for person in dialogue.participants}
+        first = {turn.speaker: at for at, turn in reversed(list(enumerate(dialogue.turns)))}
+        others = sorted(set(first) - declared, key=lambda speaker: first[speaker])
+        people = (*dialogue.participants, *map(Participant, others))
+        names = Names(people, View(systems=(dialogue.system,)).hide)
+        members: list[Member] = []
+        for person in people:
+            shown = _unlike(names.of(person.id), {fold(one.shown) for one in members})
+            also = tuple(name for name in (person.name, *person.aliases) if name.strip())
+            since = -1 if person.id in declared else first[person.id]
+            members.append(Member(person.id, shown, also, since))
+        return cls(tuple(members), dialogue.system)
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> Cast:
+        """Return the cast that `as_json` wrote."""
+        members = (Member(pk, shown, tuple(also), since) for pk, shown, also, since in told["members"])
+        return cls(tuple(members), told["system"])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain JSON."""
+        members = [[one.id, one.shown, list(one.also), one.since] for one in self.members]
+        return {"members": members, "system": self.system}
+
+    def known_at(self, at: int) -> Cast:
+        """Return those who are known before the turn at an index: nobody who first speaks later."""
+        return replace(self, members=tuple(one for one in self.members if one.since < at))
+
+    def shown(self) -> list[str]:
+        """Return the names, as shown."""
+        return [one.shown for one in self.members]
+
+    def name_of(self, speaker: str) -> str:
+        """Return the name under which a speaker is shown."""
+        return next((one.shown for one in self.members if one.id == speaker), one_line(speaker))
+
+    def find(self, name: str) -> Member | None:
+        """Return who is meant by a name as shown, an id, a name or an alias, compared after `fold`; None for
+        nobody. Raises Unparseable where it may be several."""
+        wanted = fold(one_line(name))
+        for kind in range(3):
+            found = [one for one in self.members if wanted and wanted in one.called()[kind]]
+            if len(found) > 1:
+                raise Unparseable(
+                    f"the speaker {name[:60]!r} may be {' or '.join(one.shown for one in found)}"
+                )
+            if found:
+                return found[0]
+        return None
+
+    def transcript(
+        self, turns: Sequence[Turn], *, after: Sequence[Turn] = (), numbers: bool = False
+    ) -> list[str]:
+        """Return turns as lines to be quoted, those right after others where these are given."""
+        seen = self._seen((*after, *turns))
+        before = after[-1] if after else None
+        lines: list[str] = []
+        for number, turn in enumerate(turns, start=1):
+            lines += seen.turn(turn, before, f"[{number}] " if numbers else "")
+            before = turn
+        return lines
+
+    def spoken(self, text: str) -> list[str]:
+        """Return what a turn says as lines to be quoted."""
+        return self._seen(()).view.spoken(text).split("\n")
+
+    def people(self, dialogue: Dialogue) -> list[str]:
+        """Return what is known of each of them as lines: the name, below it role, profile and stance."""
+        known = {person.id: person for person in dialogue.participants}
+        return [line for one in self.members for line in self.person(one, known.get(one.id))]
+
+    def person(self, member: Member, known: Participant | None) -> list[str]:
+        """Return what is known of one of them as lines, the name first."""
+        told = known or Participant(member.id)
+        profile = (*([f"role: {told.role}"] if told.role else []), *told.profile)
+        stance = stance_of(known)
+        shown = Participant(
+            member.id, member.shown, profile=profile, extra={STANCE: stance} if stance else {}
+        )
+        return self._seen((), (shown,)).people()
+
+    def _seen(self, turns: tuple[Turn, ...], people: tuple[Participant, ...] = ()) -> Seen:
+        people = people or tuple(Participant(one.id, one.shown) for one in self.members)
+        dialogue = Dialogue(id="", turns=turns, participants=people, system=self.system)
+        return Seen(Case(dialogue, Continuation(SELF, self.system, turns), view=PEOPLE))
+
+
+def stance_of(person: Participant | None) -> str:
+    """Return the stance that a participant's `extra` says, '' for none."""
+    told = person.extra.get(STANCE) if person else None
+    return told.strip() if isinstance(told, str) else ""
+
+
+def _unlike(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken: numbered where it is."""
+    number, found = 1, name
+    while fold(found) in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found
