@@ -75,3 +75,12 @@ def share_of(removals: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     told = list(removals)
     old, new = (sum(one[name] for one in told) for name in ("words_before", "words_after"))
     return {"words_before": old, "words_after": new, "share_removed": (old - new) / old if old else None}
+
+
+def wilson(positive: float, n: int) -> tuple[float, float]:
+    """Return the limits of Wilson's 95% interval for a share of n cases (n > 0)."""
+    z = 1.959963984540054
+    p = positive / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    return max(0.0, centre - half) if positive else 0.0, min(1.0, centre + half) if positive < n else 1.0

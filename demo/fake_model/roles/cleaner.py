@@ -16,8 +16,8 @@ _MARKER = re.compile(r"\{filler [^{}\n]{1,190}\}")
 
 
 class Cleaner(Role):
-    """Takes out what `{filler um}` names, and the marker itself. With the chance `invents` it adds a word to an
-    utterance, with the chance `skips` it leaves one out."""
+    """Takes out what `{filler um}` names, and the marker itself. With the chance `invents` it adds a word to
+    an utterance, with the chance `skips` it leaves one out."""
 
     key = "cleaner"
     title = "utterances without fillers"
