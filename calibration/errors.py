@@ -9,6 +9,7 @@ CalibrationError
 ├── CountsRefused    counts by system and condition cannot be made like this
 ├── PreferencesRefused  there is no report of preferences
 ├── LevelsRefused    turns and whole continuations cannot be put side by side
+├── CompareRefused   continuations cannot be put side by side
 ├── PlanRefused      a study cannot be planned like this
 ├── WorkbenchRefused  something cannot be done on the judge workbench
 ├── AdjudicationRefused  a round, a case or a decision cannot be like this
@@ -60,6 +61,10 @@ class PreferencesRefused(CalibrationError):
 
 class LevelsRefused(CalibrationError):
     """Why labels of turns and of whole continuations cannot be compared."""
+
+
+class CompareRefused(CalibrationError):
+    """Why continuations of a dialogue cannot be put side by side."""
 
 
 class PlanRefused(CalibrationError):

@@ -165,12 +165,12 @@ def judge(*, by: User) -> Run:
     split = splits.lock_of(corpus)
     selection = Selection(corpus, split=split, part="dev") if split else Selection(corpus)
     run = rating.start(by=by, plan=Judge(JUDGE).plan(), selection=selection)
-    if run.state in runs.ACTIVE:
-        _finish(run)
+    finish(run)
     return run
 
 
-def _finish(run: Run) -> None:
+def finish(run: Run) -> None:
+    """Bring a run to its end here, beside whatever workers there are; what takes too long is left to them."""
     until = time.monotonic() + PATIENCE
     with Heart(run.queue) as heart:
         while run.state in runs.ACTIVE and time.monotonic() < until:
@@ -183,12 +183,11 @@ def fake_judges(url: str, *, by: User) -> list[Run]:
     """Run the judges that ask the fake model at a base URL, and wait for them as for the other judge."""
     found = judging.runs(url, by=by)
     for run in found:
-        if run.state in runs.ACTIVE:
-            _finish(run)
+        finish(run)
     return found
 
 
-def report(corpus: DemoCorpus, *, by: User) -> Report:
+def report(corpus: str, *, by: User) -> Report:
     """Compute the calibration report of a demo corpus; the one that is there where nothing has changed."""
-    study = studies.automatic(corpus=Corpus.objects.get(name=corpus.name))
+    study = studies.automatic(corpus=Corpus.objects.get(name=corpus))
     return studies.compute(study=study, part=studies.default_part(study), by=by)

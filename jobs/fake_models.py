@@ -8,13 +8,16 @@ from __future__ import annotations
 MARK = "(fake model)"
 """In the name of every rater that asks one."""
 
+BEGINNING = "fake"
+"""How the names of fake models begin, in capitals or not."""
+
 ENDPOINT = "fake model (for trying out)"
 """The endpoint that the demo makes."""
 
 
 def is_fake(model: str) -> bool:
     """Whether a model's name is a fake one's."""
-    return model.casefold().startswith("fake")
+    return model.casefold().startswith(BEGINNING)
 
 
 def marked(model: str) -> str:

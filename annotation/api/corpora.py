@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -28,7 +29,8 @@ from annotation.errors import DeletionRefused, SplitRefused
 from annotation.formats import FORMATS
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
-from annotation.importing import ImportProblem, ImportResult, import_path, uploads
+from annotation.formats.settings import SETTINGS, settings_of
+from annotation.importing import ImportProblem, ImportResult, import_path, several, uploads
 from annotation.models import Continuation, Corpus, Dialogue, Item, Split, Turn, turn_numbers
 from config.filters import Filters, holds, since
 from config.pagination import DEFAULT, MOST, Pages
@@ -100,7 +102,7 @@ class Corpora(generics.ListAPIView[Corpus]):
         asked.is_valid(raise_exception=True)
         try:
             order = _understood(**asked.validated_data)
-            if order["file"].size > AT_ONCE or FORMATS[order["format"]].packed:
+            if sum(file.size for file in order["files"]) > AT_ONCE or FORMATS[order["format"]].packed:
                 return Response(_job(request, **order), status=status.HTTP_202_ACCEPTED)
             result = _import(request, **order)
         except ImportProblem as problem:
@@ -110,33 +112,52 @@ class Corpora(generics.ListAPIView[Corpus]):
         return Response({**result.as_answer(), "format": order["format"]}, status=code)
 
 
-def _understood(*, file: UploadedFile[Any], format: str, columns: str, **rest: Any) -> dict[str, Any]:
-    """Return what is asked for with the columns read, and the format found where none is named."""
+def _understood(
+    *, file: UploadedFile[Any], more: list[UploadedFile[Any]], format: str, columns: str, **rest: Any
+) -> dict[str, Any]:
+    """Return what is asked for with columns and settings read, and the format found where none is named."""
     mapped = columns_of(columns)
-    found = format or guess(FORMATS, file.read(SIZE), mapped)
-    file.seek(0)
-    return {"file": file, "format": found, "columns": mapped, **rest}
+    files = [file, *more]
+    telling = several.first(files)
+    found = format or guess(FORMATS, telling.read(SIZE), mapped)
+    telling.seek(0)
+    several.check(files, found)
+    told = settings_of({key: rest.pop(key) for key in SETTINGS}, found, FORMATS[found].settings)
+    return {"files": files, "format": found, "columns": mapped, "settings": told, **rest}
 
 
 def _job(
-    request: Request, *, file: UploadedFile[Any], name: str, into: str, **rest: Any
+    request: Request,
+    *,
+    files: several.Files,
+    name: str,
+    into: str,
+    settings: dict[str, str | int],
+    **rest: Any,
 ) -> dict[str, int | None]:
     """Leave a file to a worker; return the id of the job."""
-    upload = uploads.receive(by=_user(request), file=file, corpus_name=into or name, into=bool(into), **rest)
+    upload = uploads.receive(
+        by=_user(request),
+        file=files[0],
+        more=files[1:],
+        corpus_name=into or name,
+        into=bool(into),
+        file_settings=settings,
+        **rest,
+    )
     return {"job": upload.job_id}
 
 
 def _import(
-    request: Request, *, file: UploadedFile[Any], name: str, into: str, format: str, **rest: Any
+    request: Request, *, files: several.Files, name: str, into: str, format: str, **rest: Any
 ) -> ImportResult:
     """Import a small file at once; it is on disk for as long as that takes."""
-    with tempfile.NamedTemporaryFile(prefix="concord-import-") as stored:
-        for chunk in file.chunks():
-            stored.write(chunk)
-        stored.flush()
+    with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:
+        stored = Path(folder) / "sent"
+        several.write(files, stored)
         return import_path(
-            path=stored.name,
-            name=file.name or "upload",
+            path=stored,
+            name=several.together(files),
             format=format,
             corpus=into or name,
             into=bool(into),

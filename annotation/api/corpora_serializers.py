@@ -8,6 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.formats import FORMATS
+from annotation.formats.fields import NAME_LIMIT
+from annotation.formats.settings import MOST, SETTINGS, Setting
+from annotation.importing import several
 from annotation.labels import counts as label_counts
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
 from config.refusals import SCHEMA
@@ -147,6 +150,25 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
         return None if item.is_comparison else item.continuation.system.name
 
 
+def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
+    """Return the field for what a user may say of a file."""
+    if setting.kind == "choice":
+        return serializers.ChoiceField(
+            choices=list(setting.choices),
+            required=False,
+            allow_blank=True,
+            default="",
+            help_text=setting.help,
+        )
+    if setting.kind == "count":
+        return serializers.IntegerField(
+            required=False, allow_null=True, default=None, min_value=1, max_value=MOST, help_text=setting.help
+        )
+    return serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=NAME_LIMIT, help_text=setting.help
+    )
+
+
 class ImportRequest(serializers.Serializer[Any]):
     """A file to be imported: as the new corpus `name`, or `into` an existing one."""
 
@@ -160,6 +182,13 @@ class ImportRequest(serializers.Serializer[Any]):
         max_length=500,
         help_text="what a table calls its columns, like item=turn_id,rater=annotator",
     )
+    more = serializers.ListField(
+        child=serializers.FileField(),
+        required=False,
+        default=list,
+        max_length=several.MOST,
+        help_text="the other files of a data set that is several",
+    )
     name = serializers.CharField(required=False, default="", max_length=100)
     into = serializers.CharField(required=False, default="", max_length=100)
     scheme = serializers.CharField(required=False, default="", max_length=400)
@@ -172,6 +201,8 @@ class ImportRequest(serializers.Serializer[Any]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["format"].choices = list(FORMATS)  # type: ignore[attr-defined]
+        for setting in SETTINGS.values():
+            self.fields[setting.key] = _setting(setting)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Exactly one corpus is named."""

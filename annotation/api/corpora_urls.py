@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import corpora, systems
+from annotation.api import corpora, systems, without_turns
 
 urlpatterns = [
     path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
@@ -12,5 +12,6 @@ urlpatterns = [
     path("corpora/<str:name>/items/", corpora.Items.as_view(), name="api-items"),
     path("corpora/<str:name>/splits/", corpora.Splits.as_view(), name="api-splits"),
     path("corpora/<str:name>/systems/", systems.Systems.as_view(), name="api-systems"),
+    path("corpora/<str:name>/without-turns/", without_turns.WithoutTurns.as_view(), name="api-without-turns"),
     path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -50,6 +50,17 @@ def showable(corpus: Corpus) -> list[tuple[str, str]]:
     entries = {METADATA + key: f"{key.replace('_', ' ')} (metadata)" for key in keys}
     names = {name: title.capitalize() for name, title in PARTS.items()} | entries
     return sorted(names.items(), key=lambda pair: (pair[0] not in DEFAULT, pair[1].casefold()))
+
+
+def may_share(dialogues: Collection[int]) -> set[int]:
+    """Return of some dialogues, by id, those of which two continuations may continue the same turns.
+
+    Rollouts may where there are two, an answer to a fixed point beside the turn that the dialogue has there.
+    """
+    others = Continuation.objects.filter(dialogue__in=dialogues).exclude(key=SELF).values("dialogue")
+    static = Count("pk", filter=Q(mode=Continuation.Mode.STATIC))
+    enough = others.annotate(n=Count("pk"), static=static).filter(Q(n__gte=2) | Q(static__gte=1))
+    return set(enough.values_list("dialogue", flat=True))
 
 
 def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:

@@ -1,16 +1,23 @@
 """The import formats, one file each, in one table."""
 
 from annotation.formats import (
+    comperdial,
+    delidata,
     fed,
     fed_gpt4,
+    iq2,
     jsonl,
     label_studio,
     messages,
+    mpceval,
+    mpdd,
     pairs,
     qmsum,
     ratings_csv,
+    tcr,
     turns_csv,
     turns_xlsx,
+    usr,
 )
 from annotation.formats.entry import Format, Rating, SourceRecord
 from annotation.formats.problems import Faults, ImportProblem
@@ -26,6 +33,13 @@ FORMATS: dict[str, Format] = {
         fed_gpt4.FORMAT,
         qmsum.FORMAT,
         messages.FORMAT,
+        mpceval.FORMAT,
+        comperdial.FORMAT,
+        usr.FORMAT,
+        mpdd.FORMAT,
+        tcr.FORMAT,
+        iq2.FORMAT,
+        delidata.FORMAT,
         ratings_csv.FORMAT,
         turns_csv.FORMAT,
         turns_xlsx.FORMAT,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from annotation.formats.problems import ImportProblem
 from annotation.records import Dialogue, Turn
+
+Said = tuple[str, str]
+"""Who said what."""
+SHOWN = 60
+"""So many characters of a turn are told."""
 
 
 def check_speakers(dialogue: Dialogue) -> None:
@@ -31,6 +37,24 @@ def _check_turns(turns: Iterable[Turn], path: str, known: set[str]) -> None:
 def _stranger(name: str, path: str, known: set[str]) -> ImportProblem:
     listed = ", ".join(sorted(known)[:12])
     return ImportProblem(f"{name!r} is not the id of a participant (those are {listed})", field=path)
+
+
+def refuse_other_turns(
+    ours: Sequence[Said], theirs: Sequence[Said], whose: str, *, field: str = "turns"
+) -> None:
+    """Refuse turns, as (speaker, text), that are not those `whose` ones they should be, telling both."""
+    for index, (mine, other) in enumerate(zip_longest(ours, theirs)):
+        if mine != other:
+            reason = f"turn {index} is {_quoted(mine)}, but that {whose} is {_quoted(other)}"
+            raise ImportProblem(reason, field=f"{field}[{index}]")
+
+
+def _quoted(turn: Said | None) -> str:
+    if turn is None:
+        return "not there"
+    speaker, text = turn
+    short = text if len(text) <= SHOWN else text[:SHOWN] + "..."
+    return f"{speaker[:SHOWN]!r} saying {short!r}"
 
 
 def check_static(dialogue: Dialogue, history: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import orjson
@@ -10,6 +11,8 @@ import orjson
 from annotation.formats.problems import ImportProblem
 
 MAX_DEPTH = 32
+NAN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|\bNaN\b', re.DOTALL)
+"""A text, or a NaN outside of texts."""
 NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", "inf", "-inf", "nan")
 
 
@@ -22,6 +25,16 @@ def decode(content: bytes) -> Any:
     if b"\\u0000" in content:
         plain(value, "", depth=200)
     return value
+
+
+def decode_python(content: bytes) -> Any:
+    """Return the value of JSON as Python's own `json` writes it: NaN, where a value is missing, is null.
+
+    Everything else that is not JSON is refused as `decode` does.
+    """
+    if b"NaN" in content:
+        content = NAN.sub(lambda match: b"null" if match[0] == b"NaN" else match[0], content)
+    return decode(content)
 
 
 def _explained(content: bytes, error: orjson.JSONDecodeError) -> ImportProblem:

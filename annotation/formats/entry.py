@@ -56,7 +56,9 @@ class Format:
 
     A problem after which it can go on is reported to the source; the others are raised. `looks_like` says
     whether a file may be of this format, by how it begins. `columns` are what a file may name otherwise.
-    A `packed` file is larger inside than it looks.
+    `settings` are what a user may say of a file (`annotation.formats.settings`). A `packed` file is larger
+    inside than it looks. A `folder` format reads several files as one. An `exact` format's dialogues have
+    the turns that the corpus has, even where it names none.
 
     `labels_only` formats add labels to a corpus that is there already. `schemes` are the built-in schemes
     that the format's own labels use; no other file's labels are taken for theirs unasked.
@@ -71,4 +73,6 @@ class Format:
     folder: bool = False
     schemes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     packed: bool = False
+    exact: bool = False

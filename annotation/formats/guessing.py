@@ -33,11 +33,15 @@ def guess(formats: Mapping[str, Format], content: bytes, columns: Mapping[str, s
 
 
 def beginning(path: str | Path) -> bytes:
-    """Return the first bytes of a file, or of a folder's first JSON file; nothing where it cannot be read."""
+    """Return the first bytes of a file, or of a folder's first JSON file; nothing where it cannot be read.
+
+    A folder without any .json file is told by its first .jsonl file.
+    """
     place = Path(path)
     try:
         if place.is_dir():
-            place = min(place.glob("*.json"), default=place / "none.json")
+            lines = min(place.glob("*.jsonl"), default=place / "none.json")
+            place = min(place.glob("*.json"), default=lines)
         with place.open("rb") as file:
             return file.read(SIZE)
     except OSError:

@@ -43,6 +43,11 @@ class Head:
         return frozenset(first) if isinstance(first, dict) else frozenset(KEY.findall(self.text))
 
     @cached_property
+    def inner(self) -> frozenset[str]:
+        """The keys of all objects, at any depth: what tells a file whose outer keys are ids."""
+        return frozenset(KEY.findall(self.text)) if self.text.startswith(("{", "[")) else frozenset()
+
+    @cached_property
     def header(self) -> frozenset[str]:
         """The names of the columns of a table, in lower case and by Concord's names; empty for JSON."""
         lines = self.text.splitlines()

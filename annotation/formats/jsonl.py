@@ -98,7 +98,9 @@ def dialogue(raw: Any) -> Dialogue:
     fields = Fields(raw, "", DIALOGUE)
     key = fields.id("id")
     if not any(fields.has(name) for name in ("turns", "continuations", "labels")):
-        raise ImportProblem("has neither turns nor continuations", field="turns")
+        raise ImportProblem(
+            'has neither turns nor continuations; one that begins without any says "turns": []', field="turns"
+        )
     participants = tuple(_participant(part, path) for path, part in fields.items("participants"))
     _once([participant.id for participant in participants], "participants[{}].id")
     turns = tuple(_turn(part, path) for path, part in fields.items("turns"))

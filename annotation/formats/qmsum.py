@@ -30,7 +30,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each file, its id the file's name without its ending."""
     files = source.files()
     if source.path.is_dir():
-        files = [file for file in files if file.name not in NOT_MEETINGS]
+        files = [file for file in files if file.suffix == ".json" and file.name not in NOT_MEETINGS]
     for file in files:
         name = file.name if source.path.is_dir() else source.name
         try:

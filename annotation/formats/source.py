@@ -15,6 +15,8 @@ from annotation.formats.problems import Faults, ImportProblem
 MAX_LINE = 16 * 2**20
 MAX_DOCUMENT = 64 * 2**20
 CHUNK = 2**20
+PARTS = (".json", ".jsonl")
+"""How the files of a folder end that are read."""
 BOM = b"\xef\xbb\xbf"
 SIGNATURES = {
     b"\x1f\x8b": "a gzip file",
@@ -34,8 +36,9 @@ class Source:
     """A path that is being read. `done` of `total` bytes were read so far.
 
     `name` is what its owner calls it, where the path is of a stored upload; `columns` are a table's own names
-    for columns, by Concord's. With `faults`, reading goes on after a problem that is reported; without, the
-    first one is raised. `notes` are what the reader has to say about the file.
+    for columns, by Concord's, and `settings` what its user says of it. With `faults`, reading goes on after a
+    problem that is reported; without, the first one is raised. `notes` are what the reader has to say about
+    the file.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Source:
         max_line: int = MAX_LINE,
         max_document: int = MAX_DOCUMENT,
         columns: Mapping[str, str] | None = None,
+        settings: Mapping[str, str | int] | None = None,
         faults: Faults | None = None,
     ) -> None:
         self.path = Path(path)
@@ -53,6 +57,7 @@ class Source:
         self.max_line = max_line
         self.max_document = max_document
         self.columns = dict(columns or {})
+        self.settings = dict(settings or {})
         self.faults = faults
         self.notes: list[str] = []
         self.done = 0
@@ -68,9 +73,9 @@ class Source:
         self.faults.add(problem)
 
     def files(self) -> list[Path]:
-        """Return the file itself, or a folder's JSON files in the order of their names."""
+        """Return the file itself, or a folder's .json and .jsonl files in the order of their names."""
         if self.path.is_dir():
-            found = sorted(file for file in self.path.iterdir() if file.suffix == ".json" and file.is_file())
+            found = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
             if not found:
                 raise ImportProblem("the folder holds no .json file", file=str(self.path))
             return found
@@ -79,6 +84,10 @@ class Source:
         if not self.path.is_file():
             raise ImportProblem("is neither a file nor a folder", file=str(self.path))
         return [self.path]
+
+    def called(self, file: Path) -> str:
+        """Return what a file is called: in a folder by its own name, else as its owner calls it."""
+        return file.name if self.path.is_dir() else self.name
 
     def content_hash(self) -> str:
         """Return the SHA-256 of the content: of a file its bytes, of a folder its names and their hashes."""
@@ -89,21 +98,23 @@ class Source:
             total.update(f"{file.name}\0{_hash(file)}\n".encode())
         return total.hexdigest()
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the numbered lines of the one file that are not blank, without space around them."""
+    def lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
+        """Yield the numbered lines that are not blank, without space around them: of the one file, or of one
+        of the folder's."""
         is_blank = True
-        for number, line in self.raw_lines():
+        for number, line in self.raw_lines(path):
             if stripped := line.strip(b" \t\r\n"):
                 is_blank = False
                 yield number, stripped
         if is_blank:
             raise ImportProblem("the file is empty")
 
-    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield all numbered lines of the one file as they are, with their line ends."""
-        if self.path.is_dir():
+    def raw_lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
+        """Yield all numbered lines as they are, with their ends: of the file, or of one in the folder."""
+        path = path or self.path
+        if path.is_dir():
             raise ImportProblem("is a folder; this format is one file", file=self.name)
-        with self.path.open("rb") as file:
+        with path.open("rb") as file:
             number = 0
             while line := file.readline(self.max_line + 1):
                 number += 1

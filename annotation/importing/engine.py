@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation.corpora import splits
 from annotation.formats import FORMATS, Faults, Format, ImportProblem, Source, SourceRecord, manifest
+from annotation.formats.settings import settings_of
 from annotation.importing.batches import batches
 from annotation.importing.labels import place_labels
 from annotation.importing.questions import known_scheme
@@ -48,6 +50,7 @@ def import_path(
     name: str = "",
     sha256: str = "",
     columns: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> ImportResult:
     """Import a file (or a folder, where the format says so) as a new corpus, or `into` an existing one.
 
@@ -55,12 +58,15 @@ def import_path(
     concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
     questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is
     what the file's content must have, where its manifest says so; `columns` are a table's own names for
-    columns, by Concord's. Raises `ImportProblem` where anything is wrong (with the further problems, up to
-    20), and then nothing is kept.
+    columns, by Concord's; `settings` are what the file itself does not say (`annotation.formats.settings`).
+    Raises `ImportProblem` where anything is wrong (with the further problems, up to 20), and then nothing is
+    kept.
     """
+    known = _format(format, into, columns or {})
+    told = settings_of(settings or {}, known.key, known.settings)
     order = _Order(
-        origin=Source(path, name=name, columns=columns, faults=Faults()),
-        format=_format(format, into, columns or {}),
+        origin=Source(path, name=name, columns=columns, settings=told, faults=Faults()),
+        format=known,
         corpus=_checked_name(corpus),
         into=into,
         by=by,
@@ -70,7 +76,7 @@ def import_path(
         sha256=sha256,
     )
     if order.origin.path.is_dir() and not order.format.folder:
-        raise ImportProblem(f"is a folder; the format {format} is one file", file=str(path))
+        raise ImportProblem(f"is a folder; the format {format} is one file", file=name or str(path))
     try:
         return _perform(order, progress)
     except ImportProblem as problem:
@@ -147,7 +153,12 @@ def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
         raise ImportProblem(f"there is no corpus {order.corpus!r}", field="corpus")
     if stored is None:
         return None
-    same = {"content_hash": content_hash, "format": order.format.key, "columns": order.origin.columns}
+    same = {
+        "content_hash": content_hash,
+        "format": order.format.key,
+        "columns": order.origin.columns,
+        "file_settings": order.origin.settings,
+    }
     before = stored.imports.filter(**same).first()
     if before:
         return ImportResult.repeated(order.corpus, before.counts)
@@ -174,6 +185,7 @@ def _open(order: _Order, content_hash: str) -> Import:
         file_name=order.origin.name[:300],
         content_hash=content_hash,
         columns=order.origin.columns,
+        file_settings=order.origin.settings,
         options={"schemes": list(order.schemes)} if order.schemes else {},
         created_by=order.by,
     )
@@ -188,6 +200,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
     writer = Writer.open(
         corpus=imported.corpus, imported=imported, result=result, into=order.into, faults=faults
     )
+    writer.exact = order.format.exact
     for batch in _batches(order, faults):
         stage(writer.write(batch), faults)
         if progress:

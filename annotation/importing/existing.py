@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats import ImportProblem
-from annotation.formats.checks import check_speakers, check_static
+from annotation.formats.checks import check_speakers, check_static, refuse_other_turns
 from annotation.importing.rows import TurnRow, agenda_json, participants_json, turn_row
 from annotation.models import Continuation as StoredContinuation
 from annotation.models import Corpus, Turn
@@ -47,13 +47,19 @@ class Existing:
         return None if part is None else self.turns[part.pk]
 
 
-def additions(found: Existing, record: Dialogue) -> list[Continuation]:
-    """Return the continuations that a record adds to its stored dialogue; refuse what contradicts it."""
+def additions(found: Existing, record: Dialogue, *, exact: bool = False) -> list[Continuation]:
+    """Return the continuations that a record adds to its stored dialogue; refuse what contradicts it.
+
+    A record without turns says nothing of them, unless it is `exact`.
+    """
     stored = found.dialogues[record.id]
     _refuse_contradiction(stored, record)
     history = found.stored_turns(record.id, SELF)
     own = record.own()
+    if history is not None and exact and not own:
+        _refuse_turns(record, history)
     if own and history is not None and [turn_row(turn) for turn in own.turns] != history:
+        _refuse_turns(record, history)
         raise ImportProblem("differ from those that the corpus has for this dialogue", field="turns")
     if own and history is not None and found.continuations[record.id, SELF].system.name != own.system:
         raise ImportProblem("differs from what the corpus has for this dialogue", field="system")
@@ -62,6 +68,11 @@ def additions(found: Existing, record: Dialogue) -> list[Continuation]:
     check_speakers(replace(record, participants=_participants(stored)))
     check_static(record, len(history or ()))
     return [part for index, part in enumerate(record.continuations) if _is_new(found, record, part, index)]
+
+
+def _refuse_turns(record: Dialogue, history: list[TurnRow]) -> None:
+    ours = [(turn.speaker, turn.text) for turn in record.turns]
+    refuse_other_turns(ours, [row[:2] for row in history], f"of {record.id!r} in the corpus")
 
 
 def _participants(stored: StoredDialogue) -> tuple[Participant, ...]:

@@ -64,6 +64,7 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
         licence=upload.licence,
         sha256=upload.sha256,
         columns=upload.columns,
+        settings=upload.file_settings,
         name=upload.file_name,
         progress=note,
     )

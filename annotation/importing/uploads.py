@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.importing import several
 from annotation.models import Upload
 from jobs import actions
 from jobs.errors import JobError
@@ -32,18 +34,21 @@ def folder() -> Path:
 
 
 def stored_file(upload: Upload) -> Path:
-    """Return where an upload's content is, until its import has ended."""
+    """Return where an upload's content is, until its import has ended: a file, or a folder of several."""
     return folder() / str(upload.pk)
 
 
 @transaction.atomic
-def receive(*, by: User, file: UploadedFile[Any], **fields: Any) -> Upload:
-    """Store a file with what is to be done with it (`format`, `corpus_name`, ...), and start its import."""
-    name = (file.name or "upload")[:300]
-    upload = Upload.objects.create(by=by, file_name=name, total_bytes=file.size or 0, **fields)
-    with stored_file(upload).open("wb") as stored:
-        for chunk in file.chunks():
-            stored.write(chunk)
+def receive(*, by: User, file: UploadedFile[Any], more: several.Files = (), **fields: Any) -> Upload:
+    """Store a file with what is to be done with it (`format`, `corpus_name`, ...), and start its import.
+
+    `more` are the other files of a data set, which are kept in a folder with it.
+    """
+    files = [file, *more]
+    name = several.together(files)[:300]
+    size = sum(one.size or 0 for one in files)
+    upload = Upload.objects.create(by=by, file_name=name, total_bytes=size, **fields)
+    several.write(files, stored_file(upload))
     subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
     upload.job = actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)
     upload.save(update_fields=["job"])
@@ -71,7 +76,7 @@ def cancel(*, upload: Upload, by: User) -> None:
 
 def discard(upload: Upload) -> None:
     """Remove the stored file of an import that has ended."""
-    stored_file(upload).unlink(missing_ok=True)
+    _remove(stored_file(upload))
 
 
 def clear() -> int:
@@ -84,8 +89,16 @@ def clear() -> int:
     needed = set(open_ended.values_list("pk", flat=True))
     gone = [file for file in files if int(file.name) not in needed]
     for file in gone:
-        file.unlink(missing_ok=True)
+        _remove(file)
     return len(gone)
+
+
+def _remove(file: Path) -> None:
+    """Remove a stored file, or a folder of several."""
+    if file.is_dir():
+        shutil.rmtree(file, ignore_errors=True)
+    else:
+        file.unlink(missing_ok=True)
 
 
 def _is_old(file: Path) -> bool:

@@ -56,7 +56,10 @@ MADE = sorted((kind for kind in KINDS.values() if kind.imported), key=lambda kin
 
 @dataclass(slots=True)
 class Writer:
-    """Writes the dialogues of one import and counts them in its result."""
+    """Writes the dialogues of one import and counts them in its result.
+
+    With `exact`, dialogues without turns of their own add to stored ones without any alone.
+    """
 
     corpus: Corpus
     imported: Import
@@ -64,6 +67,7 @@ class Writer:
     into: bool
     systems: dict[str, int]
     faults: Faults
+    exact: bool = False
 
     @classmethod
     def open(
@@ -86,7 +90,9 @@ class Writer:
             record = entry.record
             try:
                 if isinstance(record, Dialogue) and record.id in found.ids:
-                    placed.extend((found.ids[record.id], part) for part in additions(found, record))
+                    placed.extend(
+                        (found.ids[record.id], part) for part in additions(found, record, exact=self.exact)
+                    )
                 elif isinstance(record, Dialogue):
                     new.append(_whole(record))
             except ImportProblem as problem:
@@ -170,10 +176,11 @@ def _turn_rows(ids: list[int], parts: list[Continuation]) -> Iterator[tuple[Any,
 
 
 def _whole(record: Dialogue) -> Dialogue:
-    """Return a new dialogue that can stand by itself."""
-    if not record.all_continuations():
+    """Return a new dialogue that can stand by itself: with turns, or at least with people who may speak."""
+    if not record.all_continuations() and (record.labels or not record.participants):
         raise ImportProblem(
-            "has neither turns nor continuations, and the corpus has no such dialogue", field="turns"
+            "has neither turns nor continuations nor participants, and the corpus has no such dialogue",
+            field="turns",
         )
     check_static(record, len(record.turns))
     return record

@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from annotation.kinds import COMPARING, KINDS
 from annotation.models.turn_numbers import numbers_of
 from annotation.text.item_keys import item_key, members_key
+from jobs.fake_models import is_fake
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
 """Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""
@@ -39,7 +40,8 @@ class Corpus(models.Model):
 class Import(models.Model):
     """One file that was imported into a corpus, remembered with its content's hash.
 
-    `columns` are a table's own names for columns, by Concord's: the same file with others says other things.
+    `columns` are a table's own names for columns, by Concord's, and `file_settings` what its user said of it:
+    the same file with others says other things.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="imports")
@@ -48,6 +50,7 @@ class Import(models.Model):
     content_hash = models.CharField(max_length=64)
     options = models.JSONField(default=dict)
     columns = models.JSONField(default=dict, blank=True)
+    file_settings = models.JSONField(default=dict, blank=True, db_default={})
     counts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -56,7 +59,8 @@ class Import(models.Model):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["corpus", "content_hash", "format", "columns"], name="import_content_once"
+                fields=["corpus", "content_hash", "format", "columns", "file_settings"],
+                name="import_content_once",
             ),
         ]
 
@@ -140,6 +144,11 @@ class Continuation(models.Model):
     def is_self(self) -> bool:
         """Whether these are the dialogue's own turns."""
         return self.key == "self"
+
+    @property
+    def fake_model(self) -> bool:
+        """Whether its condition names a fake model (`jobs.fake_models`) as what wrote it."""
+        return is_fake(str(self.condition.get("model", "")))
 
 
 class Turn(models.Model):

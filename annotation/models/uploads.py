@@ -12,7 +12,8 @@ from jobs.models import Job
 class Upload(models.Model):
     """One file that was sent through a page or the API, and what came of its import.
 
-    `format` was `guessed` where nobody named it; `columns` are a table's own names for columns, by Concord's.
+    `format` was `guessed` where nobody named it; `columns` are a table's own names for columns, by Concord's,
+    and `file_settings` what the file itself does not say.
     `corpus_name` is the new corpus, or the existing one where `into`. `job` does the import and says how far
     it is. `result` is the counts of a finished import, written in the import's own transaction; `problems`
     are the {file, line, field, reason} of a refused file.
@@ -24,6 +25,7 @@ class Upload(models.Model):
     format = models.CharField(max_length=40)
     guessed = models.BooleanField(default=False)
     columns = models.JSONField(default=dict, blank=True)
+    file_settings = models.JSONField(default=dict, blank=True, db_default={})
     corpus_name = models.CharField(max_length=100)
     into = models.BooleanField(default=False)
     scheme = models.CharField(max_length=400, blank=True)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.pages import corpora, dialogues, uploads
+from annotation.pages import corpora, dialogues, uploads, without_turns
 
 urlpatterns = [
     path("corpora/", corpora.corpora, name="corpora"),
@@ -14,5 +14,6 @@ urlpatterns = [
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),
+    path("corpora/<str:name>/without-turns/", without_turns.copy, name="copy-without-turns"),
     path("corpora/<str:name>/delete/", corpora.delete_corpus, name="delete-corpus"),
 ]

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from annotation.corpora import dialogue_view, splits
+from annotation.corpora import dialogue_view, reading, splits
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.notes.reading import of_turns
 from annotation.records import SELF
@@ -41,7 +41,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     pages = Paginator(own_turns, TURNS_SHOWN)
     pages.count = own.length if own else 0  # counted already
     page = pages.get_page(number)
-    turns = [] if shown is own else list(shown.turns.order_by("position"))
+    turns = [] if shown is None or shown is own else list(shown.turns.order_by("position"))
     turn_numbers.number([*page, *turns])
     who = dialogue_view.speakers(found, [*page, *turns])
     history = dialogue_view.lines(found, list(page), who, asked=index)
@@ -51,7 +51,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     rated = next((line.position for line in judged if line.anchor == anchor), None)
     in_history = next((line.position for line in history if line.anchor == anchor), None)
     locked = splits.unopened(found.corpus).filter(cluster=found.cluster).exists()
-    answers = [] if locked else dialogue_view.answers(shown)
+    answers = [] if locked or shown is None else dialogue_view.answers(shown)
     context = {
         "dialogue": found,
         "corpus": found.corpus,
@@ -62,7 +62,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "own_shown": shown is own,
         "rated": rated,
         "rated_own": in_history if rated is None or shown is own else None,
-        "history_anchored": shown is own or shown.mode == Continuation.Mode.ROLLOUT,
+        "history_anchored": shown is None or shown is own or shown.mode == Continuation.Mode.ROLLOUT,
         "history": history,
         "lines": lines,
         "people": _people(found, who),
@@ -76,7 +76,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
-        "has_metrics": dialogue_view.has_metrics(shown),
+        "may_share": bool(reading.may_share([found.pk])),
+        "has_metrics": shown is not None and dialogue_view.has_metrics(shown),
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",
     }
@@ -94,13 +95,14 @@ def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:
     return number if number is not None and least <= number < 10**6 else None
 
 
-def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation:
+def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation | None:
+    """Return the continuation to be shown, None where the dialogue has none at all."""
     if key:
         found = next((part for part in parts if part.key == key), None)
         if found is None:
             raise Http404
         return found
-    return own or parts[0]
+    return own or next(iter(parts), None)
 
 
 def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:

@@ -10,11 +10,15 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
 from annotation.formats import FORMATS, ImportProblem, manifest
+from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.guessing import columns_of, guess
 from annotation.formats.head import SIZE
+from annotation.formats.settings import SETTINGS, Setting, settings_of
+from annotation.importing import several
 from annotation.importing.engine import NAME
 from annotation.importing.own_scheme import OWN
 from annotation.models import Corpus, Upload
+from annotation.pages.several_files import FilesField, size
 from annotation.schemes import SCHEMES
 
 
@@ -23,10 +27,18 @@ def _schemes() -> list[tuple[str, str]]:
     return [("", "Found by the questions' names"), *built_in, (OWN, "Questions of the corpus's own")]
 
 
+def _field(setting: Setting) -> forms.Field:
+    """Return the form's field for what a user may say of a file."""
+    shown: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
+    if setting.kind == "choice":
+        return forms.ChoiceField(choices=[("", "neither"), *((one, one) for one in setting.choices)], **shown)
+    return forms.CharField(max_length=NAME_LIMIT, **shown)
+
+
 class ImportForm(forms.Form):
     """What is imported, and where to. Either a new name or an existing corpus is needed."""
 
-    file = forms.FileField()
+    file = FilesField(help_text="A data set of several files: choose all of them together.")
     format = forms.ChoiceField(
         choices=lambda: [
             ("", "Found from the file's content"),
@@ -72,27 +84,45 @@ class ImportForm(forms.Form):
         into = self.fields["into"]
         assert isinstance(into, forms.ModelChoiceField)
         into.queryset = Corpus.objects.order_by("name")
+        for setting in SETTINGS.values():
+            self.fields[setting.key] = _field(setting)
+
+    def file_settings(self) -> list[forms.BoundField]:
+        """Return the fields of what a user may say of a file."""
+        return [self[key] for key in SETTINGS]
+
+    def has_more(self) -> bool:
+        """Whether something of what is folded away was filled in, or is wrong."""
+        names = ("columns", "scheme", "source", "licence", "sha256", *SETTINGS)
+        return any(self[name].errors for name in names) or any(
+            self[name].value() for name in ("columns", *SETTINGS)
+        )
 
     def clean(self) -> dict[str, Any]:
         """Check that exactly one corpus is named, and that the file is not too large."""
         cleaned = super().clean() or {}
         if bool(cleaned.get("name")) == bool(cleaned.get("into")) and "name" not in self.errors:
             self.add_error("name", "Name a new corpus, or choose an existing one: one of the two.")
-        file = cleaned.get("file")
-        if file and file.size > settings.UPLOAD_LIMIT_BYTES:
+        files = cleaned.get("file")
+        if files and size(files) > settings.UPLOAD_LIMIT_BYTES:
             self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
-        elif file and cleaned.get("sha256"):
-            self._check_content(file, cleaned["sha256"])
-        if file and not self.errors:
-            self._tell_format(cleaned, file)
+        elif files and len(files) == 1 and cleaned.get("sha256"):
+            self._check_content(files[0], cleaned["sha256"])
+        if files and not self.errors:
+            self._tell_format(cleaned, files)
         return cleaned
 
-    def _tell_format(self, cleaned: dict[str, Any], file: UploadedFile[Any]) -> None:
-        """Read the columns, and find the format where none is named."""
+    def _tell_format(self, cleaned: dict[str, Any], files: list[UploadedFile[Any]]) -> None:
+        """Read the columns and settings, and find the format where none is named."""
         cleaned["guessed"] = not cleaned["format"]
+        file = several.first(files)
         try:
             cleaned["columns"] = columns_of(cleaned["columns"])
             cleaned["format"] = cleaned["format"] or guess(FORMATS, file.read(SIZE), cleaned["columns"])
+            several.check(files, cleaned["format"])
+            format = FORMATS[cleaned["format"]]
+            told = {key: cleaned.get(key) for key in SETTINGS}
+            cleaned["settings"] = settings_of(told, format.key, format.settings)
         except ImportProblem as problem:
             self.add_error(problem.field, problem.reason)
         file.seek(0)
@@ -117,6 +147,7 @@ class ImportForm(forms.Form):
             "scheme": upload.scheme,
             "source": upload.source,
             "licence": upload.licence,
+            **upload.file_settings,
         }
 
     def arguments(self) -> dict[str, Any]:
@@ -124,10 +155,12 @@ class ImportForm(forms.Form):
         data = self.cleaned_data
         into = data["into"]
         return {
-            "file": data["file"],
+            "file": data["file"][0],
+            "more": data["file"][1:],
             "format": data["format"],
             "guessed": data["guessed"],
             "columns": data["columns"],
+            "file_settings": data["settings"],
             "corpus_name": into.name if into else data["name"],
             "into": bool(into),
             "scheme": data["scheme"],

@@ -8,6 +8,7 @@ from annotation.schemes import (
     comperdial_turn,
     fed,
     preference,
+    usr,
 )
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 
@@ -22,6 +23,7 @@ SCHEMES: dict[str, SchemeDefinition] = {
         fed.TURN,
         fed.DIALOGUE,
         fed.GPT4,
+        usr.SCHEME,
         preference.PAIR,
         preference.RANKING,
     )

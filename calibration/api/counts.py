@@ -85,6 +85,7 @@ class RowSerializer(Plain):
 
     by = serializers.DictField()
     human = serializers.BooleanField()
+    fake_model = serializers.BooleanField()
     n_continuations = serializers.IntegerField()
     n_clusters = serializers.IntegerField()
     n_missing = serializers.IntegerField()

@@ -35,7 +35,8 @@ class Counts:
     """A table of counts with what it was made of.
 
     ``by`` gives each row's values of the query's keys, by the row's code. ``people`` says who rated a sample,
-    ``n_rated`` how many of the judge's continuations; both empty where nothing is corrected.
+    ``n_rated`` how many of the judge's continuations; both empty where nothing is corrected. ``fakes`` are
+    the codes of the rows that hold a continuation by a fake model.
     """
 
     query: CountsQuery
@@ -48,6 +49,7 @@ class Counts:
     looks: tuple[TestLook, ...]
     people: str
     n_rated: int
+    fakes: frozenset[int] = frozenset()
 
     @property
     def is_turns(self) -> bool:
@@ -94,7 +96,17 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
     looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     n_rated = 0 if rated is None else int((~np.isnan(rated.values)).any(axis=1).sum())
     return Counts(
-        query, chosen, result, found.by, _titles(chosen), part, split, tuple(looks), people, n_rated
+        query,
+        chosen,
+        result,
+        found.by,
+        _titles(chosen),
+        part,
+        split,
+        tuple(looks),
+        people,
+        n_rated,
+        found.fakes,
     )
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from annotation.text.numbers import number
 from calibration.counts.computing import Counts, facts
 from calibration.counts.renderings.common import Kind, distances, kinds, rows_of
 from calibration.counts.wording import DISTANCES, bounds, flags, interval, row_name
+from calibration.reports.terminal import aligned, printable
 from calibration.statistics.counts import Cell
-
-GAP = "  "
 
 
 def write(made: Counts) -> str:
@@ -20,7 +17,7 @@ def write(made: Counts) -> str:
         lines += ["", kind.title, *_turned(made, kind)]
     if found := distances(made):
         rows = [["", *DISTANCES.values()], *([name, *texts] for name, texts in found)]
-        lines += ["", "Distance from people", *_aligned(rows)]
+        lines += ["", "Distance from people", *aligned(rows)]
     missing = [
         [row_name(made, row), made.titles[cell.column.key], bounds(cell)]
         for row in made.table.rows
@@ -28,10 +25,10 @@ def write(made: Counts) -> str:
         if bounds(cell)
     ]
     if missing:
-        lines += ["", "With all missing at the lowest and at the highest", *_aligned(missing)]
+        lines += ["", "With all missing at the lowest and at the highest", *aligned(missing)]
     if noted := flags(made):
         lines += ["", *(f"{flag}: {text}" for flag, text in noted)]
-    return "\n".join([*map(_printable, lines), ""])
+    return "\n".join([*map(printable, lines), ""])
 
 
 def _turned(made: Counts, kind: Kind) -> list[str]:
@@ -40,7 +37,7 @@ def _turned(made: Counts, kind: Kind) -> list[str]:
     table.append(["continuations", *(f"{row.n_continuations:,}" for row in rows)])
     for at, column in enumerate(made.columns):
         table.append([made.titles[column.key], *(_cell(kind, row.cells[at]) for row in rows)])
-    return _aligned(table)
+    return aligned(table)
 
 
 def _cell(kind: Kind, cell: Cell) -> str:
@@ -48,16 +45,3 @@ def _cell(kind: Kind, cell: Cell) -> str:
     if result is None or result.value is None:
         return "–"
     return " ".join(part for part in (number(result.value), f"({interval(result)})", kind.more(cell)) if part)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    shown = [[_printable(text) for text in row] for row in rows]
-    widths = [max(len(row[at]) for row in shown) for at in range(len(shown[0]))]
-    return [
-        GAP.join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in shown
-    ]
-
-
-def _printable(text: str) -> str:
-    """Return text without characters that a terminal would act on."""
-    return "".join(character if character.isprintable() else " " for character in text)

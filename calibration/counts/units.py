@@ -13,6 +13,7 @@ from annotation.models import Continuation, Item, Task
 from annotation.records import HUMAN, SELF
 from calibration.counts.query import SYSTEM, CountsQuery
 from calibration.statistics.core.types import Ints
+from jobs.fake_models import is_fake
 from jobs.models import Call, Run
 
 CHUNK = 20_000
@@ -28,6 +29,7 @@ class Units:
 
     ``rows`` gives each one's row and ``by`` the rows' values; people's row is ``human``, None without one.
     ``turn_items`` are the ids of turn items and ``turn_of`` whose turns they are, as positions in ``ids``.
+    ``fakes`` are the codes of the rows with a continuation by a fake model.
     """
 
     ids: tuple[int, ...]
@@ -39,6 +41,7 @@ class Units:
     human: int | None
     turn_items: Ints
     turn_of: Ints
+    fakes: frozenset[int] = frozenset()
 
     @property
     def turns(self) -> Ints:
@@ -55,6 +58,7 @@ class _Read:
     clusters: list[str] = field(default_factory=list)
     strata: list[str] = field(default_factory=list)
     by: list[By] = field(default_factory=list)
+    fakes: set[By] = field(default_factory=set)
 
 
 def units(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | None) -> Units:
@@ -81,6 +85,7 @@ def units(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | N
         codes.get(PEOPLE_ROW),
         turns[kept, 0],
         np.array([place[pk] for pk in turns[kept, 1].tolist()], dtype=np.int64),
+        frozenset(codes[by] for by in read.fakes),
     )
 
 
@@ -111,6 +116,8 @@ def _read(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | N
         read.clusters.append(cluster)
         read.strata.append(_plain(metadata.get(query.strata, "")) if query.strata else "")
         read.by.append(PEOPLE_ROW if is_human else _condition(query.by, system, condition))
+        if is_fake(str(condition.get("model", ""))):
+            read.fakes.add(read.by[-1])
     return read
 
 

@@ -9,6 +9,7 @@ from calibration.counts.computing import Counts
 from calibration.counts.query import SYSTEM
 from calibration.statistics.core.result import FLAGS, Result
 from calibration.statistics.counts import Cell, Row
+from jobs.fake_models import MARK
 
 NOT_GIVEN = "not given"
 DISTANCES = {
@@ -31,9 +32,15 @@ def value_text(value: Any) -> str:
 
 
 def row_name(made: Counts, row: Row) -> str:
-    """Return `vanilla, turns_per_call 5` for a row, `people` for theirs: numbers are named by their key."""
-    if row.human:
-        return PEOPLE_ROW
+    """Return `vanilla, turns_per_call 5` for a row, `people` for theirs: numbers are named by their key.
+
+    A row that holds continuations by a fake model says so.
+    """
+    name = PEOPLE_ROW if row.human else _condition(made, row)
+    return f"{name} {MARK}" if row.code in made.fakes else name
+
+
+def _condition(made: Counts, row: Row) -> str:
     keys, values = made.query.by, made.by[row.code]
     parts = [
         f"{key} {value_text(value)}"

@@ -123,7 +123,7 @@ def download(job: Job) -> Download | None:
         "corpus_id": told["corpus"],
         "campaign_id": told["campaign"],
         "gold_id": told["gold"],
-        "part": told["part"],
+        "part": (told.get("choice") or {}).get("part") or told["part"],
         "created_by": job.created_by,
     }
     return Download(file, Written(result["rows"], result["size"], result["sha256"]), told["form"], about)

@@ -23,6 +23,7 @@ from calibration.models import Export, Gold
 from calibration.reading.census import census
 from calibration.reading.scope import Scope
 from config.models import Event
+from jobs.fake_models import BEGINNING
 
 MEMBERS_KEY = members_key_sql("i.id", "d.key")
 ITEM = f"""CASE WHEN i.compared IS NULL THEN {item_key_sql("d.key", "c.key", "t.position")}
@@ -46,6 +47,8 @@ LEFT JOIN annotation_turn t ON t.id = i.turn_id
 """Where the item of a row l is."""
 IN_ORDER = f"""d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
   CASE WHEN i.compared IS NOT NULL THEN {MEMBERS_KEY} END COLLATE "C" NULLS FIRST"""
+FAKE_MODEL = ALONE.format(f"coalesce(starts_with(lower(c.condition ->> 'model'), '{BEGINNING}'), false)")
+"""Whether a fake model wrote the continuation; null of a comparison, whose members each have their own."""
 PLACE_COLUMNS = (
     Column("dialogue", "d.key"),
     Column("continuation", ALONE.format("c.key")),
@@ -79,6 +82,7 @@ LABEL_COLUMNS = (
     Column("members", "l.members", "json"),
     Column("order", "to_json(l.shown)", "json"),
     Column("part", "l.part", "plain"),
+    Column("fake_model", "l.fake_model", "boolean"),
 )
 LABEL_FIELDS = (
     "id",
@@ -103,7 +107,8 @@ PLACED = f"""
 SELECT p.*, {CELLS} FROM (
 SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS item, d.cluster,
        d.key AS dialogue, {ALONE.format("c.key")} AS continuation, {ALONE.format("y.name")} AS system,
-       t.position AS turn, ({TURN_NUMBER}) AS turn_number, {MEMBERS} AS members, sc.part
+       {FAKE_MODEL} AS fake_model, t.position AS turn,
+       ({TURN_NUMBER}) AS turn_number, {MEMBERS} AS members, sc.part
   FROM (SELECT DISTINCT item_id FROM chosen) AS l
 {PLACES}
 {PART_TABLE}

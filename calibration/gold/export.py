@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibration.exports.labels import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
+from calibration.exports.labels import FAKE_MODEL, IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
 from calibration.gold import findings
@@ -26,6 +26,7 @@ GOLD_COLUMNS = (
     *PLACE_COLUMNS,
     Column("inputs_hash", "o.inputs_hash", "plain"),
     PART_COLUMN,
+    Column("fake_model", FAKE_MODEL, "boolean"),
 )
 GOLD_TABLES = f"""FROM calibration_goldlabel l
 JOIN calibration_gold o ON o.id = l.gold_id

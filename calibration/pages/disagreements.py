@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
+from annotation.corpora import reading
 from calibration import access
 from calibration.disagreements import measure
 from calibration.disagreements.listing import Listing, listing
@@ -41,10 +42,12 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     except KeyError as error:
         raise Http404 from error
     page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
+    items = shown(found.asked, found.compared, list(page), [found.apart[row] for row in page])
     context = frame | {
         "found": found,
         "page": page,
-        "items": shown(found.asked, found.compared, list(page), [found.apart[row] for row in page]),
+        "items": items,
+        "may_share": reading.may_share({row.item.continuation.dialogue_id for row in items}),
         "question": found.asked.data.subject.question,
         "choices": _choices(found),
         "who": [_everybody(found).get(name, name) for name in (found.first, found.second)],

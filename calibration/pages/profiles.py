@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.models import Continuation, Label
 from calibration.profiles import causes, distribution, summary, tables
+from calibration.profiles.contexts import contexts
 from config.ids import row_id
 from config.permissions import researcher_only
 from judges.rating.doubts import doubtful_values
@@ -78,7 +80,12 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     asked = request.GET.get("metric", "")
     chosen = number if (number := row_id(asked)) in metrics else None
     shown = [value for value in values if chosen in (None, value.rater)]
-    by_turn = [(line, [value for value in shown if value.place == line.place]) for line in lines]
+    beside = _beside(continuation, chosen)
+    history = sum(line.history for line in lines)
+    by_turn = [
+        (line, [value for value in shown if value.place == line.place], beside.get(line.place - 1 - history))
+        for line in lines
+    ]
     context = {
         "continuation": continuation,
         "corpus": continuation.dialogue.corpus,
@@ -87,9 +94,23 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
         "chosen": chosen,
         "active_room": "corpora",
         "turns": by_turn,
+        "compared": next(iter(beside.values()), ""),
         "whole": [value for value in shown if value.place is None],
     }
     return render(request, "calibration/profile_continuation.html", context)
+
+
+def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
+    """Return by the index of a turn how the page Compare is asked for its context, where others share it."""
+    told: dict[str, str | int] = {"continuation": continuation.key}
+    if metric:
+        told["metric"] = metric
+    return {
+        answer.position: urlencode({"at": context.at, **told})
+        for context in contexts(continuation.dialogue)
+        for answer in context.answers
+        if answer.continuation == continuation
+    }
 
 
 def _download(text: str, media_type: str, name: str) -> HttpResponse:

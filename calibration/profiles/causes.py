@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Continuation, Label, Rater
-from annotation.models.turn_numbers import numbers_of
+from annotation.models.turn_numbers import of_continuations
 from annotation.records import SELF, Dialogue
 from annotation.text import happenings
 from annotation.text.blinding import Blind
@@ -62,11 +62,43 @@ class Value:
         return self.value if isinstance(self.value, str) else written(self.value, 3)
 
 
-def lines(material: Material, continuation: Continuation) -> list[Line]:
-    """Return the history and the continuation's turns in one row, as metrics see them."""
+class Telling:
+    """A continuation's turns as pages show them, and metrics' labels told in their words."""
+
+    def __init__(self, material: Material, numbers: Sequence[int]) -> None:
+        """Take a continuation with its dialogue, and the numbers of its turns in their order."""
+        self.lines = lines(material, numbers)
+        self.offset = len(self.lines) - len(numbers)
+        agenda = material.dialogue.agenda
+        self._by_place = {line.place: line for line in self.lines}
+        places = {place: line.number for place, line in self._by_place.items()}
+        self._names = Names(_speakers(material.dialogue), agenda.items if agenda else {}, places)
+
+    def value(self, label: Label) -> Value:
+        """Return what a metric's label says, with its rater and its item's turn selected."""
+        details = json.loads(label.explanation) if label.explanation else {}
+        metric = METRICS[label.rater.spec["metric"]]
+        place = None if label.item.turn is None else self.offset + label.item.turn.position + 1
+        spoken_of = [self._by_place[at] for at in turns(details, metric.causes) if at in self._by_place]
+        return Value(
+            label.rater_id,
+            label.rater.name,
+            metric.title,
+            None if place is None else self._by_place[place].number,
+            place,
+            label.number if label.text is None else label.text,
+            label.missing,
+            phrases(details, self._names, metric.causes),
+            tuple(line.number for line in spoken_of),
+            tuple((line.number, line.anchor) for line in spoken_of),
+        )
+
+
+def lines(material: Material, numbers: Sequence[int]) -> list[Line]:
+    """Return the history and the continuation's turns, which have these numbers, as metrics see them."""
     own = material.continuation.id == SELF
     history = () if own else material.dialogue.turns
-    numbers = [*range(1, len(history) + 1), *_numbers(continuation)]
+    counted = [*range(1, len(history) + 1), *numbers]
     static = material.continuation.mode == "static" and not own
     names = happenings.Names(material.dialogue.participants, Blind())
     language = language_tag(material.dialogue.language)
@@ -74,56 +106,32 @@ def lines(material: Material, continuation: Continuation) -> list[Line]:
     for at, turn in enumerate([*history, *material.continuation.turns]):
         who, how, private, text = happenings.happening(turn, names, turn.text)
         how = " ".join(part for part in (private, how) if part)
-        is_history, number = at < len(history), numbers[at]
+        is_history, number = at < len(history), counted[at]
         anchor = f"turn-{number}" if is_history or not static else f"turn-{number}-{at - len(history)}"
         place = number, at + 1, anchor
         found.append(Line(*place, who, names.colour(turn.speaker), how, text, is_history, language))
     return found
 
 
-def _numbers(continuation: Continuation) -> list[int]:
-    """Return the numbers of a continuation's turns, in their order."""
-    ids = list(continuation.turns.order_by("position").values_list("pk", flat=True))
-    numbers = numbers_of(ids)
-    return [numbers[pk] for pk in ids]
+def metric_labels(continuations: Iterable[int]) -> list[Label]:
+    """Return the live labels of metrics on continuations and their turns, in the order of the table."""
+    labels = Label.objects.filter(
+        item__continuation__in=continuations,
+        item__compared=None,
+        rater__kind=Rater.Kind.METRIC,
+        superseded_at__isnull=True,
+    ).select_related("rater", "item__turn")
+    order = {key: place for place, key in enumerate(METRICS)}
+    known = [label for label in labels if label.rater.spec.get("metric") in order]
+    return sorted(known, key=lambda one: (order[one.rater.spec["metric"]], one.rater.name, one.pk))
 
 
 def values(continuation: Continuation) -> tuple[list[Line], list[Value]]:
     """Return a continuation's turns and every metric value on its items, in the order of the table."""
     material = load([continuation.pk])[continuation.pk]
-    shown = lines(material, continuation)
-    offset = sum(line.history for line in shown)
-    agenda = material.dialogue.agenda
-    by_place = {line.place: line for line in shown}
-    numbers = {place: line.number for place, line in by_place.items()}
-    names = Names(_speakers(material.dialogue), agenda.items if agenda else {}, numbers)
-    labels = Label.objects.filter(
-        item__continuation=continuation, rater__kind=Rater.Kind.METRIC, superseded_at__isnull=True
-    ).select_related("rater", "item__turn")
-    order = {key: place for place, key in enumerate(METRICS)}
-    known = [label for label in labels if label.rater.spec.get("metric") in order]
-    known.sort(key=lambda one: (order[one.rater.spec["metric"]], one.rater.name))
-    return shown, [_value(label, offset, names, by_place) for label in known]
+    telling = Telling(material, of_continuations([continuation.pk])[continuation.pk])
+    return telling.lines, [telling.value(label) for label in metric_labels([continuation.pk])]
 
 
 def _speakers(dialogue: Dialogue) -> dict[str, str]:
     return {person.id: person.name or person.id for person in dialogue.participants}
-
-
-def _value(label: Label, offset: int, names: Names, lines: Mapping[int, Line]) -> Value:
-    details = json.loads(label.explanation) if label.explanation else {}
-    metric = METRICS[label.rater.spec["metric"]]
-    place = None if label.item.turn is None else offset + label.item.turn.position + 1
-    spoken_of = [lines[at] for at in turns(details, metric.causes) if at in lines]
-    return Value(
-        label.rater_id,
-        label.rater.name,
-        metric.title,
-        None if place is None else lines[place].number,
-        place,
-        label.number if label.text is None else label.text,
-        label.missing,
-        phrases(details, names, metric.causes),
-        tuple(line.number for line in spoken_of),
-        tuple((line.number, line.anchor) for line in spoken_of),
-    )

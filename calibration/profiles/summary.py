@@ -5,7 +5,7 @@ No row is the standard: the human continuations are one point among others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.db.models import Avg, Count, Max, Min, Q, QuerySet, StdDev
 from annotation.kinds import KINDS
 from annotation.models import Corpus, Label, Rater
 from annotation.records import HUMAN
+from calibration.reading.fake_systems import fake_systems
 from judges.metrics import METRICS, Aspect, Metric, aspects
 
 DIRECTIONS = {
@@ -76,10 +77,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A system with its cells, in the order of the columns."""
+    """A system with its cells, in the order of the columns.
+
+    `fake_model` says whether one of its continuations that were scored was written by a fake model.
+    """
 
     system: str
     cells: tuple[Cell, ...]
+    fake_model: bool = False
 
     @property
     def human(self) -> bool:
@@ -135,19 +140,20 @@ def metric_labels(corpus: Corpus) -> QuerySet[Label]:
 def profile(corpus: Corpus) -> list[Panel]:
     """Return a corpus's panels: turns before conversations, aspects in the papers' order.
 
-    Three queries, however many labels there are. Only systems with labels, and metrics that have been run and
+    Four queries, however many labels there are. Only systems with labels, and metrics that have been run and
     give numbers.
     """
     cells = _cells(corpus)
     columns = _columns({rater for rater, _ in cells})
     reasons = _reasons(corpus)
+    fakes = fake_systems(metric_labels(corpus))
     panels = []
     for kind in KINDS:
         for aspect in aspects():
             of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
             if of_panel:
                 gone = tuple(Gone(c.name, reason, n) for c in of_panel for reason, n in reasons.get(c.id, ()))
-                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells), gone))
+                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells, fakes), gone))
     return panels
 
 
@@ -195,12 +201,14 @@ def _columns(raters: Iterable[int]) -> list[Column]:
     return sorted(found, key=lambda c: (order[c.metric.key], c.name))
 
 
-def _rows(columns: tuple[Column, ...], cells: Mapping[tuple[int, str], Cell]) -> tuple[Row, ...]:
+def _rows(
+    columns: tuple[Column, ...], cells: Mapping[tuple[int, str], Cell], fakes: Collection[str]
+) -> tuple[Row, ...]:
     ids = {c.id for c in columns}
     systems = sorted({system for rater, system in cells if rater in ids})
     marked = {c.id: _marked(c, {s: cells[c.id, s] for s in systems if (c.id, s) in cells}) for c in columns}
     nothing = Cell(0, 0, None, None)
-    return tuple(Row(s, tuple(marked[c.id].get(s, nothing) for c in columns)) for s in systems)
+    return tuple(Row(s, tuple(marked[c.id].get(s, nothing) for c in columns), s in fakes) for s in systems)
 
 
 def _marked(column: Column, cells: Mapping[str, Cell]) -> dict[str, Cell]:
@@ -230,6 +238,7 @@ def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:
             "metric": col.name,
             "direction": col.metric.direction,
             "system": row.system,
+            "fake_model": row.fake_model,
             "n": cell.n,
             "missing": cell.missing,
             "mean": cell.mean,

@@ -7,8 +7,9 @@ import io
 from collections.abc import Sequence
 
 from annotation.text.csv_cells import guarded
-from calibration.profiles.summary import Cell, Panel, as_rows
+from calibration.profiles.summary import Cell, Panel, Row, as_rows
 from calibration.reports.latex import NEEDS, escaped, fitted
+from jobs.fake_models import MARK
 
 TEXT = ("metric", "system")
 MOST_LEVEL = 4
@@ -25,7 +26,11 @@ def as_csv(panels: Sequence[Panel]) -> str:
     """Return one line per system and metric; text cells are guarded against spreadsheets."""
     rows = as_rows(panels)
     out = io.StringIO()
-    names = list(rows[0]) if rows else ["items", "aspect", "metric", "system", "n", "missing", "mean", "sd"]
+    names = (
+        list(rows[0])
+        if rows
+        else ["items", "aspect", "metric", "system", "fake_model", "n", "missing", "mean", "sd"]
+    )
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
     for row in rows:
@@ -51,12 +56,16 @@ def _table(panel: Panel) -> str:
         r"\toprule",
         " & ".join(["System", *names]) + r" \\",
         r"\midrule",
-        *(_line(row.system, row.cells) for row in panel.systems),
+        *(_line(_named(row), row.cells) for row in panel.systems),
     ]
     if panel.people:
         apart = [r"\midrule"] if panel.systems else []
-        lines += [*apart, *(_line(row.system, row.cells) for row in panel.people)]
+        lines += [*apart, *(_line(_named(row), row.cells) for row in panel.people)]
     return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"])])
+
+
+def _named(row: Row) -> str:
+    return f"{row.system} {MARK}" if row.fake_model else row.system
 
 
 def _line(system: str, cells: Sequence[Cell]) -> str:

@@ -18,6 +18,7 @@ def caveats(result: Snapshot) -> list[str]:
     """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
     questions = figures(result)
     found = [
+        _fake_systems(result),
         _fake_models(result),
         _clusters(result),
         *_calls(result),
@@ -44,6 +45,16 @@ def _fake_models(result: Snapshot) -> str:
     return (
         f"{listed(names)} {verb} a fake model, which reads what stands in braces in the texts and errs as "
         f"it was told: {its} figures are for trying out and are no results."
+    )
+
+
+def _fake_systems(result: Snapshot) -> str:
+    names = result.fake_systems
+    if not names:
+        return ""
+    return (
+        f"Continuations by {listed(list(names))} were written by a fake model, which understands nothing: "
+        "what is measured here is for trying out and is no result."
     )
 
 

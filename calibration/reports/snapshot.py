@@ -216,6 +216,7 @@ class Snapshot:
     left_out: tuple[str, ...] = ()
     evidence: tuple[EvidenceTable, ...] = ()
     preferences: tuple[PreferenceTable, ...] = ()
+    fake_systems: tuple[str, ...] = ()
 
 
 @cache

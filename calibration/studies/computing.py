@@ -79,6 +79,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         panels=tuple(panels.told),
         bounds=bounds(todo, inputs.definition),
         left_out=tuple(one.sentence for one in inputs.scope.without),
+        fake_systems=inputs.fake_systems,
         evidence=evidence_tables(inputs.evidence, inputs.definition),
         preferences=preference_tables(inputs.compared, inputs.definition),
         floors=floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, inputs.definition),

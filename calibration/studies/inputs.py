@@ -21,6 +21,7 @@ from calibration.reading.compared import Compared, compared
 from calibration.reading.coverage import Coverage, coverage
 from calibration.reading.definitions import Definition, parse
 from calibration.reading.evidence import Evidence, evidence
+from calibration.reading.fake_systems import fake_systems
 from calibration.reading.lengths import lengths
 from calibration.reading.level_sources import LevelInputs
 from calibration.reading.ratings import SubjectData, load, places
@@ -42,7 +43,8 @@ class Inputs:
     Where the report is one of test, `dev_keys` are the answers of keys in dev, and `learning` the subjects
     in dev from which thresholds, weights and baselines are learned. `lengths` are the characters and words of
     the items that judges answered, by key. `evidence` is what answers point at, of questions that ask for it;
-    `compared` are the votes on questions that compare responses.
+    `compared` are the votes on questions that compare responses; `fake_systems` names the systems with
+    continuations by a fake model.
     """
 
     study: Study
@@ -63,6 +65,7 @@ class Inputs:
     lengths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     compared: tuple[Compared, ...] = ()
+    fake_systems: tuple[str, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -87,6 +90,8 @@ class Inputs:
         }
         if self.scope.without:
             content["without"] = [one.sentence for one in self.scope.without]
+        if self.fake_systems:
+            content["fake_systems"] = list(self.fake_systems)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -143,6 +148,7 @@ def read(study: Study, part: str) -> Inputs:
         dev_keys=dev_keys(scope, loaded, counted, split) if part == "test" else (),
         learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
         compared=votes,
+        fake_systems=tuple(fake_systems(scope.labels(), clusters)),
         evidence=evidence(scope, [one.question for one in subjects], counted, where, only),
         lengths=lengths(where) if _has_judge(loaded, above) and definition.baselines else {},
     )

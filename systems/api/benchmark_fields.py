@@ -106,6 +106,18 @@ class BenchmarkSourceSerializer(serializers.Serializer[Any]):
     )
 
 
+class ParametersSerializer(serializers.Serializer[Any]):
+    """Sampling parameters, sent to the model only where given."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check them together."""
+        return given_parameters(attrs)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return one field for each parameter."""
+        return super().get_fields() | parameter_fields()
+
+
 class NewBenchmarkSerializer(serializers.Serializer[Any]):
     """What a benchmark is made of, and how."""
 
@@ -128,20 +140,14 @@ class NewBenchmarkSerializer(serializers.Serializer[Any]):
     part_tokens = serializers.IntegerField(required=False, default=60_000, min_value=200, max_value=10**7)
     allow_fewer = serializers.BooleanField(required=False, default=False)
     endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check the sampling parameters together."""
-        return attrs | {"parameters": given_parameters(attrs)}
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields above, and one for each sampling parameter."""
-        return super().get_fields() | parameter_fields()
+    parameters = ParametersSerializer(required=False)
 
     def order(self) -> Order:
         """Return what is asked for."""
         data = self.validated_data
         names = ("per_source", "train", "per_conversation", "seed", "clean", "part_tokens", "allow_fewer")
-        given: dict[str, Any] = {name: data[name] for name in (*names, "parameters")}
+        given: dict[str, Any] = {name: data[name] for name in names}
+        given["parameters"] = data.get("parameters", {})
         lists = {name: tuple(data[name]) for name in ("train_sources", "steps", "verbatim")}
         return Order(**(given | lists))
 

@@ -95,7 +95,8 @@ def _kind(default: Value) -> str:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A reply to one prompt. Tokens are None where the server does not say; `asked` counts the completions
-    that were paid for until one could be read, `seconds` how long they took (None where nobody measured)."""
+    that were paid for until one could be read, `seconds` how long the last of them took (None where
+    nobody measured)."""
 
     text: str
     tokens_in: int | None = None

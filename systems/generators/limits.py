@@ -26,16 +26,18 @@ def spend(spent: Spent, prompt: Prompt, reply: Reply, settings: Settings, where:
     """Return what is spent after a reply; raise Failed where that passes a limit.
 
     Where the server does not say how many tokens there were, they are counted as `about_tokens` does, once
-    for every completion.
+    for every completion. Each of several completions counts for as long as the last one took; a reply that
+    another run was given before costs no time.
     """
     if reply.asked > int(settings[CALLS]):
         raise Failed(f"{CALLS}: {where} took {reply.asked} calls, and {settings[CALLS]} are allowed")
-    sent = reply.asked * about_tokens("\n".join(part for part in (prompt.system, prompt.user) if part))
-    said = reply.asked * about_tokens(reply.text)
+    times = max(1, reply.asked)
+    sent = times * about_tokens("\n".join(part for part in (prompt.system, prompt.user) if part))
+    said = times * about_tokens(reply.text)
     found = {
         TOKENS_IN: spent[TOKENS_IN] + (sent if reply.tokens_in is None else reply.tokens_in),
         TOKENS_OUT: spent[TOKENS_OUT] + (said if reply.tokens_out is None else reply.tokens_out),
-        SECONDS: spent[SECONDS] + (reply.seconds or 0.0),
+        SECONDS: spent[SECONDS] + reply.asked * (reply.seconds or 0.0),
     }
     for name in (TOKENS_IN, TOKENS_OUT):
         if found[name] > int(settings[name]):
@@ -46,7 +48,7 @@ def spend(spent: Spent, prompt: Prompt, reply: Reply, settings: Settings, where:
 
 def _timed(seconds: float, reply: Reply, limit: int, where: str) -> None:
     share = limit / DIALOGUES
-    if limit and reply.seconds is None:
+    if limit and reply.asked and reply.seconds is None:
         raise Failed(f"{SECONDS}: how long {where} took is not known; set the limit to 0")
     if limit and seconds > share:
         raise Failed(

@@ -50,8 +50,12 @@ class BenchmarkForm(WithParameters):
         help_text="They start at least 60 turns apart and are one cluster.",
     )
     allow_fewer = forms.BooleanField(required=False, label="Take fewer where there are not enough")
-    seed = forms.IntegerField(
-        min_value=0, max_value=LARGEST_SEED, initial=0, help_text="The same seed makes the same cuts."
+    cut_seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=0,
+        label="Seed of the cuts",
+        help_text="The same seed makes the same cuts.",
     )
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.filter(active=True),
@@ -83,7 +87,7 @@ class BenchmarkForm(WithParameters):
 
     MAIN = ("name", "corpora", "per_source", "endpoint")
     STEPS = ("metadata", "summary", "cleaning", "verbatim")
-    MORE = ("called", "train", "train_from", "per_conversation", "allow_fewer", "seed", "part_tokens")
+    MORE = ("called", "train", "train_from", "per_conversation", "allow_fewer", "cut_seed", "part_tokens")
 
     def main(self) -> list[forms.BoundField]:
         """Return the fields that everybody fills in."""
@@ -128,7 +132,7 @@ class BenchmarkForm(WithParameters):
             train=data["train"],
             train_sources=tuple(data["train_from"]),
             per_conversation=data["per_conversation"],
-            seed=data["seed"],
+            seed=data["cut_seed"],
             steps=tuple(steps),
             clean=data["cleaning"],
             verbatim=tuple(data["verbatim"]),

@@ -82,8 +82,8 @@ class Estimate:
         return (
             f"{self.productions:,} to write by {self.name}{done}: {about}{self.calls:,} calls, about "
             f"{self.tokens_in:,} tokens to read and {self.tokens_out:,} to write{anew} ({self.counted_by}), "
-            f"cost {self.price}; the text goes to {where} (endpoint {self.endpoint}, model {self.model})."
-            f"{left}"
+            f"cost {self.price}; the text goes to {where} (endpoint {self.endpoint}, model "
+            f"{self.model}).{left}"
         )
 
 

@@ -6,9 +6,12 @@ locked: a step that was answered has its successor, or what was written is there
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+from django.db import connection
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
@@ -22,7 +25,10 @@ from systems.producing.writing import finish
 
 SHARED, ALONE = 0, 1
 """Parts of a production whose first request is shared: the shared one, and one of its own after that."""
-CHANGED = ["memory", "step", "status", "error", "flags", "continuation", "result", "finished_at"]
+_SAVE = """
+UPDATE systems_production SET memory = %s::jsonb, step = %s, status = %s, error = %s, flags = %s::jsonb,
+       continuation_id = %s, result = %s::jsonb, finished_at = %s WHERE id = %s
+"""
 NOTHING = "the model wrote nothing"
 Links = dict[int, list[ProductionCall]]
 Shares = dict[tuple[int, int], str]
@@ -62,7 +68,7 @@ def open_steps(productions: Sequence[Production]) -> None:
             shared = _call(group[0], 0, 1, others=len(group) - 1)
             planned.append((shared, [(production, SHARED) for production in group]))
     _make(planned)
-    Production.objects.bulk_update(productions, CHANGED, batch_size=200)
+    _save(productions)
 
 
 def answered(calls: Sequence[Call]) -> int:
@@ -84,7 +90,7 @@ def answered(calls: Sequence[Call]) -> int:
     for production in productions:
         if production.status != Production.Status.DONE and _take(production, links[production.pk], shares):
             on.append(production)
-    Production.objects.bulk_update(productions, CHANGED, batch_size=200)
+    _save([production for production in productions if production not in on])
     open_steps(on)
     return sum(production.status == Production.Status.DONE for production in productions)
 
@@ -99,7 +105,7 @@ def reconcile(run: Run) -> None:
         link = production.links.filter(step=production.step, call__state=Call.State.FAILED).first()
         assert link is not None
         _fail(production, link.call.error)
-        production.save(update_fields=CHANGED)
+        _save([production])
 
 
 def take_up(run: Run) -> None:
@@ -154,6 +160,7 @@ def _take_own(production: Production, last: ProductionCall, shares: Shares) -> b
         return True
     call = _call(production, ALONE, 1)
     call.part = f"{call.part}, asked alone"[:100]
+    call.reasked = production.run.reasks  # this is the asking once more
     _make([(call, [(production, ALONE)])])
     return False
 
@@ -179,7 +186,8 @@ def _fail(production: Production, error: str) -> None:
 
 
 def _reply(call: Call) -> Reply:
-    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked)
+    seconds = None if call.latency_ms is None else call.latency_ms / 1000
+    return Reply(call.reply, call.tokens_in, call.tokens_out, call.asked, seconds)
 
 
 def _links(productions: Sequence[Production]) -> Links:
@@ -228,6 +236,25 @@ def _call(production: Production, part: int, parts: int, others: int = 0) -> Cal
         sample=production.trial,
         state=Call.State.CANCELLED if stopped else Call.State.PENDING,
     )
+
+
+def _save(productions: Sequence[Production]) -> None:
+    """Save what changes of productions, in one round trip: a state goes in as it is, row by row."""
+    with connection.cursor() as cursor:
+        cursor.executemany(_SAVE, [_row(production) for production in productions])
+
+
+def _row(production: Production) -> tuple[Any, ...]:
+    result = None if production.result is None else _json(production.result)
+    return (
+        *(_json(production.memory), production.step, production.status, production.error),
+        *(_json(production.flags), production.continuation_id, result, production.finished_at),
+        production.pk,
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _make(planned: Sequence[tuple[Call, Sequence[tuple[Production, int]]]]) -> None:

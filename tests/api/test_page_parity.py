@@ -17,6 +17,7 @@ dialogue: api-dialogue
 corpus: api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
+copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 comfort: api-comfort
 password: api-password
@@ -113,6 +114,13 @@ run-request: api-prompt-request api-estimate-run
 generate: api-generators api-productions api-estimate-productions
 productions: api-productions
 production: api-production api-production-steps
+benchmarks: api-benchmarks
+new-benchmark: api-benchmarks api-estimate-benchmark
+benchmark: api-benchmark
+benchmark-file: api-benchmark-file
+go-on-benchmark: api-go-on-benchmark
+cancel-benchmark: api-cancel-benchmark
+checked-benchmark: api-checked-benchmark
 prompts: api-prompts
 new-prompt: api-prompts
 import-prompt: api-import-prompt
@@ -149,6 +157,8 @@ preferences-test: api-preferences
 preferences-file: api-preferences
 turns-and-whole: api-turns-and-whole
 turns-and-whole-file: api-turns-and-whole
+compare: api-compare
+compare-file: api-compare
 profile-continuation: api-profile-continuation
 studies: api-studies
 new-study: api-studies
@@ -176,6 +186,7 @@ export-labels: api-export-labels
 export-package: api-export-package
 transcripts: api-export-transcripts
 export-transcripts: api-export-transcripts
+export-sft: api-export-sft
 export-names: api-export-names
 export-file: api-export-file
 workbench: api-benches

@@ -64,7 +64,7 @@ def test_what_contradicts_the_corpus_is_told_for_every_line(tmp_path: Path) -> N
     assert places(refusal(path, into=True)) == [
         (1, "labels[0].value"),
         (2, "labels[0].value"),
-        (3, "turns"),
+        (3, "turns[0]"),
     ]
 
 

@@ -159,7 +159,7 @@ def test_an_existing_dialogue_may_be_repeated_but_not_changed(tmp_path: Path) ->
     )
     assert imported(same, into=True).continuations == 1
     for changed, field in (
-        (line(turns=TURNS[:1]), "turns"),
+        (line(turns=TURNS[:1]), "turns[1]"),
         (line(summary="other"), "summary"),
         (line(system="bot"), "system"),
         (line(continuations=[continuation("m", "Other")]), "continuations[0].id"),

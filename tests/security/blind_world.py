@@ -50,7 +50,9 @@ def corpus() -> Corpus:
         for system in SYSTEMS:
             turns = [{"text": f"A reply to number {number}."}]
             factories.continuation(talk, f"{system}-1", system=system, turns=turns)
-    Continuation.objects.exclude(key="self").update(condition={"prompting": ORIGIN})
+    Continuation.objects.exclude(key="self").update(
+        condition={"prompting": ORIGIN, "model": f"fake-{ORIGIN}"}
+    )
     Turn.objects.update(extra={"raw": ORIGIN})
     return made
 

@@ -32,6 +32,7 @@ MEMBERS = _names(
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
+    "copy-without-turns api-without-turns",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
@@ -60,6 +61,9 @@ RESEARCHERS = _names(
     "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
     "generate productions production",
     "api-generators api-productions api-estimate-productions api-production api-production-steps",
+    "benchmarks new-benchmark benchmark benchmark-file go-on-benchmark cancel-benchmark checked-benchmark",
+    "api-benchmarks api-estimate-benchmark api-benchmark api-benchmark-file api-go-on-benchmark",
+    "api-cancel-benchmark api-checked-benchmark",
     "prompts new-prompt import-prompt prompt-difference prompt-request run-request prompt archive-prompt",
     "export-prompt prompt-version edit-prompt pick-examples delete-prompt-version",
     "api-prompts api-prompt-difference api-import-prompt api-prompt-request api-prompt api-prompt-examples",
@@ -73,6 +77,7 @@ RESEARCHERS = _names(
     "preferences preferences-file preferences-test api-preferences",
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-names api-export-names",
+    "export-sft api-export-sft",
     "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
     "workbench new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",
@@ -88,6 +93,7 @@ RESEARCHERS = _names(
     "campaign-webhooks webhook webhook-act redeliver-webhook",
     "api-campaign-webhooks api-webhook api-webhook-act api-rotate-webhook api-webhook-deliveries",
     "api-redeliver-webhook api-campaign-preview api-scheme-preview",
+    "compare compare-file api-compare",
     "profile profile-file profile-chart profile-continuation api-profile api-profile-continuation",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",

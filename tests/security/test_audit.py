@@ -76,6 +76,7 @@ PASSED_ON = {
     "calibration.exports.job.labels_or_job": "actions.start",
     "calibration.exports.job.order_or_job": "actions.start",
     "calibration.exports.parts.take": "splits.open_test",
+    "calibration.exports.tuning.taken_for": "take",
     "calibration.gold.job.gold_or_job": "make",
     "calibration.plans.computing.pilot_of": "splits.fix",
     "calibration.preferences.computing.compute": "splits.fix",
@@ -190,6 +191,10 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "confirmation": "talks",
     },
     "annotation.importing.engine.import_path": worlds.make_import,
+    "annotation.importing.without_turns.copy_without_turns": lambda by: {
+        "corpus": worlds.make_world().corpus,
+        "name": "beginnings",
+    },
     "annotation.people.accounts.create": lambda by: {
         "username": "new",
         "role": "annotator",
@@ -290,6 +295,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.prompt_versions.actions.delete": lambda by: {"version": worlds.make_prompt()},
     "judges.rating.actions.start": lambda by: worlds.make_metric_run(),
     "systems.producing.actions.start": lambda by: worlds.make_generation(by),
+    "systems.producing.actions.start_each": lambda by: worlds.make_several(by),
+    "systems.making.actions.start": lambda by: worlds.make_benchmark_fields(),
+    "systems.making.actions.go_on": lambda by: {"benchmark": worlds.make_benchmark(by, "cancelled")},
+    "systems.making.actions.cancel": lambda by: {"benchmark": worlds.make_benchmark(by, "making")},
+    "systems.making.actions.mark_checked": lambda by: {"benchmark": worlds.make_benchmark(by, "done")},
     "judges.rating.openings.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),

@@ -76,6 +76,7 @@ def test_annotators_learn_no_origin_and_nobody_s_words_from_any_page_or_answer(p
     assert ana.visited | program.visited >= (MEMBERS | SIGNED_IN) - ADJUDICATORS - NOT_OF_TASKS
     for who in (ana, program):
         assert who.learned("a reply to number") != []
+        assert who.learned("fake model") == who.learned("fake_model") == []
         searched = [text for name, text in who.told if name == "my-submissions"]
         assert [name for name in who.learned(ORIGIN) if name != "my-submissions"] == []
         assert [name for name in who.learned(OTHERS) if name != "my-submissions"] == []

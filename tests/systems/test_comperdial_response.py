@@ -141,6 +141,12 @@ def test_time_is_limited_where_that_is_asked_for() -> None:
         after([Reply(OK, 1, 1)], seconds=3600)
 
 
+def test_every_completion_takes_its_time_and_one_that_was_there_takes_none() -> None:
+    with pytest.raises(Failed, match=r"seconds: 80\.0 seconds after response 1 of 7"):
+        after([Reply(OK, 1, 1, asked=2, seconds=40.0)], seconds=3600)
+    assert not isinstance(after([Reply(OK, asked=0)], seconds=3600), Done)
+
+
 def test_limits_are_who_the_system_is_and_personas_its_condition() -> None:
     assert [one.name for one in WRITER.settings if one.varies] == ["personas"]
     with pytest.raises(WrongSettings, match="calls_per_turn must be between 1 and 10"):

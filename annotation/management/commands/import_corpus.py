@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from annotation.formats import FORMATS, manifest
 from annotation.formats.guessing import beginning, columns_of, guess
+from annotation.formats.settings import SETTINGS
 from annotation.importing import ImportProblem, ImportResult, import_path
 from annotation.importing.engine import Progress
 from config.commands import DatabaseCommand
@@ -30,7 +31,8 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("path", help="the file, or for qmsum a folder of files")
+        folders = ", ".join(key for key, format in FORMATS.items() if format.folder)
+        parser.add_argument("path", help=f"the file, or a folder of files ({folders})")
         parser.add_argument(
             "--format", choices=list(FORMATS), help="the file's format (default: found from its content)"
         )
@@ -52,6 +54,13 @@ class Command(DatabaseCommand):
             help="what the file must hold, refused otherwise (default: as the manifest beside it, "
             f"PATH{manifest.SUFFIX}, says, where there is one)",
         )
+        for setting in SETTINGS.values():
+            parser.add_argument(
+                f"--{setting.key.replace('_', '-')}",
+                default="",
+                metavar="|".join(setting.choices) or ("N" if setting.kind == "count" else "NAME"),
+                help=setting.help[0].lower() + setting.help[1:].rstrip("."),
+            )
         parser.add_argument("--source", default="", help="where the data is from")
         parser.add_argument("--licence", default="", help="under which licence it is")
 
@@ -74,6 +83,7 @@ class Command(DatabaseCommand):
                     licence=options["licence"],
                     sha256=options["sha256"] or manifest.promised(options["path"]),
                     columns=columns,
+                    settings={key: options[key] for key in SETTINGS},
                     progress=progress,
                 )
             except ImportProblem as problem:

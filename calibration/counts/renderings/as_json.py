@@ -53,6 +53,7 @@ def _row(made: Counts, row: Row) -> dict[str, Any]:
     return {
         "by": by_of(made, row),
         "human": row.human,
+        "fake_model": row.code in made.fakes,
         "n_continuations": row.n_continuations,
         "n_clusters": row.n_clusters,
         "n_missing": row.n_missing,

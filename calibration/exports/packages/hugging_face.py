@@ -22,6 +22,7 @@ from calibration.exports.packages.hugging_face_card import Split, card
 from calibration.exports.parts import Taken
 from calibration.exports.writing import BLOCK, Blocks, parquet_blocks, value_is_text
 from calibration.reading.census import census
+from jobs.fake_models import is_fake
 from judges.material.loading import Material, load
 
 FULL = "full"
@@ -82,7 +83,9 @@ def _dialogues(contents: Contents, taken: Taken) -> Blocks:
     )
     texts = ("dialogue", "continuation", "system", "mode", "condition", "cluster", "language", "summary")
     fields = [(name, pa.string()) for name in (*texts, "metadata", "participants")]
-    schema = pa.schema([*fields, ("trial", pa.int64()), ("turns", pa.list_(turn))])
+    schema = pa.schema(
+        [*fields, ("fake_model", pa.bool_()), ("trial", pa.int64()), ("turns", pa.list_(turn))]
+    )
     ids = list(_continuations(contents, taken).values_list("pk", flat=True))
     with tempfile.TemporaryFile() as file:
         with pq.ParquetWriter(file, schema) as writer:
@@ -110,6 +113,7 @@ def _row(material: Material, numbers: list[int]) -> dict[str, Any]:
         "summary": dialogue.summary,
         "metadata": _json(dict(dialogue.metadata)),
         "participants": _json([{"id": p.id, "name": p.name, "role": p.role} for p in dialogue.participants]),
+        "fake_model": is_fake(str(part.condition.get("model", ""))),
         "trial": part.trial,
         "turns": [
             {

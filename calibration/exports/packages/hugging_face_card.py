@@ -60,6 +60,7 @@ MEANINGS = {
     "members": "of a comparison: what is compared, in the order in which `value` speaks of it, as JSON",
     "order": "of a comparison: the members' numbers in the order in which the rater saw them, as JSON",
     "part": "dev or test; empty where the corpus is not split",
+    "fake_model": "true: a fake model wrote the continuation, for trying out; empty of a comparison",
 }
 TURN = {
     "index": "int64",
@@ -80,6 +81,7 @@ DIALOGUES = {
     "summary": "the dialogue's summary",
     "metadata": "what else is known of the dialogue, as JSON",
     "participants": "id, name and role of each, as JSON",
+    "fake_model": "true: a fake model wrote it, for trying out",
     "trial": "the number of a repeated run, from 0",
     "turns": "the turns: index from 0, number as annotators see it, speaker, text, given (context), at",
 }
@@ -155,7 +157,11 @@ def _label_features(texts: bool) -> list[dict[str, str]]:
 
 def _dialogue_features() -> list[dict[str, Any]]:
     turns = [{"name": name, "dtype": kind} for name, kind in TURN.items()]
-    special: dict[str, Any] = {"trial": {"dtype": "int64"}, "turns": {"list": turns}}
+    special: dict[str, Any] = {
+        "fake_model": {"dtype": "bool"},
+        "trial": {"dtype": "int64"},
+        "turns": {"list": turns},
+    }
     return [{"name": name, **special.get(name, {"dtype": "string"})} for name in DIALOGUES]
 
 

@@ -4,6 +4,9 @@ Keys of its own in an error model:
 
 rates            expected turns per 30 written turns that show a behaviour: an object by prompting and turns
                  per call (`vanilla/30`), by prompting alone, or `*`, each with a number by behaviour
+overall          how good a continuation is as a whole, 1 to 10: an object by prompting and turns per call as
+                 above, each with a number by score (`consistency`, `collaborativeness`). The last turn of a
+                 reply says it, a step up or down for some dialogues
 renumbered       chance that the numbers of a reply's turns are shifted by one
 speaker_by_name  chance that a reply names speakers by name instead of id, where they have one
 overlong         chance that a reply's first turn is far longer than turns usually are
@@ -24,6 +27,7 @@ from demo.fake_model.mind import Mind
 from demo.fake_model.problems import ErrorFileProblem, number
 from demo.fake_model.reading import Request, Spoken, turns
 from demo.fake_model.roles.base import Answer, Role
+from demo.fake_model.roles.overall_judge import SCORES
 
 KEYS = tuple(behaviour[0] for behaviour in BEHAVIOURS)
 VANILLA, TAXONOMY = "vanilla", "taxonomy"
@@ -31,6 +35,8 @@ PER = 30
 """Rates are turns in so many turns."""
 WRITTEN, FIVE, SOME = "generated_turns", "five_previous_turns", "previous_turns"
 MISTAKES = ("renumbered", "speaker_by_name", "overlong", "copy_differs")
+_CONDITION = re.compile(rf"\*|(?:{VANILLA}|{TAXONOMY})(?:/\d{{1,3}})?")
+_CONDITIONS = "vanilla/30 or the like, a prompting alone, or * is needed"
 _ASKED = re.compile(r"^Write turns? (\d+)(?: to (\d+))?\.$", re.M)
 _COPIED = re.compile(r"^previous_turns: the last (?:(\d+) turns|turn) of HISTORY", re.M)
 _BEGINNINGS = (
@@ -74,14 +80,28 @@ def rates_of(value: Any, where: str) -> Rates:
         raise ErrorFileProblem(f"{where}: an object by prompting and turns per call is needed")
     found: dict[str, Amounts] = {}
     for condition, rates in value.items():
-        if not re.fullmatch(rf"\*|(?:{VANILLA}|{TAXONOMY})(?:/\d{{1,3}})?", condition):
-            raise ErrorFileProblem(
-                f"{where}.{condition}: vanilla/30 or the like, a prompting alone, or * is needed"
-            )
+        if not _CONDITION.fullmatch(condition):
+            raise ErrorFileProblem(f"{where}.{condition}: {_CONDITIONS}")
         if not isinstance(rates, dict) or not rates.keys() <= {*KEYS, OTHERS}:
             raise ErrorFileProblem(f"{where}.{condition}: a number by behaviour is needed: {', '.join(KEYS)}")
         found[condition] = {
             key: number(rate, f"{where}.{condition}.{key}", 0.0, PER) for key, rate in rates.items()
+        }
+    return found
+
+
+def overall_of(value: Any, where: str) -> Rates:
+    """Return the overall scores of a JSON value; raise ErrorFileProblem that names the key."""
+    if not isinstance(value, dict):
+        raise ErrorFileProblem(f"{where}: an object by prompting and turns per call is needed")
+    found: dict[str, Amounts] = {}
+    for condition, scores in value.items():
+        if not _CONDITION.fullmatch(condition):
+            raise ErrorFileProblem(f"{where}.{condition}: {_CONDITIONS}")
+        if not isinstance(scores, dict) or not scores.keys() <= set(SCORES):
+            raise ErrorFileProblem(f"{where}.{condition}: a number by score is needed: {', '.join(SCORES)}")
+        found[condition] = {
+            key: number(score, f"{where}.{condition}.{key}", 1.0, 10.0) for key, score in scores.items()
         }
     return found
 
@@ -172,7 +192,7 @@ class ContinuationWriter(Role):
 
     key = "continuation_writer"
     title = "the next turns of a conversation"
-    own_keys = {"rates": rates_of, **dict.fromkeys(MISTAKES, chance_of)}
+    own_keys = {"rates": rates_of, "overall": overall_of, **dict.fromkeys(MISTAKES, chance_of)}
 
     def recognises(self, request: Request) -> bool:
         """Turns to write after a HISTORY, by people listed under METADATA."""
@@ -195,6 +215,8 @@ class ContinuationWriter(Role):
         for turn in range(found.first, found.first + found.count):
             last = next_speaker(found, mind, turn, last)
             text = content(found, mind, turn)
+            if turn == found.first + found.count - 1:
+                text += whole(found, mind)
             if "overlong" in wrong and turn == found.first:
                 text = " ".join([text] * 200)
             reply[WRITTEN].append(_turn(turn + shift, names.get(last, last), text))
@@ -225,6 +247,18 @@ def content(found: Task, mind: Mind, turn: int) -> str:
     ]
     shown = planted(found, mind, turn)
     return " ".join([*parts, *([f"{{{' '.join(shown)}}}"] if shown else [])])
+
+
+def whole(found: Task, mind: Mind) -> str:
+    """Return markers that say how good the continuation is as a whole; '' where no error model says so."""
+    scores: Rates = mind.errors.own.get("overall", {})
+    keys = (f"{found.prompting}/{found.count}", found.prompting, OTHERS)
+    amounts = next((scores[key] for key in keys if key in scores), {})
+    told = (
+        f"{{{name} {min(max(round(score) + int(mind.draw(name, found.seen) * 3) - 1, 1), 10)}}}"
+        for name, score in amounts.items()
+    )
+    return "".join(f" {marker}" for marker in told)
 
 
 def planted(found: Task, mind: Mind, turn: int) -> list[str]:

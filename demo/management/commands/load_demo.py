@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import accounts, desk, loading, study
+from demo import accounts, chain, continued, desk, judging, loading, study
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -23,7 +23,8 @@ class Command(DatabaseCommand):
 
     help = (
         "Load the demo: four corpora written for Concord, simulated ratings, four campaigns to rate in, two "
-        "that simulated people have begun, and a run of the judge rules-baseline. Makes the accounts "
+        "that simulated people have begun, and a run of the judge rules-baseline; with a fake model, also "
+        "continuations that it writes, and what judges and simulated people say of them. Makes the accounts "
         "annotator, researcher and administrator and prints their passwords. Run again, it adds only what "
         "is missing and prints the accounts."
     )
@@ -74,7 +75,10 @@ class Command(DatabaseCommand):
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
         if fake:
             self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
+            done += chain.load(by=by, endpoint=judging.endpoint(fake, by=by), finish=loading.finish)
         for run in done:
-            self.stdout.write(f"{run.rater.name} on {run.corpus.name}: {run.get_state_display().lower()}")
+            self.stdout.write(f"{run.name} on {run.corpus.name}: {run.get_state_display().lower()}")
         for corpus in loading.CORPORA:
-            loading.report(corpus, by=by)
+            loading.report(corpus.name, by=by)
+        if fake:
+            loading.report(continued.NAME, by=by)

@@ -70,7 +70,7 @@ class Command(DatabaseCommand):
         parser.add_argument("--corpus", required=True, help="name of the corpus")
         parser.add_argument("--endpoint", required=True, help="name of the endpoint to ask")
         pairs: dict[str, Any] = {"nargs": "+", "action": "extend", "default": [], "metavar": "NAME=VALUE"}
-        parser.add_argument("--set", help="settings of the generator; --settings lists them", **pairs)
+        parser.add_argument("--set", help="settings of the generator; --list-settings shows them", **pairs)
         parser.add_argument("--condition", help="keys of your own in the condition", **pairs)
         parser.add_argument(
             "--name", default="", help="of the system; by default the model and the settings that vary"
@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
             "--estimate", action="store_true", help="only say what it would take, as JSON; send nothing"
         )
         parser.add_argument(
-            "--settings", action=Settings, nargs=0, help="list every generator's settings, and end"
+            "--list-settings", action=Settings, nargs=0, help="list every generator's settings, and end"
         )
         parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
         parser.add_argument(

@@ -86,7 +86,7 @@ class Command(DatabaseCommand):
         parser.add_argument("--estimate", action="store_true", help="only say what it would take, as JSON")
         parser.add_argument("--wait", action="store_true", help="leave the work to the running workers")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
-        add_parameters(parser)
+        add_parameters(parser, "model")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print what came of it."""
@@ -164,6 +164,6 @@ def _order(options: dict[str, Any]) -> Order:
         clean=options["clean"],
         verbatim=tuple(options["verbatim"]),
         part_tokens=options["part_tokens"],
-        parameters=told(options),
+        parameters=told(options, "model"),
         allow_fewer=options["allow_fewer"],
     )

@@ -1,0 +1,73 @@
+"""What a user may say of a file that the file itself does not: one table, for page, command and API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from annotation.formats.fields import NAME_LIMIT
+from annotation.formats.problems import ImportProblem
+
+Given = Mapping[str, str | int]
+MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that may be said: a name, one of `choices`, or a whole number from 1."""
+
+    key: str
+    kind: Literal["name", "choice", "count"]
+    title: str
+    help: str
+    choices: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> str | int:
+        """Return a value that may be stored; raise ImportProblem for any other."""
+        if self.kind == "count":
+            return self._count(value)
+        text = str(value).strip()
+        if self.kind == "choice" and text not in self.choices:
+            raise ImportProblem(f"must be one of {', '.join(self.choices)}", field=self.key)
+        if len(text) > NAME_LIMIT or not text.isprintable():
+            raise ImportProblem(f"must be a name of one line, up to {NAME_LIMIT} characters", field=self.key)
+        return text
+
+    def _count(self, value: Any) -> int:
+        text = str(value).strip()
+        if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= MOST):
+            raise ImportProblem(f"must be a whole number from 1 to {MOST}", field=self.key)
+        return int(text)
+
+
+SETTINGS: dict[str, Setting] = {
+    setting.key: setting
+    for setting in (
+        Setting("system", "name", "System", "Who made the predictions in the file, for MPCEval's files."),
+        Setting(
+            "given",
+            "choice",
+            "Half that was given",
+            "Where MPCEval's predictions are of one half alone: what the system was told of each turn.",
+            ("speaker", "content"),
+        ),
+        Setting("min_turns", "count", "Least number of turns", "Shorter dialogues of MPDD are left out."),
+    )
+}
+
+
+def settings_of(given: Mapping[str, Any], format: str, taken: tuple[str, ...]) -> dict[str, str | int]:
+    """Return what was said, of a format that takes these settings; what is empty or None was not said.
+
+    Raises ImportProblem for a setting that the format does not take, and for a value that it cannot have.
+    """
+    told: dict[str, str | int] = {}
+    for key, value in given.items():
+        if value is None or str(value).strip() == "":
+            continue
+        if key not in SETTINGS or key not in taken:
+            which = ", ".join(taken) or "none"
+            raise ImportProblem(f"is not a setting of the format {format}, which takes {which}", field=key)
+        told[key] = SETTINGS[key].read(value)
+    return told

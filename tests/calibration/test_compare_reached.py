@@ -1,0 +1,198 @@
+"""Comparing continuations by page, file, API and command: the same figures, hostile texts as texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Continuation, Dialogue
+from calibration.profiles.choosing import Wanted
+from calibration.profiles.side_by_side import compare
+from calibration.profiles.side_by_side_files import as_json, signed
+from calibration.studies import actions as studies
+from tests import factories
+from tests.calibration.compared_world import rater, rollout, score, static
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<b>=HYPERLINK(1)</b>\x1b[31m"
+
+
+@pytest.fixture
+def dialogue() -> Dialogue:
+    made = factories.dialogue(factories.corpus("c"), "d", turns=4)
+    by = rater("m_sns_min")
+    score(by, static(made, "x", (1, 2)), 0.3, turn=1, nearest=1)
+    score(by, static(made, "=y", (2,), system=HOSTILE), 0.5)
+    score(by, static(made, "people", (2,), system="human"), None)
+    return made
+
+
+@pytest.fixture
+def researcher() -> Client:
+    client = Client()
+    client.force_login(factories.user(researcher=True))
+    return client
+
+
+def printed(capsys: pytest.CaptureFixture[str], *args: str) -> str:
+    call_command("compare", "--corpus", "c", "--dialogue", "d", *args)
+    return capsys.readouterr().out
+
+
+def test_the_page_shows_values_differences_causes_and_reasons(researcher: Client, dialogue: Dialogue) -> None:
+    page = researcher.get(reverse("compare", args=[dialogue.pk]), {"against": "x"}).content.decode()
+    for told in ("0.300", "0.500", "+0.200", "nearest to turn 2", "there is no context", "x after 2"):
+        assert told in page
+    assert "People’s own is one of several valid continuations, not the right answer" in page
+    assert HOSTILE not in page
+    assert "&lt;b&gt;=HYPERLINK(1)" in page
+    assert 'href="#turn-2" aria-label="go to turn 2"' in page
+
+
+def test_without_people_nothing_is_said_of_them(researcher: Client, dialogue: Dialogue) -> None:
+    page = researcher.get(reverse("compare", args=[dialogue.pk]), {"continuation": ["x", "=y"]})
+    assert "People’s own" not in page.content.decode()
+
+
+def test_without_labels_the_page_says_what_to_do(researcher: Client) -> None:
+    made = factories.dialogue(factories.corpus(), "d", turns=2)
+    rollout(made, "a")
+    alone = researcher.get(reverse("compare", args=[made.pk]))
+    assert alone.status_code == 200
+    assert "No two continuations of this dialogue continue the same turns" in alone.content.decode()
+    rollout(made, "b")
+    page = researcher.get(reverse("compare", args=[made.pk])).content.decode()
+    assert "No metric has scored these continuations" in page
+    assert reverse("new-run") in page
+    assert "compare.csv" not in page
+
+
+def test_what_was_not_scored_is_named_with_what_to_do(researcher: Client, dialogue: Dialogue) -> None:
+    page = researcher.get(reverse("compare", args=[dialogue.pk]), {"continuation": ["x", "self"]})
+    assert "that takes in dialogues’ own turns" in page.content.decode()
+
+
+def test_what_cannot_be_compared_is_a_page_that_says_why(researcher: Client, dialogue: Dialogue) -> None:
+    for query in ({"at": "3"}, {"continuation": "zz"}, {"against": "zz"}, {"metric": "lnr"}):
+        page = researcher.get(reverse("compare", args=[dialogue.pk]), query)
+        assert page.status_code == 422, query
+        assert "Show the usual comparison" in page.content.decode()
+        told = researcher.get(reverse("compare-file", args=[dialogue.pk, "csv"]), query)
+        assert (told.status_code, told.content.count(b"\n")) == (422, 1)
+    for at in ("x", "-1", "9" * 30):
+        assert researcher.get(reverse("compare", args=[dialogue.pk]), {"at": at}).status_code == 200
+    assert researcher.get(reverse("compare-file", args=[dialogue.pk, "pdf"])).status_code == 404
+    assert researcher.get(reverse("compare", args=[10**6])).status_code == 404
+
+
+def test_csv_has_guarded_cells_and_the_same_figures(
+    researcher: Client, dialogue: Dialogue, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = reverse("compare-file", args=[dialogue.pk, "csv"])
+    text = researcher.get(address, {"against": "x"}).content.decode()
+    rows = {row["continuation"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert list(rows) == ["'=y", "x", "people"]
+    assert (float(rows["'=y"]["difference"]), rows["x"]["difference"]) == (pytest.approx(0.2), "")
+    assert (rows["people"]["value"], rows["people"]["missing"]) == ("", "there is no context")
+    assert (rows["x"]["turn"], rows["x"]["against"], rows["x"]["causes"]) == ("1", "x", "nearest to turn 2")
+    assert printed(capsys, "--against", "x", "--format", "csv") == text
+
+
+def test_the_api_pages_the_metrics_and_gives_what_the_command_prints(
+    researcher: Client, dialogue: Dialogue, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for made in dialogue.continuations.exclude(key="self"):
+        score(rater("lnr"), made, 0.5, turn=1 if made.key == "x" else 0)
+    address = reverse("api-compare", args=[dialogue.pk])
+    told = researcher.get(address, {"limit": 1, "continuation": ["x", "people"]}).json()
+    assert (told["count"], len(told["results"]), told["against"]) == (2, 1, "x")
+    assert "limit=1" in told["next"]
+    assert [column["human"] for column in told["columns"]] == [False, True]
+    whole = researcher.get(address).json()
+    printed_too = json.loads(printed(capsys, "--format", "json"))
+    assert printed_too["rows"] == whole["results"]
+    assert {key: whole[key] for key in printed_too if key != "rows"} == {
+        key: value for key, value in printed_too.items() if key != "rows"
+    }
+    assert printed_too == json.loads(json.dumps(as_json(compare(dialogue, Wanted()))))
+
+
+def test_the_api_refuses_with_a_line(researcher: Client, dialogue: Dialogue) -> None:
+    address = reverse("api-compare", args=[dialogue.pk])
+    for query in ({"at": "x"}, {"at": 3}, {"continuation": "zz"}, {"against": "zz"}, {"limit": 0}):
+        assert researcher.get(address, query).status_code == 400, query
+
+
+def test_the_terminal_gets_no_control_characters_and_reasons_once(
+    dialogue: Dialogue, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(capsys, "--against", "x")
+    assert "\x1b" not in text
+    assert "0.500 (+0.200)" in text
+    assert "m_sns_min@paper, people: there is no context" in text
+    assert "one of several that are valid" in text
+    assert "self: no metric was run on it" in printed(capsys, "--continuations", "x", "self")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("--corpus", "nobody", "--dialogue", "d"), "no corpus 'nobody'; there are c"),
+        (("--corpus", "c", "--dialogue", "e"), "c has no dialogue 'e'; there are d"),
+        (("--corpus", "c", "--dialogue", "d", "--at", "3"), "no two continuations of d share the context"),
+    ],
+)
+def test_the_command_refuses_with_one_line(dialogue: Dialogue, args: tuple[str, ...], told: str) -> None:
+    with pytest.raises(CommandError, match=told) as refused:
+        call_command("compare", *args)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_command_writes_a_file(dialogue: Dialogue, tmp_path: Path) -> None:
+    path = tmp_path / "compared.csv"
+    call_command("compare", "--corpus", "c", "--dialogue", "d", "--format", "csv", "--output", str(path))
+    assert path.read_text().startswith("dialogue,at,metric")
+
+
+def test_it_is_led_to_from_the_dialogue_and_from_a_turn_s_values(
+    researcher: Client, dialogue: Dialogue
+) -> None:
+    address = reverse("compare", args=[dialogue.pk])
+    assert address in researcher.get(reverse("dialogue", args=[dialogue.pk])).content.decode()
+    made = dialogue.continuations.get(key="x")
+    values = researcher.get(reverse("profile-continuation", args=[made.pk])).content.decode()
+    assert f"{address}?at=2&amp;continuation=x" in values
+    alone = factories.dialogue(dialogue.corpus, "alone", turns=2)
+    assert "/compare/" not in researcher.get(reverse("dialogue", args=[alone.pk])).content.decode()
+
+
+def test_it_is_led_to_from_an_item_on_which_raters_disagree(researcher: Client) -> None:
+    built: World = world(dialogues=2, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3])
+    built.say("ann", "quality", [1, 2, 3, 1])
+    built.say("ben", "quality", [1, 3, 2, 1])
+    Continuation.objects.update(key="x")
+    address = reverse("report-items", args=[studies.automatic(corpus=built.corpus).pk])
+    query = {"question": "quality@1/quality", "a": "ann", "b": "ben"}
+    assert "/compare/" not in researcher.get(address, query).content.decode()
+    for made in built.corpus.dialogues.all():
+        rollout(made, "another")
+    assert "/compare/?continuation=x" in researcher.get(address, query).content.decode()
+
+
+def test_differences_have_signs_and_nothing_has_none() -> None:
+    assert [signed(value) for value in (0.2, -0.2, 0.0, 0.0001, -0.0001)] == [
+        "+0.200",
+        "−0.200",
+        "0.000",
+        "0.000",
+        "0.000",
+    ]
