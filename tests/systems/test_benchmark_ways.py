@@ -97,7 +97,10 @@ def test_the_command_leaves_out_what_failed(model: Served, product: Corpus) -> N
     [
         (("--from", "nothing"), "no corpus 'nothing'"),
         (("--endpoint", "other"), "no endpoint 'other'"),
-        (("--per-source", "9", "--endpoint", "fake"), "the source 'Product' has 4 instances of the 9 asked for"),
+        (
+            ("--per-source", "9", "--endpoint", "fake"),
+            "the source 'Product' has 4 instances of the 9 asked for",
+        ),
         (("--steps", "metadata"), "without the cut"),
         (("--into", "product"), "exists already"),
         ((), "an endpoint is needed"),
@@ -178,9 +181,17 @@ def test_the_form_says_what_is_wrong(
     model: Served, product: Corpus, change: dict[str, Any], why: str
 ) -> None:
     form = {
-        "name": "bench", "corpora": [product.pk], "per_source": 2, "endpoint": model.endpoint().pk,
-        "train": 0, "metadata": "on", "per_conversation": 1, "cut_seed": 0, "part_tokens": 60000, "confirmed": "1",
-    }  # fmt: skip
+        "name": "bench",
+        "corpora": [product.pk],
+        "per_source": 2,
+        "endpoint": model.endpoint().pk,
+        "train": 0,
+        "metadata": "on",
+        "per_conversation": 1,
+        "cut_seed": 0,
+        "part_tokens": 60000,
+        "confirmed": "1",
+    }
     answer = researcher().post(reverse("new-benchmark"), form | change)
     assert answer.status_code == 422
     assert why in answer.content.decode()
