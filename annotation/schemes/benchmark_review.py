@@ -53,7 +53,7 @@ SCHEME = SchemeDefinition(
             "Are the description and the people's profiles faithful to the conversation?",
             "Yes: nothing contradicts it or is made up",
             "No: something is wrong",
-            "m",
+            "d",
         ),
         _yes_or_no(
             TELLS,
