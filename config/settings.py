@@ -234,10 +234,13 @@ SPECTACULAR_SETTINGS = {
         "PersonRoleEnum": [(name, name) for name in ("annotator", "researcher", "administrator")],
         "PreferenceTiesEnum": [(name, name) for name in ("half", "drop", "davidson")],
         "TestPartEnum": [("test", "test")],
+        "WrittenPartEnum": [("dev", "dev"), ("test", "test")],
+        "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
         "PickingRuleEnum": "judges.prompt_versions.picking.RULE_CHOICES",
         "RunModeEnum": "jobs.models.Run.Mode",
         "SplitPartEnum": [("dev", "dev"), ("test", "test"), ("all", "all")],
         "TokenScopeEnum": "annotation.models.ApiToken.Scope",
+        "TuningPartEnum": [(name, name) for name in ("train", "evaluation", "dev", "test", "all")],
     },
 }
 

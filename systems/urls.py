@@ -5,9 +5,9 @@ from django.urls import URLPattern, path
 from systems.pages import benchmarks, generating, productions
 
 urlpatterns: list[URLPattern] = [
-    path("generate/", generating.generate, name="generate"),
-    path("productions/", productions.production_list, name="productions"),
-    path("productions/<int:pk>/", productions.production_page, name="production"),
+    path("runs/generate/", generating.generate, name="generate"),
+    path("runs/productions/", productions.production_list, name="productions"),
+    path("runs/productions/<int:pk>/", productions.production_page, name="production"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmarks"),
     path("benchmarks/new/", benchmarks.new_benchmark, name="new-benchmark"),
     path("benchmarks/<int:pk>/", benchmarks.benchmark_page, name="benchmark"),

@@ -1,6 +1,7 @@
 """The import formats, one file each, in one table."""
 
 from annotation.formats import (
+    cocoeval_counts,
     comperdial,
     delidata,
     fed,
@@ -27,6 +28,7 @@ FORMATS: dict[str, Format] = {
     format.key: format
     for format in (
         pairs.FORMAT,
+        cocoeval_counts.FORMAT,
         jsonl.FORMAT,
         label_studio.FORMAT,
         fed.FORMAT,

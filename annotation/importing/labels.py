@@ -18,6 +18,7 @@ from annotation.importing.questions import Asked, Resolver, asked_questions
 from annotation.importing.result import ImportResult
 from annotation.models import Corpus, Import, Question
 from annotation.schemes.base import Value, bounds_told
+from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
 from annotation.schemes.comparisons import RANKING
 from config.planner import tell_planner
 
@@ -51,6 +52,7 @@ def place_labels(
     _run(sql.PLACE, known)
     tell_planner("import_placed")
     _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
+    _refuse_over_turns(faults)
     result.unchanged = _run(sql.DROP_UNCHANGED, known)
     _refuse_repeated(faults)
     _refuse_conflicts(faults)
@@ -147,6 +149,13 @@ def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None
         shown = repr(text) if number is None else f"{number:g}"
         scheme = question.version.scheme.key
         reason = f"{shown} is not on the scale of {question.key} in {scheme}: {_scale(question)}"
+        faults.add(ImportProblem(reason, field=field, line=line))
+
+
+def _refuse_over_turns(faults: Faults) -> None:
+    """Refuse counts of turns that are greater than the number of turns."""
+    for line, field, number, turns in _rows(sql.OVER_TURNS, {"scheme": COUNTS.key}):
+        reason = f"{number:g} turns are counted in a continuation of {turns}"
         faults.add(ImportProblem(reason, field=field, line=line))
 
 

@@ -19,6 +19,7 @@ from annotation.importing.own_scheme import OWN, own_questions
 from annotation.models import Campaign, Corpus, Label, Question, Scheme, asks_about
 from annotation.scheme_versions import store as scheme_store
 from annotation.schemes import SCHEMES
+from annotation.schemes.cocoeval_counts import PAPER_NAMES
 
 ELSEWHERE = ("corpus:", "metric:")
 """How schemes are called whose questions a corpus may take for its own: they come with other data."""
@@ -150,7 +151,9 @@ def known_scheme(key: str) -> bool:
 def _of_scheme(key: str, one: Asked) -> Question | None:
     """Return the question of a scheme (`key` or `key@version`); a built-in one is stored at first use."""
     name, _, version = key.partition("@")
-    wanted = asks_about(one.kind) & Q(version__scheme__key=name, key=one.key)
+    wanted = asks_about(one.kind) & Q(
+        version__scheme__key=name, key=PAPER_NAMES.get((name, one.key), one.key)
+    )
     stored = Question.objects.filter(wanted).select_related("version__scheme").order_by("-version__version")
     number = int(version) if version.isascii() and version.isdigit() else 0
     if number and (exact := stored.filter(version__version=number).first()):

@@ -77,6 +77,18 @@ SELECT p.line, p.field, l.number, l.text, p.question_id
  ORDER BY p.n LIMIT 20
 """
 
+OVER_TURNS = """
+SELECT p.line, p.field, p.number, r.n
+  FROM import_placed p
+  JOIN annotation_question q ON q.id = p.question_id
+  JOIN annotation_schemeversion v ON v.id = q.version_id
+  JOIN annotation_scheme s ON s.id = v.scheme_id
+  JOIN annotation_item i ON i.id = p.item_id
+ CROSS JOIN LATERAL (SELECT count(*) AS n FROM annotation_turn t
+                      WHERE t.continuation_id = i.continuation_id AND NOT t.given) AS r
+ WHERE s.key = %(scheme)s AND p.number > r.n ORDER BY p.n LIMIT 20
+"""
+
 LIVE = """
   FROM import_rater r, annotation_label b
   JOIN annotation_question bq ON bq.id = b.question_id

@@ -76,7 +76,8 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     """One continuation's values with the turns that caused them; of one metric where one is chosen."""
     continuation = access.continuation(pk)
     lines, values = causes.values(continuation)
-    metrics = dict(sorted({value.rater: value.metric for value in values}.items(), key=lambda pair: pair[1]))
+    first = {value.rater: value.metric for value in reversed(values)}  # of several, its own question's
+    metrics = dict(sorted(first.items(), key=lambda pair: pair[1]))
     asked = request.GET.get("metric", "")
     chosen = number if (number := row_id(asked)) in metrics else None
     shown = [value for value in values if chosen in (None, value.rater)]

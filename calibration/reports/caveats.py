@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
 from calibration.reports.bound_words import of_failures
 from calibration.reports.figures import JUDGE, METRIC, QuestionFigures, crowd, figures
 from calibration.reports.snapshot import Snapshot
@@ -22,6 +23,7 @@ def caveats(result: Snapshot) -> list[str]:
         _fake_models(result),
         _clusters(result),
         *_calls(result),
+        _without_turns(questions),
         _missing(result),
         _unidentified(questions),
         _prevalence(questions),
@@ -81,6 +83,19 @@ def _calls(result: Snapshot) -> Iterable[str]:
                 f"{row.rater} can hardly read {row.doubtful:,} of {row.calls:,} conversations "
                 f"({row.why}): what it says of them means little."
             )
+
+
+def _without_turns(questions: list[QuestionFigures]) -> str:
+    counts = [question for question in questions if question.data.scheme.partition("@")[0] == COUNTS.key]
+    names = dict.fromkeys(rater.name for question in counts for rater in question.data.raters)
+    if not names:
+        return ""
+    gave = "gives" if len(names) == 1 else "give"
+    return (
+        f"{listed(list(names))} {gave} counts of whole continuations without saying which turns they are "
+        "about: MCC, kappa, precision and recall compare turn by turn, so there are none for these; counts "
+        "are compared by continuation."
+    )
 
 
 def _missing(result: Snapshot) -> str:
