@@ -1,6 +1,7 @@
 """The built-in schemes, one file each, in one table."""
 
 from annotation.schemes import (
+    benchmark_review,
     cocoeval_behaviours,
     cocoeval_counts,
     cocoeval_overall,
@@ -20,6 +21,7 @@ SCHEMES: dict[str, SchemeDefinition] = {
         comperdial_dialogue.SCHEME,
         cocoeval_behaviours.SCHEME,
         cocoeval_overall.SCHEME,
+        benchmark_review.SCHEME,
         cocoeval_counts.SCHEME,
         conversation_constraints.SCHEME,
         fed.TURN,
