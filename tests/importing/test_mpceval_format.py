@@ -13,6 +13,8 @@ from annotation.formats import FORMATS, ImportProblem, Source
 from annotation.formats.guessing import beginning, guess
 from annotation.models import Continuation, Dialogue, Import, Turn
 from annotation.records import Dialogue as Record
+from judges.material.loading import load
+from judges.metrics import Scene, Tools, instrument_for
 from judges.scoring.mpceval_files import read as read_for_score
 from tests.importing.helpers import imported, refusal, written
 
@@ -170,6 +172,22 @@ def test_imports_and_score_read_the_same_dialogues(shared_data: Path, name: str)
     path = shared_data / "mpceval_parity" / "inputs" / name
     scored = [replace(one, participants=()) for one in read_for_score(path)]
     assert records(path) == scored
+
+
+@pytest.mark.shared
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["deli100_pairs_k10.jsonl", "qmsum40_pairs_k10.jsonl"])
+def test_what_was_imported_scores_as_the_file_does(shared_data: Path, name: str) -> None:
+    path = shared_data / "mpceval_parity" / "inputs" / name
+    imported(path, format="mpceval")
+    tools = Tools()
+    predicted = Continuation.objects.filter(mode="static").values_list("pk", flat=True)
+    stored = {one.dialogue.id: Scene(one.dialogue, one.continuation) for one in load(predicted).values()}
+    for key in ("dnr", "ir", "pf"):
+        instrument = instrument_for(key)
+        for record in read_for_score(path):
+            scene = Scene(record, record.continuations[0])
+            assert instrument.score(stored[record.id], 0, tools) == instrument.score(scene, 0, tools)
 
 
 @pytest.mark.shared
