@@ -33,6 +33,7 @@ KINDS: dict[str, str] = {
     "search": "calibration.searches.job",
     "invitations": "annotation.people.invitations",
     "nearest": "judges.prompt_versions.nearest_job",
+    "benchmark": "systems.making.job",
 }
 """Per kind of job: the module whose `JOB` does it."""
 
@@ -58,6 +59,7 @@ SWEEPS: tuple[str, ...] = (
     "annotation.labels.counts:compact",
     "jobs.call_counts:compact",
     "jobs.webhooks.delivering:clear",
+    "systems.making.job:sweep",
     "config.idempotency:clear",
     "calibration.exports.kept:clear",
 )

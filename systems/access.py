@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from django.shortcuts import get_object_or_404
 
-from systems.models import Production
+from systems.models import Benchmark, Production
 
 
 def production(pk: int) -> Production:
     """Return a production with all that its page names. Researchers see every production."""
     related = ("run__endpoint", "writer__corpus", "dialogue__corpus", "continuation__system")
     return get_object_or_404(Production.objects.select_related(*related), pk=pk)
+
+
+def benchmark(pk: int) -> Benchmark:
+    """Return a benchmark with all that its page names. Researchers see every benchmark."""
+    related = ("corpus", "endpoint", "created_by")
+    return get_object_or_404(Benchmark.objects.select_related(*related), pk=pk)

@@ -105,7 +105,8 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
             room="campaigns",
             campaigns=False,
         )
-    form = CampaignForm(request.POST or None, corpus=corpus)
+    scheme = request.GET.get("scheme", "")
+    form = CampaignForm(request.POST or None, corpus=corpus, initial={"scheme": scheme} if scheme else {})
     if request.method == "POST" and form.is_valid():
         try:
             made = campaigns.create(by=_user(request), **form.arguments())

@@ -1,11 +1,13 @@
 """The built-in schemes, one file each, in one table."""
 
 from annotation.schemes import (
+    benchmark_review,
     cocoeval_behaviours,
     cocoeval_counts,
     cocoeval_overall,
     comperdial_dialogue,
     comperdial_turn,
+    conversation_constraints,
     fed,
     preference,
     usr,
@@ -19,7 +21,9 @@ SCHEMES: dict[str, SchemeDefinition] = {
         comperdial_dialogue.SCHEME,
         cocoeval_behaviours.SCHEME,
         cocoeval_overall.SCHEME,
+        benchmark_review.SCHEME,
         cocoeval_counts.SCHEME,
+        conversation_constraints.SCHEME,
         fed.TURN,
         fed.DIALOGUE,
         fed.GPT4,

@@ -13,6 +13,7 @@ from calibration.counts.query import PEOPLE, SYSTEM, CountsQuery
 from calibration.errors import CountsRefused
 from calibration.reading.census import Census, QuestionInfo, RaterInfo
 from calibration.reports.wording import crowd_of, listed
+from judges.metrics import METRICS
 
 SCORED = frozenset({"binary", "ordinal", "interval", "ratio"})
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
@@ -87,9 +88,18 @@ def raters(counted: Census) -> list[tuple[str, str]]:
         who = crowd_of(humans)
         found.append((PEOPLE, f"{who.many} together".capitalize()))
     for info in there:
-        if info.kind != METRIC and info.identified and info.name != PEOPLE:
+        if _is_counted(info, counted) and info.identified and info.name != PEOPLE:
             found.append((info.name, f"{info.name}, {'simulated' if info.simulated else info.kind}"))
     return found
+
+
+def _is_counted(info: RaterInfo, counted: Census) -> bool:
+    """Whether a rater's answers can be counted: of metrics, those that answer a scheme beside their own."""
+    schemes = {metric.scheme.key for metric in METRICS.values() if metric.scheme}
+    return info.kind != METRIC or any(
+        rater == info.id and counted.questions[question].scheme.rpartition("@")[0] in schemes
+        for question, rater in counted.counts
+    )
 
 
 def condition_keys(corpus: Corpus) -> list[str]:
@@ -172,7 +182,7 @@ def by_default(counted: Census) -> str:
 
 def _who(name: str, counted: Census) -> list[RaterInfo]:
     found = [info for info in counted.raters.values() if info.name == name]
-    if found and found[0].kind == METRIC:
+    if found and not _is_counted(found[0], counted):
         raise CountsRefused(f"{name} is a metric: the profile shows what metrics say of each system")
     if found and not found[0].identified:
         raise CountsRefused(

@@ -15,7 +15,7 @@ from calibration.profiles import causes, distribution, summary, tables
 from calibration.profiles.contexts import contexts
 from config.ids import row_id
 from config.permissions import researcher_only
-from judges.rating.doubts import doubtful_values
+from judges.rating.doubts import doubtful_values, fitted_on_themselves
 
 FILES = {
     "csv": (tables.as_csv, "text/csv; charset=utf-8"),
@@ -33,11 +33,13 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
     panels = summary.profile(corpus)
     columns = {column.id: column.name for panel in panels for column in panel.columns}
     doubts = doubtful_values(corpus, columns)
+    learned = fitted_on_themselves(corpus, columns)
     context = {
         "corpus": corpus,
         "active_room": "corpora",
         "panels": panels,
         "doubts": [(columns[rater], doubt) for rater, doubt in doubts.items()],
+        "learned": [(columns[rater], n) for rater, n in learned.items()],
         "examples": examples.select_related("dialogue", "system").order_by("pk")[:30],
     }
     return render(request, "calibration/profile.html", context)
@@ -76,7 +78,8 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     """One continuation's values with the turns that caused them; of one metric where one is chosen."""
     continuation = access.continuation(pk)
     lines, values = causes.values(continuation)
-    metrics = dict(sorted({value.rater: value.metric for value in values}.items(), key=lambda pair: pair[1]))
+    first = {value.rater: value.metric for value in reversed(values)}  # of several, its own question's
+    metrics = dict(sorted(first.items(), key=lambda pair: pair[1]))
     asked = request.GET.get("metric", "")
     chosen = number if (number := row_id(asked)) in metrics else None
     shown = [value for value in values if chosen in (None, value.rater)]

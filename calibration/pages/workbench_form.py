@@ -22,6 +22,7 @@ from judges.pages.prompt_forms import EditorForm, judges_to_disagree_with
 from judges.prompt_versions.finding import Version
 from judges.prompt_versions.picking import MOST_SHOWN, RULES, BadKeys
 from judges.protocols import PROTOCOLS, Asking, Wording
+from judges.protocols.g_eval import PROBABILITIES, SAMPLES
 from judges.protocols.rubric import EXPECTED, JSON, LINE
 from judges.rating.needs import drafts_of
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
@@ -30,6 +31,8 @@ HOW_A_RUBRIC_ASKS = {
     JSON: "all questions at once, each answer explained (json)",
     LINE: "one question a call, the value alone (line)",
     EXPECTED: "one question a call, the value expected under the tokens' probabilities (expected)",
+    PROBABILITIES: "G-Eval: the score expected under the tokens' probabilities (probabilities)",
+    SAMPLES: "G-Eval: the mean of twenty samples (samples)",
 }
 
 
@@ -42,11 +45,13 @@ class BenchForm(forms.Form):
         help_text="The protocol says which questions are answered, and about what.",
     )
     scheme = forms.ChoiceField(
-        required=False, label="Whose questions, for a rubric", help_text="The other protocols have their own."
+        required=False,
+        label="Whose questions, for a rubric or G-Eval",
+        help_text="The other protocols have their own.",
     )
     variant = forms.ChoiceField(
         required=False,
-        label="How a rubric asks",
+        label="How a rubric or G-Eval asks",
         choices=list(HOW_A_RUBRIC_ASKS.items()),
         help_text="Drafts of the bench may ask otherwise where that answers the same questions.",
     )
@@ -68,7 +73,7 @@ class BenchForm(forms.Form):
         """Leave out how a rubric asks where another protocol was chosen."""
         data = super().clean() or {}
         found = PROTOCOLS.get(data.get("protocol", ""))
-        if found is not None and not found.takes_scheme:
+        if found is not None and (not found.takes_scheme or data.get("variant") not in found.variants):
             data["variant"] = ""
         return data
 

@@ -16,6 +16,7 @@ from annotation.text.numbers import number as written
 from calibration.profiles.phrases import Names, phrases, turns
 from judges.material.loading import Material, load
 from judges.metrics import METRICS
+from judges.metrics.kit.base import PAPER
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ class Telling:
         spoken_of = [self._by_place[at] for at in turns(details, metric.causes) if at in self._by_place]
         return Value(
             label.rater_id,
-            label.rater.name,
-            metric.title,
+            " ".join(filter(None, (label.rater.name, _part(label)[1]))),
+            metric.titled(label.rater.spec.get("variant", PAPER)),
             None if place is None else self._by_place[place].number,
             place,
             label.number if label.text is None else label.text,
@@ -120,10 +121,12 @@ def metric_labels(continuations: Iterable[int]) -> list[Label]:
         item__compared=None,
         rater__kind=Rater.Kind.METRIC,
         superseded_at__isnull=True,
-    ).select_related("rater", "item__turn")
+    ).select_related("rater", "item__turn", "question")
     order = {key: place for place, key in enumerate(METRICS)}
     known = [label for label in labels if label.rater.spec.get("metric") in order]
-    return sorted(known, key=lambda one: (order[one.rater.spec["metric"]], one.rater.name, one.pk))
+    return sorted(
+        known, key=lambda one: (order[one.rater.spec["metric"]], one.rater.name, *_part(one), one.pk)
+    )
 
 
 def values(continuation: Continuation) -> tuple[list[Line], list[Value]]:
@@ -135,3 +138,10 @@ def values(continuation: Continuation) -> tuple[list[Line], list[Value]]:
 
 def _speakers(dialogue: Dialogue) -> dict[str, str]:
     return {person.id: person.name or person.id for person in dialogue.participants}
+
+
+def _part(label: Label) -> tuple[int, str]:
+    """Return where a label stands among those of its rater: the metric's own question comes first."""
+    metric = METRICS[label.rater.spec["metric"]]
+    key = label.question.key
+    return (metric.answers.index(key) + 1, key) if key in metric.answers else (0, "")

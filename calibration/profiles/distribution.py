@@ -15,13 +15,17 @@ from calibration.reports import drawing
 from calibration.reports.drawing import alt
 
 QUARTILES = """
-SELECT s.name, count(*), avg(l.number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75, 1])
+SELECT s.name || CASE WHEN c.condition->>'speaker' = 'given' THEN ' (the speaker was given)'
+                      WHEN c.condition->>'content' = 'given' THEN ' (the message was given)' ELSE '' END
+       AS source, count(*), avg(l.number), percentile_cont(ARRAY[0, 0.25, 0.5, 0.75, 1])
        WITHIN GROUP (ORDER BY l.number)
   FROM annotation_label l JOIN annotation_item i ON i.id = l.item_id
   JOIN annotation_continuation c ON c.id = i.continuation_id JOIN annotation_system s ON s.id = c.system_id
  WHERE i.corpus_id = %s AND l.rater_id = %s AND l.superseded_at IS NULL AND l.number IS NOT NULL
-   AND i.compared IS NULL
- GROUP BY s.name ORDER BY lower(s.name) = %s, s.name
+   AND i.compared IS NULL AND EXISTS (
+       SELECT FROM annotation_question q JOIN annotation_schemeversion v ON v.id = q.version_id
+         JOIN annotation_scheme m ON m.id = v.scheme_id WHERE q.id = l.question_id AND m.key LIKE 'metric:%%')
+ GROUP BY s.name, source ORDER BY lower(s.name) = %s, source
 """
 FIELDS = ("system", "n", "mean", "low", "q1", "median", "q3", "high")
 

@@ -20,6 +20,7 @@ from calibration.profiles.summary import Column as MetricColumn
 from config.ids import row_id
 from judges.material.loading import load
 from judges.metrics import METRICS, Aspect, aspects
+from judges.metrics.kit.base import PAPER
 
 NOT_SCORED = "this metric was not run on it"
 NO_CONVERSATION = "its turns are answers to fixed points, not one conversation"
@@ -175,7 +176,8 @@ def _raters(answers: Sequence[Answer], labels: Labels, told: Told) -> list[Metri
             for rater, label in _at(answer, kind, labels).items():
                 metric = METRICS[label.rater.spec["metric"]]
                 if metric.kind == kind:
-                    found[rater] = MetricColumn(rater, label.rater.name, metric)
+                    variant = label.rater.spec.get("variant", PAPER)
+                    found[rater] = MetricColumn(rater, label.rater.name, metric, variant)
     order = {key: place for place, key in enumerate(METRICS)}
     return sorted(found.values(), key=lambda one: (order[one.metric.key], one.name))
 

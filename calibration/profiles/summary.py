@@ -9,13 +9,27 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Avg, Count, Max, Min, Q, QuerySet, StdDev
-
 from annotation.kinds import KINDS
-from annotation.models import Corpus, Label, Rater
+from annotation.models import Corpus, Rater
 from annotation.records import HUMAN
+from calibration.profiles.cells import (
+    NOTHING,
+    Cell,
+    Cells,
+    Reasons,
+    cells_of,
+    explained,
+    in_total,
+    joined,
+    metric_labels,
+    reasons_of,
+)
 from calibration.reading.fake_systems import fake_systems
 from judges.metrics import METRICS, Aspect, Metric, aspects
+from judges.metrics.kit.base import HALVES, PAPER
+
+Task = tuple[str, bool]
+"""A system, and whether it was given a half of its predictions."""
 
 DIRECTIONS = {
     "higher": "higher is better",
@@ -34,40 +48,18 @@ ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One metric on one system's items: count, mean, standard deviation (dividing by n), and range.
-
-    `missing` counts items on which the metric is not defined; they are in no figure. `marks` says whether
-    the mean is the column's `highest` or `lowest` (where 0.5 is what counts, `nearest` to it or `farthest`),
-    and whether it is the `best`.
-    """
-
-    n: int
-    missing: int
-    mean: float | None
-    spread: float | None
-    low: float | None = None
-    high: float | None = None
-    marks: tuple[str, ...] = ()
-
-    @property
-    def is_bold(self) -> bool:
-        """Whether it is the end that MPCEval's tables print bold."""
-        return "highest" in self.marks or "nearest" in self.marks
-
-    @property
-    def is_underlined(self) -> bool:
-        """Whether it is the end that MPCEval's tables underline."""
-        return "lowest" in self.marks or "farthest" in self.marks
-
-
-@dataclass(frozen=True, slots=True)
 class Column:
     """A metric rater of the corpus, and what its declaration says."""
 
     id: int
     name: str
     metric: Metric
+    variant: str
+
+    @property
+    def title(self) -> str:
+        """What the metric is called, with the variant where that is not the printed formula."""
+        return self.metric.titled(self.variant)
 
     @property
     def direction(self) -> str:
@@ -79,12 +71,23 @@ class Column:
 class Row:
     """A system with its cells, in the order of the columns.
 
-    `fake_model` says whether one of its continuations that were scored was written by a fake model.
+    `given` are the halves of its predictions that it was given: none where it predicted both, and both where
+    the row joins its continuations of two tasks, with each value from the task that has one. `fake_model`
+    says whether one of its continuations that were scored was written by a fake model.
     """
 
     system: str
     cells: tuple[Cell, ...]
+    given: tuple[str, ...] = ()
     fake_model: bool = False
+
+    @property
+    def note(self) -> str:
+        """What the system was given, or, of a joined row, where its values are from."""
+        if len(self.given) < 2:
+            return "".join(HALVES[half] for half in self.given)
+        used = dict.fromkeys(HALVES[cell.given] for cell in self.cells if cell.given)
+        return "joined" + "".join(f"; values where {told}" for told in used)
 
     @property
     def human(self) -> bool:
@@ -127,33 +130,24 @@ class Panel:
         return tuple(row for row in self.rows if row.human)
 
 
-def metric_labels(corpus: Corpus) -> QuerySet[Label]:
-    """Return the live labels that metrics gave to items of a corpus."""
-    return Label.objects.filter(
-        item__corpus=corpus,
-        item__compared=None,
-        rater__kind=Rater.Kind.METRIC,
-        superseded_at__isnull=True,
-    )
-
-
 def profile(corpus: Corpus) -> list[Panel]:
     """Return a corpus's panels: turns before conversations, aspects in the papers' order.
 
     Four queries, however many labels there are. Only systems with labels, and metrics that have been run and
     give numbers.
     """
-    cells = _cells(corpus)
+    reasons = reasons_of(corpus)
+    cells = explained(cells_of(corpus), reasons)
     columns = _columns({rater for rater, _ in cells})
-    reasons = _reasons(corpus)
     fakes = fake_systems(metric_labels(corpus))
+    gone = _gone(reasons)
     panels = []
     for kind in KINDS:
         for aspect in aspects():
             of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
             if of_panel:
-                gone = tuple(Gone(c.name, reason, n) for c in of_panel for reason, n in reasons.get(c.id, ()))
-                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells, fakes), gone))
+                why = (Gone(c.name, reason, n) for c in of_panel for reason, n in gone.get(c.id, {}).items())
+                panels.append(Panel(kind, aspect, of_panel, _rows(of_panel, cells, fakes), tuple(why)))
     return panels
 
 
@@ -163,60 +157,50 @@ def column(corpus: Corpus, rater: int) -> Column | None:
     return next(iter(_columns({rater})), None) if present else None
 
 
-def _cells(corpus: Corpus) -> dict[tuple[int, str], Cell]:
-    rows = (
-        metric_labels(corpus)
-        .values("rater_id", "item__continuation__system__name")
-        .annotate(
-            n=Count("number"),
-            gone=Count("pk", filter=~Q(missing="")),
-            mean=Avg("number"),
-            spread=StdDev("number"),
-            low=Min("number"),
-            high=Max("number"),
-        )
-        .values_list(
-            "rater_id", "item__continuation__system__name", "n", "gone", "mean", "spread", "low", "high"
-        )
-    )
-    return {(rater, system): Cell(*figures) for rater, system, *figures in rows}
-
-
-def _reasons(corpus: Corpus) -> dict[int, list[tuple[str, int]]]:
-    """Return per metric why it has no value and how often, the most frequent first."""
-    found: dict[int, list[tuple[str, int]]] = {}
-    rows = metric_labels(corpus).exclude(missing="").values_list("rater_id", "missing")
-    for rater, reason, n in rows.annotate(n=Count("pk")).order_by("-n", "missing"):
-        found.setdefault(rater, []).append((reason, n))
-    return found
-
-
 def _columns(raters: Iterable[int]) -> list[Column]:
     order = {key: place for place, key in enumerate(METRICS)}
     found = [
-        Column(rater.pk, rater.name, METRICS[rater.spec["metric"]])
+        Column(rater.pk, rater.name, METRICS[rater.spec["metric"]], rater.spec.get("variant", PAPER))
         for rater in Rater.objects.filter(pk__in=set(raters))
         if rater.spec.get("metric") in METRICS and not METRICS[rater.spec["metric"]].categories
     ]
     return sorted(found, key=lambda c: (order[c.metric.key], c.name))
 
 
-def _rows(
-    columns: tuple[Column, ...], cells: Mapping[tuple[int, str], Cell], fakes: Collection[str]
-) -> tuple[Row, ...]:
+def _gone(reasons: Reasons) -> dict[int, dict[str, int]]:
+    """Return per metric rater why it has no value and how often, over all systems."""
+    found: dict[int, dict[str, int]] = {}
+    for (rater, _), counts in reasons.items():
+        found[rater] = in_total(found.get(rater, {}), counts)
+    return found
+
+
+def _rows(columns: tuple[Column, ...], cells: Cells, fakes: Collection[str]) -> tuple[Row, ...]:
+    """Return a row per system, and one more where it was given halves of its predictions."""
     ids = {c.id for c in columns}
-    systems = sorted({system for rater, system in cells if rater in ids})
-    marked = {c.id: _marked(c, {s: cells[c.id, s] for s in systems if (c.id, s) in cells}) for c in columns}
-    nothing = Cell(0, 0, None, None)
-    return tuple(Row(s, tuple(marked[c.id].get(s, nothing) for c in columns), s in fakes) for s in systems)
+    sources = sorted({source for rater, source in cells if rater in ids})
+    tasks: dict[tuple[str, bool], list[str]] = {}
+    for system, given in sources:
+        tasks.setdefault((system, bool(given)), []).append(given)
+    by_column = []
+    for c in columns:
+        of_column = {
+            task: joined(cells.get((c.id, (task[0], given)), NOTHING) for given in halves)
+            for task, halves in tasks.items()
+        }
+        by_column.append(_marked(c, of_column))
+    return tuple(
+        Row(task[0], tuple(one[task] for one in by_column), tuple(filter(None, halves)), task[0] in fakes)
+        for task, halves in tasks.items()
+    )
 
 
-def _marked(column: Column, cells: Mapping[str, Cell]) -> dict[str, Cell]:
+def _marked(column: Column, cells: Mapping[Task, Cell]) -> dict[Task, Cell]:
     """Mark the ends of a column and the better one; nothing is marked where all means are equally good."""
     direction = column.metric.direction
     placed = {
-        system: -abs(cell.mean - 0.5) if direction == NEARER_HALF else cell.mean
-        for system, cell in cells.items()
+        task: -abs(cell.mean - 0.5) if direction == NEARER_HALF else cell.mean
+        for task, cell in cells.items()
         if cell.mean is not None
     }
     if len(set(placed.values())) < 2:
@@ -224,8 +208,8 @@ def _marked(column: Column, cells: Mapping[str, Cell]) -> dict[str, Cell]:
     top, bottom = max(placed.values()), min(placed.values())
     ends = {name: {HIGH: top, LOW: bottom}[end] for name, end in ENDS[direction].items()}
     return {
-        system: replace(cell, marks=tuple(name for name, at in ends.items() if placed.get(system) == at))
-        for system, cell in cells.items()
+        task: replace(cell, marks=tuple(name for name, at in ends.items() if placed.get(task) == at))
+        for task, cell in cells.items()
     }
 
 
@@ -239,6 +223,7 @@ def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:
             "direction": col.metric.direction,
             "system": row.system,
             "fake_model": row.fake_model,
+            "given": cell.given or "+".join(row.given),
             "n": cell.n,
             "missing": cell.missing,
             "mean": cell.mean,
@@ -246,6 +231,7 @@ def as_rows(panels: Iterable[Panel]) -> list[dict[str, Any]]:
             "min": cell.low,
             "max": cell.high,
             "marks": " ".join(cell.marks),
+            "reason": cell.reason,
         }
         for panel in panels
         for row in panel.rows

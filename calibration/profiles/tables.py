@@ -7,11 +7,12 @@ import io
 from collections.abc import Sequence
 
 from annotation.text.csv_cells import guarded
-from calibration.profiles.summary import Cell, Panel, Row, as_rows
+from calibration.profiles.cells import Cell
+from calibration.profiles.summary import Panel, Row, as_rows
 from calibration.reports.latex import NEEDS, escaped, fitted
 from jobs.fake_models import MARK
 
-TEXT = ("metric", "system")
+TEXT = ("metric", "system", "reason")
 MOST_LEVEL = 4
 """Headings of more columns than these are turned, so that columns are as narrow as their figures."""
 ARROWS = {
@@ -29,7 +30,7 @@ def as_csv(panels: Sequence[Panel]) -> str:
     names = (
         list(rows[0])
         if rows
-        else ["items", "aspect", "metric", "system", "fake_model", "n", "missing", "mean", "sd"]
+        else ["items", "aspect", "metric", "system", "fake_model", "given", "n", "missing", "mean", "sd"]
     )
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
@@ -56,21 +57,24 @@ def _table(panel: Panel) -> str:
         r"\toprule",
         " & ".join(["System", *names]) + r" \\",
         r"\midrule",
-        *(_line(_named(row), row.cells) for row in panel.systems),
+        *(_line(row) for row in panel.systems),
     ]
     if panel.people:
         apart = [r"\midrule"] if panel.systems else []
-        lines += [*apart, *(_line(_named(row), row.cells) for row in panel.people)]
-    return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"])])
+        lines += [*apart, *(_line(row) for row in panel.people)]
+    whys = dict.fromkeys(cell.reason for row in panel.rows for cell in row.cells if cell.reason)
+    note = f"--: {escaped('; '.join(whys))}" if whys else ""
+    return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"], note)])
 
 
 def _named(row: Row) -> str:
     return f"{row.system} {MARK}" if row.fake_model else row.system
 
 
-def _line(system: str, cells: Sequence[Cell]) -> str:
-    values = " & ".join([escaped(system), *map(_figure, cells)])
-    under = " & ".join(["", *map(_spread, cells)])
+def _line(row: Row) -> str:
+    values = " & ".join([escaped(_named(row)), *map(_figure, row.cells)])
+    note = rf"{{\scriptsize {escaped(row.note)}}}" if row.note else ""
+    under = " & ".join([note, *map(_spread, row.cells)])
     return f"{values} \\\\\n{under} \\\\"
 
 

@@ -10,7 +10,7 @@ from calibration.reading.scale_maps import ScaleMap
 
 RANK = ScaleMap("rank")
 SAME = ScaleMap("identity")
-EXPECTED = "rubric_expected:"
+EXPECTED = ("rubric_expected:", "g_eval:")
 """How the schemes of expected scores begin (`judges.protocols.rubric`)."""
 
 COUNTERPARTS: tuple[tuple[str, str, str, str, ScaleMap], ...] = (
@@ -31,7 +31,7 @@ def counterpart(scheme: str, question: str, other_scheme: str, other_question: s
 
     Schemes are named by key, without their version. Expected scores of a scheme's questions answer these.
     """
-    if other_scheme == EXPECTED + scheme and question == other_question:
+    if question == other_question and other_scheme in [f"{start}{scheme}" for start in EXPECTED]:
         return SAME
     wanted = (scheme, question, other_scheme, other_question)
     return next((row[4] for row in COUNTERPARTS if row[:4] == wanted), None)

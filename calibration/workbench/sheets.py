@@ -26,7 +26,7 @@ from calibration.statistics.core.records import Collector, default_samples
 from calibration.statistics.core.types import Ints, RatingError, Record, Samples, Value
 from judges.drafts import benches
 from judges.models import Bench, Draft, DraftAnswer
-from judges.protocols.rubric import EXPECTED_SCHEME
+from judges.protocols.rubric import base_of
 
 TEXT = "text"
 NOBODY = "\0nobody"
@@ -158,7 +158,7 @@ def _linked(bench: Bench) -> dict[int, list[int]]:
 
 def _expected_of(question: Question) -> list[int]:
     """Return the questions that an expected score is about, the newest version first; none for others."""
-    base = question.version.scheme.key.removeprefix(EXPECTED_SCHEME)
+    base = base_of(question.version.scheme.key)
     if base == question.version.scheme.key:
         return []
     asked = Question.objects.filter(

@@ -16,7 +16,7 @@ from config.models import Event
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget
 from judges.protocols import PROTOCOLS, Asking
-from judges.protocols.rubric import EXPECTED_SCHEME
+from judges.protocols.rubric import base_of
 from judges.rating import bound_schemes
 from judges.rating.plans import WHOLE, questions_of
 from judges.rating.selection import Selection, continuations, items
@@ -182,7 +182,7 @@ def _answered(bench: Bench) -> set[Target]:
     """Return the targets that people or keys have answered, on any version of the schemes that are asked."""
     asked = Question.objects.filter(pk__in=bench.questions.values())
     keys = asked.values_list("version__scheme__key", flat=True)
-    known = {name for key in keys for name in (key, key.removeprefix(EXPECTED_SCHEME))}
+    known = {name for key in keys for name in (key, base_of(key))}
     labels = Label.objects.filter(
         question__version__scheme__key__in=known,
         item__in=Item.objects.filter(continuation__in=continuations(selection(bench))),

@@ -9,9 +9,11 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
-from annotation.models import Continuation, Dialogue, Item, ItemMember, System, Turn
+from annotation.models import Continuation, Dialogue, Item, ItemMember, Split, System, Turn
 from annotation.text.blinding import NOTHING_TOLD, Told, told_by
 from judges.metrics.kit.instrument import Content
 from judges.protocols import Member
@@ -79,9 +81,12 @@ def _member(row: ItemMember, turns: list[Turn]) -> Member:
     return Member(_continuation(row.continuation, turns), turn)
 
 
-def whole_corpus(corpus_id: int) -> Iterator[records.Dialogue]:
-    """Yield a corpus's dialogues in the order of their keys, each with all its continuations."""
-    dialogues = Dialogue.objects.filter(corpus=corpus_id).order_by("key")
+def whole_corpus(corpus_id: int, dev_of: Split | None = None) -> Iterator[records.Dialogue]:
+    """Yield a corpus's dialogues in the order of their keys, each with all its continuations.
+
+    Of a split its dev part alone.
+    """
+    dialogues = _dialogues(corpus_id, dev_of).order_by("key")
     for batch in _batches(dialogues.iterator(_BATCH), _BATCH):
         rows: dict[int, list[Continuation]] = defaultdict(list)
         found = Continuation.objects.select_related("system").filter(dialogue__in=batch).order_by("key")
@@ -95,12 +100,15 @@ def whole_corpus(corpus_id: int) -> Iterator[records.Dialogue]:
             yield dialogue_record(dialogue, history, others, own.system.name if own else records.HUMAN)
 
 
-def contents(corpus_id: int) -> Iterator[Content]:
-    """Yield what metrics may learn from each dialogue of a corpus, in one query without making records."""
+def contents(corpus_id: int, dev_of: Split | None = None) -> Iterator[Content]:
+    """Yield what metrics may learn from each dialogue of a corpus, in one query without making records.
+
+    Of a split its dev part alone.
+    """
     fields = ("key", "continuations__key", "continuations__turns__position")
     turn = tuple(f"continuations__turns__{name}" for name in ("speaker", "text", "at"))
     rows = (
-        Dialogue.objects.filter(corpus=corpus_id)
+        _dialogues(corpus_id, dev_of)
         .order_by("pk", "continuations__key", "continuations__turns__position")
         .values_list(*fields, *turn)
     )
@@ -112,6 +120,13 @@ def contents(corpus_id: int) -> Iterator[Content]:
         ]
         own = [part for part in parts if part[0] == records.SELF and part[1]]
         yield key, own + [part for part in parts if part[0] != records.SELF]
+
+
+def _dialogues(corpus_id: int, dev_of: Split | None) -> QuerySet[Dialogue]:
+    rows = Dialogue.objects.filter(corpus=corpus_id)
+    if dev_of is None:
+        return rows
+    return rows.filter(cluster__in=dev_of.clusters.filter(part="dev").values("cluster"))
 
 
 def _batches(rows: Iterable[Dialogue], size: int) -> Iterator[list[Dialogue]]:

@@ -14,8 +14,10 @@ from judges.metrics import (
     agenda_completion,
     agenda_progress,
     alignment,
+    bart_score,
     centroids,
     concentration,
+    constraints,
     follow_ups,
     learned_overlap,
     lexical,
@@ -35,7 +37,7 @@ from judges.metrics import (
 from judges.metrics.kit.base import Aspect, Metric, Parameter, Score, Settings
 from judges.metrics.kit.embedding import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.errors import InputRefused, KeyRefused, MetricError, ModelMissing
-from judges.metrics.kit.instrument import Instrument, content_hash, corpus_hash, score_continuation
+from judges.metrics.kit.instrument import Content, Instrument, content_hash, corpus_hash, score_continuation
 from judges.metrics.kit.keys import parse_key, split_keys
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Models, Tools
@@ -62,8 +64,10 @@ METRICS: dict[str, Metric] = {
         overlap.FAMILY,
         meteor.FAMILY,
         learned_overlap.FAMILY,
+        bart_score.FAMILY,
         follow_ups.FAMILY,
         yes_no.FAMILY,
+        constraints.FAMILY,
     )
     for metric in family
 }
@@ -81,6 +85,7 @@ def instrument_for(key: str, shared: Mapping[str, str] | None = None) -> Instrum
 
 __all__ = [
     "Aspect",
+    "Content",
     "DEFAULT_MODEL",
     "METRICS",
     "Embedder",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from annotation.records import Dialogue
 from judges.metrics.kit import acts
+from judges.metrics.kit.act_models import Causal, Learned, hidden, only_seen, sequences
 from judges.metrics.kit.base import (
     CONTENT,
     HIGHER,
-    PAPER,
+    LEARN_FROM,
     REFERENCE,
     Cause,
     Metric,
@@ -22,6 +23,7 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
+from judges.metrics.kit.hub import folder_hash
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
 from judges.metrics.turn_taking import NO_CONTEXT
@@ -29,6 +31,7 @@ from judges.metrics.turn_taking import NO_CONTEXT
 History = tuple[str, ...]
 Counts = Counter[tuple[History, str]]
 ANY = ""
+NGRAM, HMM, TRANSFORMER = "ngram", "hmm", "transformer"
 
 
 @dataclass
@@ -87,33 +90,58 @@ class ActModel:
 def daf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Dialogue-act transition fit: p(act of the message | acts of the context): MPCEval eq. 17.
 
-    An n-gram model of acts over a corpus, the dialogue itself left out: back-off to the longest history seen,
-    add-alpha. Range 0 to 1. `paper` tags each message by itself with `tagger` (`rules`, or a sequence
-    classifier of transformers). `reference` has the published code's four toy acts, learns from histories
-    alone, and gives 1 / 4 where nothing was seen.
+    `tagger` tags each message by itself (`rules`, or a sequence classifier of transformers). `ngram`: an
+    n-gram model of acts, the dialogue itself left out: back-off to the longest history, add-alpha. `hmm`:
+    a hidden Markov model, sum_j [sum_i alpha_i a_ij] b_j(act) / sum_i alpha_i with the forward probabilities
+    alpha of the acts before. `transformer`: a causal model over act tokens, renormalised over the acts. These
+    two learn from other dialogues (`learn_from`); a value about a dialogue that they learned from is flagged
+    `fitted_on_itself`. Range 0 to 1. `reference` has the published code's four toy acts, learns from
+    histories alone, and gives 1 / 4 where nothing was seen.
     """
     assert turn is not None
+    if settings.is_reference:
+        return _reference(scene, turn, settings, tools)
     context = scene.context(turn, settings.integer("window"))
     text = scene.target(turn).text
-    model: ActModel = tools.fitted
-    name, alpha = scene.dialogue.id, settings.number("alpha")
-    if settings.is_reference:
-        said = [scene.turns[p].text for p in context]
-        size = acts.REFERENCE_ACTS
-        value = model.probability(
-            acts.reference_act(text, said), _reference_acts(said, model.order), name, alpha, size
-        )
-        return scored(1 / size if value is None else value)
     if not text.strip():
         return unscored("the message has no text")
     if not context:
         return unscored(NO_CONTEXT)
     tag, size = acts.tagger(settings.text("tagger"), tools)
-    act, before = tag(text), [tag(scene.turns[p].text) for p in context[-model.order :]]
-    value = model.probability(act, before, name, alpha, size)
-    if value is None:
-        return unscored("no other dialogue of the corpus has turns to learn from")
-    return scored(value, act=act, after=before)
+    if settings.variant == NGRAM:
+        model: ActModel = tools.fitted
+        before = [tag(scene.turns[p].text) for p in context[-model.order :]]
+        act = tag(text)
+        value = model.probability(act, before, scene.dialogue.id, settings.number("alpha"), size)
+        if value is None:
+            return unscored("no other dialogue of the corpus has turns to learn from")
+        return scored(value, act=act, after=before)
+    return _by_sequence(tag(text), [tag(scene.turns[p].text) for p in context], scene, settings, tools)
+
+
+def _by_sequence(act: str, before: list[str], scene: Scene, settings: Settings, tools: Tools) -> Score:
+    """Return the value by a model of whole sequences, flagged where it has learned from this dialogue."""
+    learned: Learned | None = tools.fitted
+    if settings.variant == HMM:
+        assert learned is not None
+        value = learned.probability(act, before)
+        if value is None:
+            return unscored("the acts before never follow each other in what was learned from")
+    else:
+        model = tools.models.get("act sequences", settings.text("model"), Causal)
+        value = model.probability(act, before, acts.known_acts(settings.text("tagger"), tools))
+    flags = learned.flags(scene) if learned else ()
+    return scored(value, flags=flags, act=act, after=before[-settings.integer("order") :])
+
+
+def _reference(scene: Scene, turn: int, settings: Settings, tools: Tools) -> Score:
+    said = [scene.turns[p].text for p in scene.context(turn, settings.integer("window"))]
+    model: ActModel = tools.fitted
+    size = acts.REFERENCE_ACTS
+    act = acts.reference_act(scene.target(turn).text, said)
+    before = _reference_acts(said, model.order)
+    value = model.probability(act, before, scene.dialogue.id, settings.number("alpha"), size)
+    return scored(1 / size if value is None else value)
 
 
 def _reference_acts(said: list[str], last: int | None = None) -> list[str]:
@@ -121,7 +149,11 @@ def _reference_acts(said: list[str], last: int | None = None) -> list[str]:
     return [acts.reference_act(said[at], said[:at]) for at in range(first, len(said))]
 
 
-def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> ActModel:
+def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> ActModel | Learned:
+    if settings.variant == TRANSFORMER:
+        return only_seen(dialogues)
+    if settings.variant == HMM:
+        return hidden(dialogues, acts.tagger(settings.text("tagger"), tools)[0])
     model = ActModel(settings.integer("order"))
     if settings.is_reference:
         for dialogue in dialogues:
@@ -130,9 +162,18 @@ def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> Act
         return model
     tag, _ = acts.tagger(settings.text("tagger"), tools)
     for dialogue in dialogues:
-        for turns in [dialogue.turns] if dialogue.turns else [one.turns for one in dialogue.continuations]:
+        for turns in sequences(dialogue):
             model.learn(dialogue.id, [tag(turn.text) for turn in turns if turn.text.strip()], 0)
     return model
+
+
+def _learns(settings: Settings) -> bool:
+    """A transformer is made elsewhere; what it learned from is looked at only where it is named."""
+    return settings.variant != TRANSFORMER or bool(settings.text(LEARN_FROM))
+
+
+def _identity(settings: Settings) -> Mapping[str, str]:
+    return {"model_hash": folder_hash(settings.text("model"))} if settings.variant == TRANSFORMER else {}
 
 
 CAUSES = {"act": Cause("act"), "after": Cause("after")}
@@ -153,8 +194,14 @@ FAMILY = (
             "tagger": Parameter(acts.RULES, "rules, or a sequence classifier by name or folder"),
             "order": Parameter(4, "longest history of acts", low=0, high=10),
             "alpha": Parameter(0.1, "what is added to every count", low=1e-9),
+            LEARN_FROM: Parameter(
+                "", "dev or a corpus whose dialogues are learned from; empty: the scored one"
+            ),
+            "model": Parameter("", "folder of a causal model over act tokens, for the variant transformer"),
         },
-        variants={PAPER: {}, REFERENCE: {}},
+        variants={NGRAM: {}, HMM: {}, TRANSFORMER: {}, REFERENCE: {}},
         fit=_fit,
+        fit_when=_learns,
+        identity=_identity,
     ),
 )

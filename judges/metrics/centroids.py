@@ -30,6 +30,7 @@ from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Matrix, Tools, normalised
 from judges.metrics.participation import NOBODY, spoken
 
+NO_SINGLETONS = "no_singletons"
 Best = Callable[[Matrix], float]
 
 
@@ -109,8 +110,9 @@ def gscc_dc_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     """Mean similarity of a speaker's turns to the mean of all of them, over speakers.
 
     avg over u by s of cos(e(u), c_s), c_s the mean of e(u): MPCEval eq. 34-35. Range -1 to 1. Speakers are
-    averaged by their turns; those with fewer than `least_turns` are left out, as a single turn is its own
-    centroid. `reference` counts them, with 1.
+    averaged by their turns (Concord's choice: the paper gives values per speaker). A single turn is its own
+    centroid and scores 1: `paper` counts it, `no_singletons` leaves out speakers with fewer than
+    `least_turns` turns. `reference` counts them.
     """
     return gscc(scene, settings, tools, _average, multi=False, aug=False)
 
@@ -182,7 +184,11 @@ def _metric(compute: Compute, title: str, *, aug: bool) -> Metric:
         direction=HIGHER,
         needs=_PROFILE if aug else _PLAIN,
         parameters=_FULL if aug else _LEAST,
-        variants={PAPER: {"least_turns": 1}} if aug else {PAPER: {}, REFERENCE: _REFERENCE},
+        variants={
+            NO_SINGLETONS: {},
+            PAPER: {"least_turns": 1},
+            **({} if aug else {REFERENCE: _REFERENCE}),
+        },
         texts=background.texts if aug else None,
     )
 

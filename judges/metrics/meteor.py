@@ -62,7 +62,7 @@ def _wordnet(name: str) -> Any:
 FAMILY = (
     Metric(
         key="meteor",
-        title="METEOR",
+        title="Aligned words",
         kind="turn",
         aspect=AGAINST_REFERENCE,
         group=BASELINES,

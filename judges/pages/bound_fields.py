@@ -11,13 +11,13 @@ from annotation.models import SchemeVersion
 from annotation.schemes import SCHEMES
 from judges.prompt_versions.finding import Version
 from judges.protocols import Protocol
-from judges.protocols.rubric import EXPECTED_SCHEME
+from judges.protocols.rubric import EXPECTED_SCHEME, G_EVAL_SCHEME
 from judges.rating.bound_schemes import ref
 from judges.rating.needs import machines
 
 NEED = "need_"
 """How the fields of needs are called, before the role."""
-DERIVED = ("metric:", EXPECTED_SCHEME)
+DERIVED = ("metric:", EXPECTED_SCHEME, G_EVAL_SCHEME)
 """How schemes begin that hold what machines compute, not what can be asked."""
 Choice = tuple[str, str]
 

@@ -100,14 +100,15 @@ class JudgeForm(WithParameters, SelectionForm):
     scheme = forms.ChoiceField(
         required=False,
         choices=scheme_choices,
-        label="Whose questions, for a rubric",
+        label="Whose questions, for a rubric or G-Eval",
         help_text="Other judges have questions of their own.",
     )
     samples = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=MOST_SAMPLES,
-        help_text="How often each question is asked. Empty: once, or by a pairwise judge once in each order.",
+        help_text="How often each question is asked. Empty: once, by a pairwise judge once in each order, by "
+        "G-Eval with samples 20 times.",
     )
     shows = forms.MultipleChoiceField(
         required=False,

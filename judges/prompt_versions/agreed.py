@@ -13,7 +13,7 @@ from django.db.models import Q
 from annotation.models import Corpus, Item, Label, Occasion, Question, Rater
 from annotation.models.labels import live_labels
 from judges.protocols import Protocol
-from judges.protocols.rubric import EXPECTED_SCHEME
+from judges.protocols.rubric import base_of
 
 Value = float | str
 _NUMERIC = ("ordinal", "interval", "ratio")
@@ -36,10 +36,7 @@ def questions_of(protocol: Protocol) -> dict[int, tuple[str, Question]]:
 
     An expected score answers what people were asked, too.
     """
-    wanted = {
-        (scheme.key.removeprefix(EXPECTED_SCHEME), key): name
-        for name, (scheme, key) in protocol.answers.items()
-    }
+    wanted = {(base_of(scheme.key), key): name for name, (scheme, key) in protocol.answers.items()}
     rows = Question.objects.select_related("version__scheme").filter(
         version__scheme__key__in={scheme for scheme, _ in wanted}
     )

@@ -19,6 +19,7 @@ from judges.protocols.cpdscore_dialogue import CpdscoreDialogue
 from judges.protocols.cpdscore_original_detail import CpdscoreOriginalDetail
 from judges.protocols.cpdscore_original_simple import CpdscoreOriginalSimple
 from judges.protocols.cpdscore_simple import CpdscoreSimple
+from judges.protocols.g_eval import GEval
 from judges.protocols.needs import Known, Need
 from judges.protocols.pairwise import Pairwise
 from judges.protocols.rubric import Rubric
@@ -36,6 +37,7 @@ PROTOCOLS: dict[str, Protocol] = {
         CocoevalBehaviours(),
         CocoevalOverall(),
         Rubric(),
+        GEval(),
         Pairwise(),
         RulesBaseline(),
     )

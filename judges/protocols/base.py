@@ -143,6 +143,10 @@ class Protocol(ABC):
         """Return the parts that are asked in a call each; most protocols ask everything in one."""
         return ("",)
 
+    def samples_of(self, variant: str) -> int:
+        """Return how many samples a variant asks for where nobody says."""
+        return self.samples
+
     def asked_in(self, part: str) -> tuple[str, ...]:
         """Return the questions (keys of `answers`) that a part answers."""
         return tuple(self.answers)

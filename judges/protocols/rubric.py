@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from annotation.kinds import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
@@ -39,7 +39,8 @@ from judges.protocols.wording import Filling, Variable, Wording
 
 JSON, LINE, EXPECTED = "json", "line", "expected"
 TURNS, WHOLE = "turns", "whole"
-EXPECTED_SCHEME = "rubric_expected:"
+EXPECTED_SCHEME, G_EVAL_SCHEME = "rubric_expected:", "g_eval:"
+"""How the schemes begin whose questions ask those of another scheme on an interval scale."""
 LONGEST_PART = 100
 """Characters of a question's key that a call of its own is named after."""
 TASKS = {
@@ -61,8 +62,8 @@ class Rubric(Asking):
     title = "Rubric: any scheme's questions"
     covers: Covers = "turn"
     takes_scheme = True
-    variants = (JSON, LINE, EXPECTED)
-    forms = (JSON, LINE)
+    variants: ClassVar[tuple[str, ...]] = (JSON, LINE, EXPECTED)
+    forms: ClassVar[tuple[str, ...]] = (JSON, LINE)
     answers: Mapping[str, tuple[SchemeDefinition, str]] = {}
 
     def __init__(self, definition: SchemeDefinition | None = None, variant: str = JSON) -> None:
@@ -215,15 +216,23 @@ def asked_of(definition: SchemeDefinition, variant: str) -> tuple[QuestionDefini
     return found
 
 
+def base_of(scheme: str) -> str:
+    """Return the key of the scheme that expected scores are about; of any other scheme its own."""
+    return scheme.removeprefix(EXPECTED_SCHEME).removeprefix(G_EVAL_SCHEME)
+
+
 def expected_scheme(
-    definition: SchemeDefinition, questions: tuple[QuestionDefinition, ...]
+    definition: SchemeDefinition,
+    questions: tuple[QuestionDefinition, ...],
+    prefix: str = EXPECTED_SCHEME,
+    called: str = "Expected scores",
 ) -> SchemeDefinition:
     """Return the scheme that expected scores answer: the same questions, any number between their ends."""
     return replace(
         definition,
-        key=EXPECTED_SCHEME + definition.key,
+        key=prefix + definition.key,
         version=1,
-        title=f"Expected scores: {definition.title}",
+        title=f"{called}: {definition.title}",
         unit="item",
         questions=tuple(_expected(one) for one in questions),
         guidelines="",

@@ -12,7 +12,8 @@ from annotation.labels.recording import Answer
 from jobs.asking.asked import Preparer
 from jobs.asking.outcomes import DEFECTS, Outcome
 from jobs.models import Call, Run
-from judges.material.loading import Material, load, whole_corpus
+from judges.errors import JudgeError
+from judges.material.loading import Material, load
 from judges.material.metric_tools import tools
 from judges.metrics import (
     METRICS,
@@ -23,6 +24,7 @@ from judges.metrics import (
 )
 from judges.metrics.kit.readability import flag
 from judges.rating import recording
+from judges.rating.learning import source_of
 
 logger = logging.getLogger(__name__)
 
@@ -78,21 +80,24 @@ def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material:
 
 
 def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
-    question = call.run.questions[instrument.metric.key]
-    answers = []
+    questions, key = call.run.questions, instrument.metric.key
+    answers: list[Answer] = []
+    flags: dict[str, None] = {}
     for turn, score in instrument.scores(scene, tools()):
-        answers.append(
-            Answer(
-                material.items[turn],
-                question,
-                score.value,
-                missing=score.reason,
-                sample=call.sample,
-                explanation=_causes(score),
-            )
-        )
+        item = material.items[turn]
+        answers += [
+            _answer(item, questions[name], one, call.sample)
+            for name, one in {key: score, **score.answers}.items()
+        ]
+        flags |= dict.fromkeys(score.flags)
     doubtful = flag(instrument, scene, tools().embed)
-    return Outcome(call.pk, "done", tuple(answers), flags=(doubtful,) if doubtful else ())
+    return Outcome(call.pk, "done", tuple(answers), flags=(*filter(None, [doubtful]), *flags))
+
+
+def _answer(item: int, question: int, score: Score, sample: int) -> Answer:
+    return Answer(
+        item, question, score.value, missing=score.reason, sample=sample, explanation=_causes(score)
+    )
 
 
 def _causes(score: Score) -> str:
@@ -106,25 +111,34 @@ def _plain(value: Any) -> Any:
 
 
 def _instrument(run: Run) -> Instrument:
-    """Return the instrument that a run's rater is, fitted where it learns from the corpus."""
+    """Return the instrument that a run's rater is, fitted where it learns; raise MetricError."""
     spec = run.answerer.spec
     metric = METRICS[spec["metric"]]
+    if spec["variant"] not in metric.variants:
+        raise MetricError(f"{metric.key} has no variant {spec['variant']} any more: start a new run")
     defaults = metric.defaults(spec["variant"])
-    changed = {name: value for name, value in spec["parameters"].items() if value != defaults[name]}
+    changed = {name: value for name, value in spec["parameters"].items() if value != defaults.get(name)}
     instrument = Instrument(metric, spec["variant"], changed)
     if spec.get("embedding_model", tools().embed.name) != tools().embed.name:
         raise MetricError(f"this run was begun with the embedding model {spec['embedding_model']}")
-    return _fitted(instrument, run.corpus_id, spec["fitted_on"]) if instrument.learns else instrument
+    own = metric.identity(instrument.settings) if metric.identity else {}
+    if any(spec.get(name) != value for name, value in own.items()):
+        raise MetricError("the model has changed since this run began: start a new one")
+    return _fitted(instrument, run, spec["fitted_on"]) if instrument.learns else instrument
 
 
 _FITTED: dict[tuple[str, str], Instrument] = {}
 
 
-def _fitted(instrument: Instrument, corpus: int, fitted_on: str) -> Instrument:
+def _fitted(instrument: Instrument, run: Run, fitted_on: str) -> Instrument:
     """Fit once per corpus content; the last one is kept."""
     key = (instrument.name, fitted_on)
     if key not in _FITTED:
-        fitted = instrument.fit(whole_corpus(corpus), tools())
+        try:
+            source = source_of(instrument, run.corpus)
+        except JudgeError as error:
+            raise MetricError(str(error)) from None
+        fitted = instrument.fit(source.dialogues(), tools())
         if fitted.fitted_on != fitted_on:
             raise MetricError("the corpus has changed since this run began: start a new one")
         _FITTED.clear()

@@ -12,25 +12,26 @@ from annotation.scheme_versions import store as scheme_store
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from jobs.models import Run
 from judges.errors import JudgeError
-from judges.material.loading import contents
 from judges.material.metric_tools import tools
 from judges.metrics import (
     Instrument,
     KeyRefused,
     Metric,
+    MetricError,
     content_hash,
     instrument_for,
 )
+from judges.rating.learning import Source, source_of
 from judges.rating.plans import WHOLE, RaterPlan
 
 
 def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[RaterPlan]:
     """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for no such one.
 
-    The corpus is hashed once, and only where a metric learns from it.
+    A corpus is hashed once, and only where a metric learns from it.
     """
-    hashed = cache(lambda: content_hash(contents(corpus.pk)))
-    return [_plan(instrument, hashed) for instrument in map(_named, keys)]
+    hashed = cache(lambda source: content_hash(source.contents()))
+    return [_plan(instrument, corpus, hashed) for instrument in map(_named, keys)]
 
 
 def check_keys(keys: Iterable[str]) -> None:
@@ -51,22 +52,33 @@ def _named(key: str) -> Instrument:
         raise JudgeError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
 
 
-def _plan(instrument: Instrument, hashed: Callable[[], str]) -> RaterPlan:
+def _plan(instrument: Instrument, corpus: Corpus, hashed: Callable[[Source], str]) -> RaterPlan:
     metric = instrument.metric
     if instrument.learns:
-        instrument = replace(instrument, fitted_on=hashed())
-    spec = instrument.spec(tools())
+        instrument = replace(instrument, fitted_on=hashed(source_of(instrument, corpus)))
+    try:
+        spec = instrument.spec(tools())
+    except MetricError as error:
+        raise JudgeError(f"{instrument.name}: {error}.") from None
     rater = raters.machine(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
     version = scheme_store.store(definition=scheme_of(metric))
     return RaterPlan(
         rater=rater,
         queue=Run.Queue.METRICS,
         covers=WHOLE,
-        questions={metric.key: version.questions.get().pk},
+        questions={metric.key: version.questions.get().pk, **_more_questions(metric)},
         scheme_version=version,
         item_kinds=(metric.kind,),
         kind="metric",
     )
+
+
+def _more_questions(metric: Metric) -> dict[str, int]:
+    """Return the ids of the questions that a metric answers beside its own, by key."""
+    if metric.scheme is None:
+        return {}
+    version = scheme_store.store(definition=metric.scheme)
+    return dict(version.questions.filter(key__in=metric.answers).values_list("key", "pk"))
 
 
 def scheme_of(metric: Metric) -> SchemeDefinition:

@@ -116,7 +116,8 @@ class Judge:
 
     def usual_samples(self) -> int:
         """Return how many samples are asked for where nobody says. Raises JudgeError."""
-        return self._protocol_and_variant(self._own_prompt())[0].samples
+        protocol, variant = self._protocol_and_variant(self._own_prompt())
+        return protocol.samples_of(variant)
 
     def _own_prompt(self) -> Version | None:
         """Return the version of a prompt that it asks with, None for the protocol's own text."""

@@ -43,9 +43,12 @@ def lines(
 def _scored(scene: Scene, instruments: Sequence[Instrument], tools: Tools) -> Iterator[Line]:
     for one in instruments:
         doubtful = flag(one, scene, tools.embed)
-        doubt = {"flag": doubtful} if doubtful else {}
         for turn, score in one.scores(scene, tools):
+            flags = "; ".join([*score.flags, *filter(None, [doubtful])])
+            doubt = {"flag": flags} if flags else {}
             yield as_line(scene, turn, one, score) | doubt
+            for key, answer in score.answers.items():
+                yield as_line(scene, turn, one, answer) | {"metric": f"{one.metric.key}/{key}"} | doubt
 
 
 def as_line(scene: Scene, turn: int | None, one: Instrument, score: Score) -> Line:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from systems.api import views
+from systems.api import benchmarks, views
 
 urlpatterns: list[URLPattern] = [
     path("generators/", views.Generators.as_view(), name="api-generators"),
@@ -10,4 +10,11 @@ urlpatterns: list[URLPattern] = [
     path("productions/estimate/", views.EstimateProductions.as_view(), name="api-estimate-productions"),
     path("productions/<int:pk>/", views.OneProduction.as_view(), name="api-production"),
     path("productions/<int:pk>/steps/", views.Steps.as_view(), name="api-production-steps"),
+    path("benchmarks/", benchmarks.Benchmarks.as_view(), name="api-benchmarks"),
+    path("benchmarks/estimate/", benchmarks.EstimateBenchmark.as_view(), name="api-estimate-benchmark"),
+    path("benchmarks/<int:pk>/", benchmarks.OneBenchmark.as_view(), name="api-benchmark"),
+    path("benchmarks/<int:pk>/file/", benchmarks.BenchmarkFile.as_view(), name="api-benchmark-file"),
+    path("benchmarks/<int:pk>/go-on/", benchmarks.GoOn.as_view(), name="api-go-on-benchmark"),
+    path("benchmarks/<int:pk>/cancel/", benchmarks.CancelMaking.as_view(), name="api-cancel-benchmark"),
+    path("benchmarks/<int:pk>/checked/", benchmarks.Checked.as_view(), name="api-checked-benchmark"),
 ]

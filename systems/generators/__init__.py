@@ -1,5 +1,8 @@
 """The generators, one file each, in one table."""
 
+from systems.benchmarks.cleaning import CocoevalCleaning
+from systems.benchmarks.metadata import CocoevalMetadata
+from systems.benchmarks.summary import CocoevalSummary
 from systems.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State, WrongSettings
 from systems.generators.cocoeval_continuation import CocoevalContinuation
 from systems.generators.comperdial_response import Response
@@ -9,6 +12,9 @@ from systems.generators.mpceval_next_message import NextMessage
 from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 
 _LISTED: tuple[Generator, ...] = (
+    CocoevalCleaning(),
+    CocoevalMetadata(),
+    CocoevalSummary(),
     CocoevalContinuation(),
     NextMessage(),
     SpeakerGivenContent(),

@@ -1,6 +1,7 @@
-"""The tables of what writes: who, what came of it, and by which calls."""
+"""The tables of what writes: who, what came of it, by which calls, and the benchmarks made with it."""
 
+from systems.models.benchmark import Benchmark, BenchmarkRun
 from systems.models.production import Production, ProductionCall
 from systems.models.writer import Writer
 
-__all__ = ["Production", "ProductionCall", "Writer"]
+__all__ = ["Benchmark", "BenchmarkRun", "Production", "ProductionCall", "Writer"]

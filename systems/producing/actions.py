@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation import records
 from annotation.corpora import splits
+from annotation.models import Corpus, Dialogue
 from jobs import runs
 from jobs.models import Call, Run
 from judges.rating.settings import RunSettings
@@ -27,6 +30,8 @@ _BATCH = 200
 COPIES = "trials_are_copies"
 """Several trials at temperature 0, which may all be the same."""
 Progress = Callable[[int, int], None]
+Read = tuple[Dialogue, records.Dialogue]
+"""A dialogue's row, and its record as a generator reads it."""
 
 
 @transaction.atomic
@@ -50,8 +55,41 @@ def start(
         raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
     if dialogues.split is not None:
         splits.fix(split=dialogues.split, by=by)
-    writer = plan.writer(dialogues.corpus, by)
-    scope = dialogues.as_json() | {"writer": writer.pk, "condition": dict(plan.condition), "trials": trials}
+    scope = dialogues.as_json() | {"condition": dict(plan.condition), "trials": trials}
+    return _start(
+        by, dialogues.corpus, [(plan, dialogues.read())], scope, trials, settings or RunSettings(), progress
+    )
+
+
+@transaction.atomic
+def start_each(
+    *,
+    by: User | None,
+    corpus: Corpus,
+    planned: Sequence[tuple[Plan, Sequence[Read]]],
+    scope: Mapping[str, Any],
+    settings: RunSettings | None = None,
+) -> Run:
+    """Start, or resume, one run in which each condition has dialogues of its own; return the run.
+
+    `planned` are plans of the same writer that differ in their conditions, with what each is written for, as
+    generators are to read it; `scope` tells the run from others. Raises SystemsError as `start` does.
+    """
+    return _start(by, corpus, planned, scope, 1, settings or RunSettings(), None)
+
+
+def _start(
+    by: User | None,
+    corpus: Corpus,
+    planned: Sequence[tuple[Plan, Iterable[Read]]],
+    scope: Mapping[str, Any],
+    trials: int,
+    settings: RunSettings,
+    progress: Progress | None,
+) -> Run:
+    plan = planned[0][0]
+    writer = plan.writer(corpus, by)
+    scope = {**scope, "writer": writer.pk}
     run, created = Run.objects.get_or_create(
         kind=KIND,
         scope_hash=hashlib.sha256(json.dumps(scope, sort_keys=True).encode()).hexdigest(),
@@ -59,7 +97,7 @@ def start(
         defaults={
             "title": writer.name,
             "spec": writer.spec,
-            "corpus": dialogues.corpus,
+            "corpus": corpus,
             "endpoint": plan.endpoint,
             "queue": Run.Queue.CALLS,
             "scope": scope,
@@ -70,19 +108,24 @@ def start(
     )
     run = Run.objects.select_for_update().get(pk=run.pk)
     run.endpoint = plan.endpoint
-    (settings or RunSettings()).put(run)
-    begun = Beginning(run, writer, plan, trials)
-    for row, record in dialogues.read():
-        begun.look_at(row.pk, record)
-        if progress:
-            progress(begun.seen, begun.seen)
-    begun.open()
-    if not begun.found:
-        raise SystemsError(_nothing(begun.left_out))
-    run.expected = (run.expected or 0) + begun.expected
+    settings.put(run)
+    found: set[int] = set()
+    left_out: Counter[str] = Counter()
+    for each, rows in planned:
+        begun = Beginning(run, writer, each, trials)
+        for row, record in rows:
+            begun.look_at(row.pk, record)
+            if progress:
+                progress(begun.seen, begun.seen)
+        begun.open()
+        run.expected = (run.expected or 0) + begun.expected
+        found |= begun.found
+        left_out.update(begun.left_out)
+    if not found:
+        raise SystemsError(_nothing(left_out))
     run.save(update_fields=["expected"])
-    _take_over(run, begun)
-    run.reused = Production.objects.filter(pk__in=begun.found).exclude(run=run).count()
+    _take_over(run, found)
+    run.reused = Production.objects.filter(pk__in=found).exclude(run=run).count()
     runs.log(by, "start run" if created else "resume run", run)
     runs.reopen(run)
     return run
@@ -147,9 +190,9 @@ class Beginning:
         )
 
 
-def _take_over(run: Run, begun: Beginning) -> None:
+def _take_over(run: Run, found: Collection[int]) -> None:
     """Bring what is not finished here: of other runs, and what was cancelled of this one."""
-    unfinished = Production.objects.filter(pk__in=begun.found).exclude(status=Production.Status.DONE)
+    unfinished = Production.objects.filter(pk__in=found).exclude(status=Production.Status.DONE)
     others = unfinished.exclude(run=run)
     left = set(others.values_list("run", flat=True))
     taken = list(others.values_list("pk", flat=True))
@@ -162,7 +205,7 @@ def _take_over(run: Run, begun: Beginning) -> None:
         runs.settle(pk)
 
 
-def _nothing(left_out: dict[str, int]) -> str:
+def _nothing(left_out: Mapping[str, int]) -> str:
     if not left_out:
         return "There is no dialogue in this selection."
     told = "; ".join(f"{why} ({n})" for why, n in left_out.items())

@@ -114,6 +114,13 @@ run-request: api-prompt-request api-estimate-run
 generate: api-generators api-productions api-estimate-productions
 productions: api-productions
 production: api-production api-production-steps
+benchmarks: api-benchmarks
+new-benchmark: api-benchmarks api-estimate-benchmark
+benchmark: api-benchmark
+benchmark-file: api-benchmark-file
+go-on-benchmark: api-go-on-benchmark
+cancel-benchmark: api-cancel-benchmark
+checked-benchmark: api-checked-benchmark
 prompts: api-prompts
 new-prompt: api-prompts
 import-prompt: api-import-prompt

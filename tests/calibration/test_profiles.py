@@ -18,6 +18,7 @@ from annotation.scheme_versions import store as scheme_store
 from calibration.profiles import causes, distribution, phrases, summary, tables
 from calibration.reports import latex
 from judges.metrics import METRICS
+from judges.metrics.kit.base import HALVES
 from judges.rating.metric_plans import scheme_of
 from tests import factories
 
@@ -250,3 +251,95 @@ def test_a_hundred_scored_continuations_cost_no_more_queries_than_one(
     client.force_login(factories.user(researcher=True))
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         client.get(f"/corpora/{corpus.pk}/profile/")
+
+
+def given_halves(corpus: Corpus, metric: str, values: dict[tuple[str, str], list[float | None]]) -> None:
+    """Give continuations a metric's labels, by system and what it was given; None: missing for that."""
+    question = scheme_store.store(definition=scheme_of(METRICS[metric])).questions.get()
+    named = {"name": f"{metric}@paper", "spec": {"metric": metric}}
+    rater, _ = Rater.objects.get_or_create(kind="metric", **named)
+    for (system, given), scores in values.items():
+        for number, value in enumerate(scores):
+            dialogue = factories.dialogue(corpus, f"{metric}-{system}-{given}-{number}", turns=3)
+            made = factories.continuation(dialogue, "c", system=system, turns=[{"text": "one"}])
+            Continuation.objects.filter(pk=made.pk).update(condition={given: "given"} if given else {})
+            item = Item.objects.filter(continuation=made, kind="turn").last()
+            reason = "" if value is not None else HALVES[given]
+            record(rater=rater, answers=[Answer(item, question, value, missing=reason)], occasion="main")
+
+
+SPEAKERS: dict[tuple[str, str], list[float | None]] = {
+    ("solver", "speaker"): [None, None],
+    ("solver", "content"): [0.25, 0.5],
+    ("other", ""): [0.75],
+    ("half", "speaker"): [None],
+}
+MESSAGES: dict[tuple[str, str], list[float | None]] = {
+    ("solver", "speaker"): [0.5, 1.0, 0.75],
+    ("solver", "content"): [None],
+    ("other", ""): [0.125],
+}
+BOTH: dict[tuple[str, str], list[float | None]] = {
+    ("solver", "speaker"): [None],
+    ("solver", "content"): [None],
+}
+
+
+def test_a_system_with_two_halves_has_a_row_that_joins_them_and_says_which() -> None:
+    corpus = factories.corpus()
+    for metric, values in (("pf", SPEAKERS), ("m_sns_avg", MESSAGES), ("lscc_es_avg", BOTH)):
+        given_halves(corpus, metric, values)
+    speaker, content, consistency = summary.profile(corpus)
+    rows = {row.system: row for row in speaker.rows}
+    (cell,) = rows["solver"].cells
+    assert (cell.n, cell.mean, cell.given) == (2, 0.375, "content")
+    assert rows["solver"].note == "joined; values where the message was given"
+    assert rows["other"].note == ""
+    assert (rows["half"].note, rows["half"].cells[0].reason) == ("the speaker was given",) * 2
+    (row,) = [row for row in content.rows if row.system == "solver"]
+    assert (row.cells[0].n, row.cells[0].mean, row.note) == (
+        3,
+        0.75,
+        "joined; values where the speaker was given",
+    )
+    (row,) = consistency.rows
+    assert (row.cells[0].mean, row.cells[0].reason) == (None, "the message was given; the speaker was given")
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "half"), [("pf", SPEAKERS, "content"), ("m_sns_avg", MESSAGES, "speaker")]
+)
+def test_a_joined_row_equals_the_single_row_that_has_the_value(
+    metric: str, values: dict[tuple[str, str], list[float | None]], half: str
+) -> None:
+    both, one = factories.corpus("both"), factories.corpus("one")
+    solver = {key: scores for key, scores in values.items() if key[0] == "solver"}
+    given_halves(both, metric, solver)
+    given_halves(one, metric, {("solver", half): solver["solver", half]})
+    (joined,), (single,) = (
+        [row for panel in summary.profile(corpus) for row in panel.rows] for corpus in (both, one)
+    )
+    assert joined.cells == single.cells
+
+
+def test_a_dash_with_its_reason_stands_on_the_page_and_in_the_files() -> None:
+    corpus = factories.corpus()
+    given_halves(corpus, "pf", SPEAKERS)
+    panels = summary.profile(corpus)
+    assert "--: the speaker was given" in tables.as_latex(panels)
+    rows = {row["system"]: row for row in csv.DictReader(io.StringIO(tables.as_csv(panels)))}
+    assert rows["half"]["reason"] == "the speaker was given"
+    assert (rows["solver"]["given"], rows["half"]["given"], rows["other"]["given"]) == (
+        "content",
+        "speaker",
+        "",
+    )
+    client = Client()
+    client.force_login(factories.user(researcher=True))
+    page = client.get(f"/corpora/{corpus.pk}/profile/").content.decode()
+    assert re.search(r"–</span> <span[^>]*>the speaker was given", page)
+    assert "joined; values where the message was given" in page
+    column = summary.column(corpus, Rater.objects.get().pk)
+    assert column is not None
+    told = [row["system"] for row in distribution.distribution(corpus, column)]
+    assert told == ["other", "solver (the message was given)"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotation.kinds import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from annotation.schemes import comperdial_turn, fed, preference
+from annotation.schemes import comperdial_dialogue, comperdial_turn, fed, preference
 from annotation.schemes.comparisons import COMPARISON
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
 from judges.protocols.cocoeval_behaviours import KEYS
@@ -143,6 +143,8 @@ def schemes_of(protocol: Any) -> tuple[Any, ...]:
         return (None,)
     if protocol.key == "pairwise":
         return (preference.PAIR,)
+    if protocol.key == "g_eval":
+        return (comperdial_turn.SCHEME, comperdial_dialogue.SCHEME)
     return (comperdial_turn.SCHEME, fed.DIALOGUE)
 
 
@@ -167,7 +169,7 @@ def of_values(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     one = {q.key: st.tuples(st.sampled_from(q.values), why) for q in questions}
 
     def made(told: dict[str, tuple[float, str]]) -> Reading:
-        own = protocol.variant == "expected"
+        own = protocol.variant in ("expected", "probabilities")
         flags = (f"no_logprobs: {NO_PROBABILITIES}",) if own else ()
         verdicts = (Verdict(q.key, asked.turn, float(told[q.key][0]), "", told[q.key][1]) for q in questions)
         return Reading(tuple(verdicts), flags)
@@ -191,6 +193,7 @@ READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "cpdscore_original_detail": of_turn({"engagingness": 3}, explained=True),
     "cpdscore_dialogue": of_dialogue,
     "rubric": of_values,
+    "g_eval": of_values,
     "pairwise": of_comparison,
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,

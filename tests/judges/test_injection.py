@@ -248,7 +248,7 @@ def test_tokens_of_chat_templates_are_shown_as_text(text: str, seen: str) -> Non
     assert clean(text) == seen
 
 
-COPYING = [(protocol, variant) for protocol, variant in CASES if protocol.key != "rubric"]
+COPYING = [(protocol, variant) for protocol, variant in CASES if protocol.key not in ("rubric", "g_eval")]
 """A rubric's reply may be a bare value, which may well stand in a text."""
 
 

@@ -62,7 +62,9 @@ def test_a_corpus_is_hashed_once_for_all_metrics_that_learn(monkeypatch) -> None
     corpus = factories.corpus()
     factories.dialogue(corpus, turns=3)
     read: list[int] = []
-    monkeypatch.setattr("judges.rating.metric_plans.contents", lambda pk: read.append(pk) or contents(pk))
+    monkeypatch.setattr(
+        "judges.rating.learning.contents", lambda pk, split: read.append(pk) or contents(pk, split)
+    )
     plans = metric_plans(["daf", "pf", "ls_ta", "tes"], corpus)
     assert read == [corpus.pk]
     assert len({plan.rater.spec.get("fitted_on") for plan in plans}) == 2

@@ -269,7 +269,11 @@ def test_what_a_line_could_not_say_is_not_written() -> None:
 def test_a_protocol_with_questions_of_its_own_takes_no_scheme() -> None:
     with pytest.raises(Unfit, match="cpdscore_simple has questions of its own"):
         PROTOCOLS["cpdscore_simple"].over(MIXED, "")
-    assert [key for key, protocol in PROTOCOLS.items() if protocol.takes_scheme] == ["rubric", "pairwise"]
+    assert [key for key, protocol in PROTOCOLS.items() if protocol.takes_scheme] == [
+        "rubric",
+        "g_eval",
+        "pairwise",
+    ]
 
 
 def answer_to(question: QuestionDefinition) -> st.SearchStrategy[Any]:

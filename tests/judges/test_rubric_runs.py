@@ -170,7 +170,7 @@ def test_the_page_the_command_and_the_api_take_a_scheme(
     made = client.post(reverse("api-runs"), body, content_type="application/json")
     assert made.json()["spec"]["scheme"] == "fed_turn@1"
     listed = {row["key"]: row["takes_scheme"] for row in client.get(reverse("api-protocols")).json()}
-    assert {key for key, takes in listed.items() if takes} == {"rubric", "pairwise"}
+    assert {key for key, takes in listed.items() if takes} == {"rubric", "g_eval", "pairwise"}
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
     page = client.get(address).content.decode()
     assert f"Clarity ({CLARITY.key}@1)" in page

@@ -5,6 +5,7 @@ Their weights are zero, so that every next token is equally likely and every ans
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 WORDS = ["yes", "no", "Yes", "No", "a", "b", "c", "d", "e", "f", "hello", "there"]
@@ -12,14 +13,14 @@ SPECIAL = ["<pad>", "<unk>", "</s>", "<|endoftext|>", "[CLS]", "[SEP]"]
 SIZE = len(WORDS) + len(SPECIAL)
 
 
-def _tokenizer(folder: Path, template: str = "", **special: str) -> None:
+def _tokenizer(folder: Path, template: str = "", words: Sequence[str] = WORDS, **special: str) -> None:
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Whitespace, WhitespaceSplit
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
-    places = {word: index for index, word in enumerate(SPECIAL + WORDS)}
+    places = {word: index for index, word in enumerate([*SPECIAL, *words])}
     made = Tokenizer(WordLevel(places, unk_token="<unk>"))
     made.pre_tokenizer = WhitespaceSplit() if "eos_token" in special else Whitespace()
     if template:
@@ -124,3 +125,62 @@ def seq2seq(folder: Path) -> str:
         vocab_size=SIZE, d_model=8, d_kv=8, d_ff=8, num_layers=1, num_heads=1, decoder_start_token_id=0
     )
     return _save(T5ForConditionalGeneration(config), folder)
+
+
+def bart(folder: Path, shares: dict[str, float] | None = None, *, marked: bool = False) -> str:
+    """Make an encoder-decoder with random weights; with `shares` these words are so probable anywhere.
+
+    With `marked` the tokenizer puts [CLS] and [SEP] around a text, as that of BART does with its own marks.
+    """
+    import torch
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    template = "[CLS] $A [SEP]" if marked else ""
+    _tokenizer(
+        folder, template, eos_token="</s>", **({"cls_token": "[CLS]", "sep_token": "[SEP]"} if marked else {})
+    )
+    torch.manual_seed(0)
+    config = BartConfig(
+        vocab_size=SIZE,
+        d_model=8,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=1,
+        decoder_attention_heads=1,
+        encoder_ffn_dim=8,
+        decoder_ffn_dim=8,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=2,
+        decoder_start_token_id=2,
+        forced_eos_token_id=2,
+        init_std=1.0,
+    )
+    model = BartForConditionalGeneration(config)
+    if shares is None:
+        model.save_pretrained(folder)
+        return str(folder)
+    name = _save(model, folder)
+    model = BartForConditionalGeneration.from_pretrained(name)
+    rest = (1 - sum(shares.values())) / (SIZE - len(shares))
+    model.final_logits_bias[0] = torch.tensor([shares.get(word, rest) for word in SPECIAL + WORDS]).log()
+    model.save_pretrained(folder)
+    return name
+
+
+def of_acts(folder: Path, acts: Sequence[str], shares: dict[str, float]) -> str:
+    """Make a causal model over acts as tokens; those in `shares` are so probable, others alike."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    _tokenizer(folder, words=acts, eos_token="<|endoftext|>")
+    tokens = [*SPECIAL, *acts]
+    config = GPT2Config(vocab_size=len(tokens), n_positions=16, n_embd=8, n_layer=1, n_head=1)
+    model = GPT2LMHeadModel.from_pretrained(_save(GPT2LMHeadModel(config), folder))
+    rest = (1 - sum(shares.values())) / (len(tokens) - len(shares))
+    with torch.no_grad():
+        model.transformer.ln_f.bias[0] = 1.0
+        model.transformer.wte.weight[:, 0] = torch.tensor([shares.get(one, rest) for one in tokens]).log()
+    model.save_pretrained(folder)
+    return str(folder)

@@ -289,12 +289,12 @@ def harmonic(said: Said, epsilon: float) -> float | None:
     return len(steps) / sum(1 / (step + epsilon) for step in steps) if steps else None
 
 
-def consistency(said: Said, pick: Callable, *, profiles: bool) -> float | None:
-    """Eq. 34-36 and 39, averaged over speakers by their turns; alpha = min(1, n / 10)."""
+def consistency(said: Said, pick: Callable, *, profiles: bool, least: int = 2) -> float | None:
+    """Eq. 34-36 and 39, averaged by their turns over speakers with `least`; alpha = min(1, n / 10)."""
     total, count = 0.0, 0
     for speaker in {who for who, _ in said}:
         own = [unit(vector(text)) for who, text in said if who == speaker]
-        if (speaker not in PROFILES) if profiles else len(own) < 2:
+        if len(own) < least or (profiles and speaker not in PROFILES):
             continue
         centre = mean(own)
         if profiles:

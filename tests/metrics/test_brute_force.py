@@ -81,6 +81,10 @@ WHOLE: dict[str, Whole] = {
     "gscc_dc_max": lambda said: oracle.consistency(said, max, profiles=False),
     "gscc_dc_avg_aug": lambda said: oracle.consistency(said, oracle.average, profiles=True),
     "gscc_dc_max_aug": lambda said: oracle.consistency(said, max, profiles=True),
+    "gscc_dc_avg@paper": lambda said: oracle.consistency(said, oracle.average, profiles=False, least=1),
+    "gscc_dc_max@paper": lambda said: oracle.consistency(said, max, profiles=False, least=1),
+    "gscc_dc_avg_aug@paper": lambda said: oracle.consistency(said, oracle.average, profiles=True, least=1),
+    "gscc_dc_max_aug@paper": lambda said: oracle.consistency(said, max, profiles=True, least=1),
     f"acr{AGENDA}": lambda said: len(_saturated(said)) / 4,
     f"pe{AGENDA}": _efficiency,
     f"task_success{AGENDA}": lambda said: float("d" in _saturated(said)),
@@ -137,8 +141,11 @@ def test_every_metric_is_checked_against_its_formula_somewhere(key: str) -> None
         "gscc_dc_avg_multi_aug": "test_brute_models",
         "gscc_dc_max_multi_aug": "test_brute_models",
         **dict.fromkeys(("bleu", "word_f1", "rouge_1", "rouge_2", "rouge_l", "meteor"), "test_brute_overlap"),
-        **dict.fromkeys(("ll", "bert_score", "bleurt", "fed_engaging", "fed_relevant"), "test_models"),
+        **dict.fromkeys(
+            ("ll", "bert_score", "bleurt", "fed_engaging", "fed_relevant", "bart_score"), "test_models"
+        ),
         "unieval": "test_models",
+        "constraints": "test_constraints",
     }
     assert key in elsewhere or any(
         one.partition("@")[0].partition(":")[0] == key for one in {**LOCAL, **WHOLE}

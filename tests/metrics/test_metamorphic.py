@@ -35,8 +35,9 @@ BACKWARDS = [
 # The whole conversation twice.
 TWICE = ["nse", "gscc_dc_avg", "gscc_dc_max"]
 # Tiny models read one text at a time, so speakers' names and company must not matter to them.
-NAMELESS = ["bert_score", "bleurt", "fed_engaging", "fed_relevant", "unieval"]
+NAMELESS = ["bert_score", "bleurt", "fed_engaging", "fed_relevant", "unieval", "bart_score"]
 ELSEWHERE = {
+    "constraints": "test_constraints",
     "tes": "windows hide what is before them, and speakers do not matter",
     "ll": "reads the speakers' names; windows hide what is before them",
     "gscc_dc_avg_multi": "a mixture starts from the order of turns; speakers do not matter",
@@ -136,6 +137,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "bert_score": models.encoder(folder / "encoder"),
         "bleurt": models.classifier(folder / "regressor", ("score",)),
         "unieval": models.seq2seq(folder / "seq2seq"),
+        "bart_score": models.bart(folder / "bart"),
     }
     return {key: f"{key}:model={name}" + ",layer=0" * (key == "bert_score") for key, name in made.items()}
 

@@ -196,7 +196,10 @@ def test_a_folder_cannot_be_the_output(write, tmp_path: Path) -> None:
 def test_the_help_says_which_metrics_need_a_language_model() -> None:
     parser = load_command_class("judges", "score").create_parser("manage.py", "score")
     help_text = " ".join(parser.format_help().split())
-    assert "on this machine: ll, bert_score, bleurt, fed_engaging, fed_relevant, unieval." in help_text
+    assert (
+        "on this machine: ll, bert_score, bleurt, bart_score, fed_engaging, fed_relevant, unieval."
+        in help_text
+    )
 
 
 def test_a_missing_file_and_a_missing_folder_are_named(write, tmp_path: Path) -> None:

@@ -295,6 +295,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.prompt_versions.actions.delete": lambda by: {"version": worlds.make_prompt()},
     "judges.rating.actions.start": lambda by: worlds.make_metric_run(),
     "systems.producing.actions.start": lambda by: worlds.make_generation(by),
+    "systems.producing.actions.start_each": lambda by: worlds.make_several(by),
+    "systems.making.actions.start": lambda by: worlds.make_benchmark_fields(),
+    "systems.making.actions.go_on": lambda by: {"benchmark": worlds.make_benchmark(by, "cancelled")},
+    "systems.making.actions.cancel": lambda by: {"benchmark": worlds.make_benchmark(by, "making")},
+    "systems.making.actions.mark_checked": lambda by: {"benchmark": worlds.make_benchmark(by, "done")},
     "judges.rating.openings.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),

@@ -3,16 +3,19 @@
 from demo.fake_model.reading import Request
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import BehaviourJudge
+from demo.fake_model.roles.cleaner import Cleaner
 from demo.fake_model.roles.comparison_judge import ComparisonJudge
 from demo.fake_model.roles.continuation_writer import ContinuationWriter
 from demo.fake_model.roles.conversation_writer import ConversationWriter
 from demo.fake_model.roles.dialogue_judge import DialogueJudge
 from demo.fake_model.roles.improver import Improver
+from demo.fake_model.roles.metadata_writer import MetadataWriter
 from demo.fake_model.roles.next_speaker import NextSpeaker
 from demo.fake_model.roles.overall_judge import OverallJudge
 from demo.fake_model.roles.probe import Probe
 from demo.fake_model.roles.response_writer import ResponseWriter
 from demo.fake_model.roles.rubric_judge import RubricJudge
+from demo.fake_model.roles.summariser import Summariser
 from demo.fake_model.roles.turn_judge import TurnJudge
 
 ROLES: dict[str, Role] = {
@@ -30,6 +33,9 @@ ROLES: dict[str, Role] = {
         NextSpeaker(),
         ConversationWriter(),
         ResponseWriter(),
+        Cleaner(),
+        MetadataWriter(),
+        Summariser(),
     )
 }
 

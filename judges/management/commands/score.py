@@ -22,6 +22,7 @@ from judges.metrics import (
     instrument_for,
     split_keys,
 )
+from judges.metrics.kit.base import LEARN_FROM
 from judges.scoring.averages import Averages
 from judges.scoring.groups import expand, groups
 from judges.scoring.mpceval_files import count, read
@@ -139,6 +140,10 @@ def _fitted(one: Instrument, options: dict[str, Any], tools: Tools) -> Instrumen
     """Return the instrument, fitted on a corpus where its metric learns from one."""
     if not one.learns:
         return one
+    if named := one.settings.values.get(LEARN_FROM):
+        raise CommandError(
+            f"{LEARN_FROM}={named} is for runs over a corpus: here --fit-on PATH says what is learned from"
+        )
     path = options["fit_on"] or options["path"]
     corpus = read(path, options["target"])
     bar = tqdm(corpus, total=count(path), unit="dialogue", desc=f"Fitting {one.metric.key}", leave=False)

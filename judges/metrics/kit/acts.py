@@ -97,6 +97,11 @@ def reference_act(text: str, before: Sequence[str]) -> str:
 REFERENCE_ACTS = 4
 
 
+def known_acts(name: str, tools: Tools) -> tuple[str, ...]:
+    """Return the acts that a tagger tells apart."""
+    return ACTS if name == RULES else tools.models.get("act classifier", name, Classifier).acts
+
+
 def tagger(name: str, tools: Tools) -> tuple[Callable[[str], str], int]:
     """Return what tags a message, and how many acts it knows: `rules`, or a classifier by name or folder."""
     if name == RULES:
@@ -113,6 +118,7 @@ class Classifier:
         self._labels: dict[int, Any] = self._encoder.model.config.id2label
         self._known: dict[str, str] = {}
         self.size = len(self._labels)
+        self.acts = tuple(map(str, self._labels.values()))
 
     def __call__(self, text: str) -> str:
         """Return the label with the greatest logit."""

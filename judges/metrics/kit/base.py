@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from annotation.kinds import KINDS
 
 if TYPE_CHECKING:
     from annotation.records import Dialogue
+    from annotation.schemes.base import SchemeDefinition
     from judges.metrics.kit.scene import Scene
     from judges.metrics.kit.tools import Tools
 
@@ -57,28 +59,41 @@ DESCRIPTIVE: Direction = "descriptive"
 PAPER = "paper"
 REFERENCE = "reference"
 
+GIVEN = "given"
+HALVES: dict[str, str] = {"speaker": "the speaker was given", "content": "the message was given"}
+"""The halves of a prediction by the condition's key that says that they were given, with the reason."""
+
+
+def given_halves(condition: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the halves of its predictions that a system was given, none where it predicted both."""
+    return tuple(half for half in HALVES if condition.get(half) == GIVEN)
+
 
 class Aspect(str):
-    """What a metric is about: a key, and the heading that metrics of this aspect are listed under."""
+    """What a metric is about: a key, the heading that metrics of this aspect are listed under, and the halves
+    of a prediction (`HALVES`) that they measure: where a system was given one of these, it predicted nothing
+    that they could be about."""
 
     heading: str
+    halves: tuple[str, ...]
 
-    def __new__(cls, key: str, heading: str) -> Aspect:
-        """Return the key, with its heading."""
+    def __new__(cls, key: str, heading: str, halves: tuple[str, ...] = tuple(HALVES)) -> Aspect:
+        """Return the key, with its heading and halves."""
         aspect = super().__new__(cls, key)
         aspect.heading = heading
+        aspect.halves = halves
         return aspect
 
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[str, str, tuple[str, ...]]:  # type: ignore[override]
         """Return what a copy is made of."""
-        return str(self), self.heading
+        return str(self), self.heading, self.halves
 
 
-SPEAKER = Aspect("speaker", "Speaker")
-CONTENT = Aspect("content", "Content")
+SPEAKER = Aspect("speaker", "Speaker", ("speaker",))
+CONTENT = Aspect("content", "Content", ("content",))
 SPEAKER_CONTENT = Aspect("speaker_content", "Speaker and content")
-AGAINST_REFERENCE = Aspect("reference", "Against a reference")
-QUALITY = Aspect("quality", "Learned quality")
+AGAINST_REFERENCE = Aspect("reference", "Against a reference", ("content",))
+QUALITY = Aspect("quality", "Learned quality", ("content",))
 
 BASELINES = "baselines"
 
@@ -94,6 +109,9 @@ class Cause:
     about: About = ""
 
 
+NO_ANSWERS: Mapping[str, Score] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """One value or the reason why there is none, never both and never neither.
@@ -101,12 +119,15 @@ class Score:
     The value is a number, or one of the metric's `categories` where it has some.
 
     `details` say what caused the value, in positions of the scene's turns or agenda ids: which turn was
-    nearest, which edge was longest, which agenda item is active.
+    nearest, which edge was longest, which agenda item is active. `answers` are those to the questions that
+    the metric answers beside its own (`Metric.answers`). `flags` say what is doubtful about a value.
     """
 
     value: float | str | None
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, Score] = field(default_factory=lambda: NO_ANSWERS)
+    flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.value is None) != bool(self.reason):
@@ -115,9 +136,11 @@ class Score:
             raise ValueError(f"a score is a finite number, not {self.value}")
 
 
-def scored(value: float, **details: Any) -> Score:
+def scored(
+    value: float, *, answers: Mapping[str, Score] = NO_ANSWERS, flags: tuple[str, ...] = (), **details: Any
+) -> Score:
     """Return a score with a value (made a plain float; -0.0 becomes 0.0)."""
-    return Score(float(value) + 0.0, details=details)
+    return Score(float(value) + 0.0, "", details, answers, flags)
 
 
 def classed(category: str, **details: Any) -> Score:
@@ -125,9 +148,9 @@ def classed(category: str, **details: Any) -> Score:
     return Score(category, details=details)
 
 
-def unscored(reason: str, **details: Any) -> Score:
+def unscored(reason: str, *, answers: Mapping[str, Score] = NO_ANSWERS, **details: Any) -> Score:
     """Return a score without a value; `reason` is a short phrase for people."""
-    return Score(None, reason, details)
+    return Score(None, reason, details, answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +213,11 @@ def key_of(compute: Compute) -> str:
     return str(compute.__name__)
 
 
+Identity: TypeAlias = "Callable[[Settings], Mapping[str, str]]"
+
+LEARN_FROM = "learn_from"
+DEV = "dev"
+"""What `learn_from` calls the dev part of the corpus that is scored; anything else names a corpus."""
 WINDOW = Parameter(0, "turns of context, counted from the last; 0 takes all of them", low=0)
 HISTORY = Parameter(True, "whether the shared history counts as part of the conversation")
 
@@ -207,6 +235,10 @@ class Metric:
     (None: for all). `texts` are what it will embed, so that a caller can embed many conversations' texts in
     one go. `causes` word the details of its scores, by name. `group` is the name under which
     it can be asked for with others: `local` for a turn, `global` for a conversation, unless one is given.
+
+    `answers` are questions of a `scheme` that its scores answer beside the metric's own. `identity` is what
+    makes its values beside variant and parameters, such as the content of a model's files. One that has the
+    parameter `learn_from` (`LEARN_FROM`) can be fitted on something else than the corpus that it scores.
     """
 
     key: str
@@ -226,6 +258,9 @@ class Metric:
     causes: Mapping[str, Cause] = field(default_factory=dict)
     group: str = ""
     categories: tuple[str, ...] = ()
+    scheme: SchemeDefinition | None = None
+    answers: tuple[str, ...] = ()
+    identity: Identity | None = None
 
     def __post_init__(self) -> None:
         """Put a metric without a group of its own with the others of its kind of item; check categories."""
@@ -237,6 +272,11 @@ class Metric:
     def default_variant(self) -> str:
         """The variant that a key without `@variant` means."""
         return next(iter(self.variants))
+
+    def titled(self, variant: str) -> str:
+        """Return the title, with the variant wherever that is not the printed formula."""
+        told = variant.replace("_", " ")
+        return self.title if variant == PAPER else f"{self.title} ({told})"
 
     @property
     def documentation(self) -> str:

@@ -5,7 +5,10 @@ One text at a time, because a padded batch changes the last digits of a text's n
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from judges.metrics.kit.errors import ModelMissing
@@ -67,6 +70,25 @@ def load_seq2seq(name: str) -> Encoder:
     from transformers import AutoModelForSeq2SeqLM
 
     return _load(name, AutoModelForSeq2SeqLM, "an encoder-decoder language model")
+
+
+def folder_hash(name: str) -> str:
+    """Return the SHA-256 of a model's folder, names and contents of its files; raise ModelMissing."""
+    there = name and Path(name).is_dir()
+    files = sorted(path for path in Path(name).rglob("*") if path.is_file()) if there else []
+    if not files:
+        raise ModelMissing(f"{name!r} is no folder that holds a model: name one with model=FOLDER")
+    return _hashed(name, tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+
+
+@lru_cache(maxsize=32)
+def _hashed(name: str, files: tuple[tuple[str, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, _, _ in files:
+        with open(path, "rb") as content:
+            inner = hashlib.file_digest(content, "sha256").hexdigest()
+        digest.update(f"{Path(path).relative_to(name)}\0{inner}\0".encode())
+    return digest.hexdigest()
 
 
 def _load(name: str, kind: Any, meaning: str) -> Encoder:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from annotation.records import Continuation, Dialogue
-from judges.metrics.kit.base import Metric, Score, Settings, Value
+from judges.metrics.kit.base import HALVES, Metric, Score, Settings, Value, given_halves, unscored
 from judges.metrics.kit.errors import MetricError
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.threads import one_thread
@@ -63,6 +63,8 @@ class Instrument:
             spec["embedding_model"] = tools.embed.name
         if self.learns:
             spec["fitted_on"] = self.fitted_on
+        if self.metric.identity is not None:
+            spec |= self.metric.identity(self.settings)
         return spec
 
     def fit(self, dialogues: Iterable[Dialogue], tools: Tools) -> Instrument:
@@ -90,12 +92,22 @@ class Instrument:
 
         Raises MetricError where a model is missing or the metric was not fitted.
         """
+        for half in given_halves(scene.continuation.condition):
+            if half in self.metric.aspect.halves:
+                return self._answering(unscored(HALVES[half]))
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
         found = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
         if self.metric.categories:
             return _classed(found, self.metric.categories)
-        return _held(found, self.metric.low, self.metric.high)
+        return self._answering(_held(found, self.metric.low, self.metric.high))
+
+    def _answering(self, score: Score) -> Score:
+        """Return a score that answers all of the metric's questions: those left out are missing like it."""
+        left = [key for key in self.metric.answers if key not in score.answers]
+        if not left:
+            return score
+        return replace(score, answers={**dict.fromkeys(left, unscored(score.reason)), **score.answers})
 
     def scores(self, scene: Scene, tools: Tools) -> Iterator[tuple[int | None, Score]]:
         """Yield the score of every item of a scene, in order, computed on one thread."""

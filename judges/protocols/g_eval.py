@@ -1,0 +1,135 @@
+"""G-Eval (Liu et al. 2023): one aspect with its definition, a form to fill in, and the score to be expected.
+
+Aspects are questions of a scheme on a scale from 1 to 3 or from 1 to 5: their wording and help define them.
+The variant `probabilities` takes the expected value under the probabilities of the tokens in the score's
+place; `samples` asks twenty times at temperature 1, and the mean of the answers is the score. Either answers
+a question of its own: of the scheme `g_eval:<key>`, on an interval scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.kinds import KINDS
+from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from jobs.prompt import Tokens
+from judges.protocols.base import Case, Reading, Unfit, Verdict
+from judges.protocols.expected_score import Expected, Unclear, expected
+from judges.protocols.rubric import G_EVAL_SCHEME, LINE, LONGEST_PART, Rubric, expected_scheme
+from judges.protocols.rubric_replies import ExpectedReply
+
+PROBABILITIES, SAMPLES = "probabilities", "samples"
+SCALES = ((1, 2, 3), (1, 2, 3, 4, 5))
+LITTLE = 0.5
+"""A call is flagged where less probability than this lies on the scale."""
+LITTLE_MASS = "little_mass"
+
+
+class GEval(Rubric):
+    """A call per aspect, about a turn or about a dialogue."""
+
+    key = "g_eval"
+    title = "G-Eval: an aspect and its scale, the expected score"
+    variants = (PROBABILITIES, SAMPLES)
+    forms = (LINE,)
+
+    def __init__(self, definition: SchemeDefinition | None = None, variant: str = PROBABILITIES) -> None:
+        super().__init__(definition, variant)
+
+    def over(self, definition: SchemeDefinition, variant: str = PROBABILITIES) -> GEval:
+        """Return the protocol that asks a scheme's aspects; raise Unfit where it has none."""
+        return GEval(definition, variant)
+
+    def _bind(self, definition: SchemeDefinition, variant: str) -> None:
+        if KINDS[definition.item_kind].compares or definition.is_mixed:
+            raise Unfit(
+                f"{definition.key} is not about single turns or whole dialogues: g_eval asks about these"
+            )
+        self.questions = tuple(one for one in definition.questions if _is_aspect(one))
+        if not self.questions:
+            raise Unfit(f"{definition.key} has no question on a scale from 1 to 3 or from 1 to 5")
+        if long := [one.key for one in self.questions if len(one.key) > LONGEST_PART]:
+            raise Unfit(f"the question {long[0][:40]}... has too long a key to be asked alone")
+        about = expected_scheme(definition, self.questions, G_EVAL_SCHEME, "G-Eval")
+        self.answers = {question.key: (about, question.key) for question in self.questions}
+        if definition.item_kind != "turn":
+            self.covers = "dialogue"
+        self.reply_tokens = 8
+
+    def forms_of(self, variant: str) -> tuple[str, ...]:
+        """A line of the form."""
+        return (LINE,)
+
+    def prompt_file(self, variant: str) -> str:
+        """Both variants ask with one text."""
+        return self.key
+
+    def parameters(self, variant: str) -> Mapping[str, Any]:
+        """The likeliest tokens' probabilities, or replies that differ."""
+        return {"logprobs": True, "top_logprobs": 20} if variant == PROBABILITIES else {"temperature": 1.0}
+
+    def samples_of(self, variant: str) -> int:
+        """One reply, or twenty."""
+        return 1 if variant == PROBABILITIES else 20
+
+    def _reply(self, case: Case) -> GEvalReply:
+        return GEvalReply(self.asked(case), case, sampled=self.variant == SAMPLES)
+
+
+class GEvalReply(ExpectedReply):
+    """A form with one line: the aspect's name, and after the colon its score; or the score alone."""
+
+    def __init__(self, questions: tuple[QuestionDefinition, ...], case: Case, *, sampled: bool) -> None:
+        super().__init__(questions, case)
+        self.sampled = sampled
+
+    def form(self) -> str:
+        """Return the form."""
+        return f"Fill in this form with the score alone, and write nothing else:\n\n- {self.question.key}:"
+
+    def read(self, reply: str, tokens: Tokens) -> Reading:
+        """Return the expected score with what it rests on; a sample is the reply's own score."""
+        label = f"{self.question.key}:"
+        head, found, rest = reply.partition(label)
+        filled = bool(found) and not head.strip(" \t\r\n-*_`\"'")
+        own = self.value(rest if filled else reply)
+        if self.sampled:
+            return Reading((Verdict(self.question.key, self.case.turn, own),))
+        if not tokens:
+            return self._own(own, "the endpoint gave no probabilities")
+        try:
+            made = expected(
+                after(tokens, label) if filled else tokens, [float(v) for v in self.question.values]
+            )
+        except Unclear as unclear:
+            return self._own(own, str(unclear))
+        if not made.shares.get(float(own)):
+            return self._own(own, "the value is not what its tokens say")
+        return self._expected(made)
+
+    def _expected(self, made: Expected) -> Reading:
+        mass = 1.0 - made.outside
+        shares = ", ".join(f"{value:g}: {share * mass:.6g}" for value, share in made.shares.items())
+        told = f"probabilities {shares}; on the scale {mass:.6g}"
+        flag = f"{LITTLE_MASS}: {mass:.0%} of the probability is on the scale"
+        verdict = Verdict(self.question.key, self.case.turn, made.value, explanation=told)
+        return Reading((verdict,), (flag,) if mass < LITTLE else ())
+
+
+def after(tokens: Tokens, label: str) -> Tokens:
+    """Return the tokens after the first that completes a label; none where no token does."""
+    said = ""
+    for place, token in enumerate(tokens):
+        said += token.text
+        if label in said:
+            return tokens[place + 1 :]
+    return ()
+
+
+def _is_aspect(question: QuestionDefinition) -> bool:
+    return (
+        question.level in ("ordinal", "interval")
+        and question.show_if is None
+        and tuple(question.values) in SCALES
+    )

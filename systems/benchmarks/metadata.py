@@ -1,0 +1,195 @@
+"""The metadata of a conversation, inferred from all of it: what it was for, who took part, and what each
+brought along.
+
+A conversation longer than `part_tokens` is read in parts that overlap; a second step merges what was found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from annotation.records import Dialogue
+from jobs.prompt import Prompt, about_tokens
+from judges.protocols.quoting import quote
+from judges.protocols.replies import json_object
+from systems.benchmarks import metadata_form
+from systems.benchmarks.metadata_form import Metadata, read, schema
+from systems.benchmarks.showing import by_id, speakers, spoken, transcript
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, State
+from systems.generators.texts import filled
+
+
+class CocoevalMetadata(Generator):
+    """State: `ids` ([as shown, the source's]), `speaking`, `parts` ([lines, ids of those who speak in it]),
+    `drafts` once the parts were read, `metadata` and `flags` in the end. Result: M."""
+
+    key = "cocoeval_metadata"
+    title = "CoCoEval: metadata of a conversation and its participants"
+    produces = "text"
+    settings = (
+        Setting(
+            "part_tokens",
+            60_000,
+            "Longest part of a conversation in one request, in tokens.",
+            low=200,
+            high=10**7,
+        ),
+        Setting("overlap", 10, "Turns that two neighbouring parts share.", low=0, high=1000),
+    )
+
+    def begin(self, dialogue: Dialogue, settings: Settings) -> State:
+        """Keep the conversation in lines, cut into parts."""
+        names, speaking = by_id(dialogue), speakers(dialogue.turns)
+        people = list(dict.fromkeys([*(person.id for person in dialogue.participants), *speaking]))
+        told = [turn for turn in dialogue.turns if turn.text.strip() or turn.act != "message"]
+        lines = transcript(told, names)
+        spans = spans_of(lines, int(settings["part_tokens"]), int(settings["overlap"]))
+        return {
+            "ids": [[names.of(person), person] for person in people],
+            "speaking": speaking,
+            "parts": [[lines[start:end], speakers(told[start:end])] for start, end in spans],
+        }
+
+    def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
+        """A conversation needs speakers whose ids can be told apart."""
+        names = by_id(dialogue)
+        shown = [names.of(one) for one in {*(p.id for p in dialogue.participants), *speakers(dialogue.turns)}]
+        if len(set(shown)) < len(shown):
+            return "two of its speakers have ids that look alike"
+        return "" if any(map(spoken, dialogue.turns)) else "nothing is said in it"
+
+    def request(self, state: State) -> Sequence[Prompt] | Done:
+        """Return a prompt for each part, then one that merges them, then M."""
+        if "metadata" in state:
+            return Done(text=state["metadata"], flags=tuple(state["flags"]))
+        if "drafts" in state:
+            return [_merging(state)]
+        return [_reading(state, part) for part in range(len(state["parts"]))]
+
+    def check(self, state: State, part: int, reply: str) -> None:
+        """Read the reply about one part, or the merged one."""
+        _read(state, None if "drafts" in state else part, reply)
+
+    def receive(self, state: State, replies: Sequence[Reply]) -> State:
+        """Keep what was found of each part; that of the only one, or of all together, is M."""
+        if "drafts" in state or len(state["parts"]) == 1:
+            metadata, flags = _read(state, None, replies[0].text)
+            return {**state, "metadata": metadata, "flags": flags}
+        found = [_read(state, part, reply.text) for part, reply in enumerate(replies)]
+        read_already = [[[], speaking] for _, speaking in state["parts"]]
+        return {**state, "parts": read_already, "drafts": [metadata for metadata, _ in found]}
+
+    def pretend(self, state: State) -> Sequence[str]:
+        """Return metadata of usual length about everybody."""
+        shown = dict(_ids(state, own_first=True))
+        if "drafts" in state:
+            return [_pretended(list(shown.values()))]
+        return [_pretended([shown[one] for one in speaking]) for _, speaking in state["parts"]]
+
+
+def spans_of(lines: Sequence[str], most: int, overlap: int) -> list[tuple[int, int]]:
+    """Return [start, end) of parts of at most `most` tokens (one line at least), each beginning `overlap`
+    lines before the end of the one before it, or fewer where it would not get on otherwise."""
+    sizes = [about_tokens(line) + 1 for line in lines]
+    found: list[tuple[int, int]] = []
+    start = 0
+    while True:
+        end, size = start + 1, sum(sizes[start : start + 1])
+        while end < len(lines) and size + sizes[end] <= most:
+            size += sizes[end]
+            end += 1
+        found.append((start, end))
+        if end >= len(lines):
+            return found
+        start = max(end - overlap, start + 1)
+
+
+def _ids(state: State, own_first: bool = False) -> list[tuple[str, str]]:
+    return [(own, shown) if own_first else (shown, own) for shown, own in state["ids"]]
+
+
+def _read(state: State, part: int | None, reply: str) -> tuple[Metadata, list[str]]:
+    """Return what a reply says: of a part everybody who speaks in it, of the whole everybody who speaks."""
+    whole = part is None or len(state["parts"]) == 1
+    speaking = state["speaking"] if whole else state["parts"][part][1]
+    return read(json_object(reply), dict(_ids(state)), speaking)
+
+
+def _people(state: State) -> str:
+    speaking = set(state["speaking"])
+    return quote(
+        "PEOPLE",
+        [shown if own in speaking else f"{shown} (says nothing)" for shown, own in _ids(state)],
+    )
+
+
+def _reading(state: State, part: int) -> Prompt:
+    lines, speaking = state["parts"][part]
+    number = len(state["parts"])
+    shown = dict(_ids(state, own_first=True))
+    which = "" if number == 1 else f"You see part {part + 1} of {number} of the conversation. "
+    values = {
+        "which": which,
+        "people": _people(state),
+        "speaking": quote("SPEAKING", [shown[one] for one in speaking]),
+        "conversation": quote("CONVERSATION", lines),
+        "styles": ", ".join(metadata_form.STYLES),
+    }
+    return filled("cocoeval_metadata", 1, values, schema([shown for shown, _ in _ids(state)]))
+
+
+def _merging(state: State) -> Prompt:
+    shown = dict(_ids(state, own_first=True))
+    drafts = [json.dumps(_shown(draft, shown), ensure_ascii=False) for draft in state["drafts"]]
+    values = {
+        "people": _people(state),
+        "speaking": quote("SPEAKING", [shown[one] for one in state["speaking"]]),
+        "parts": "\n\n".join(quote(f"PART {number}", [text]) for number, text in enumerate(drafts, start=1)),
+        "styles": ", ".join(metadata_form.STYLES),
+    }
+    return filled("cocoeval_metadata_merged", 1, values, schema([name for name, _ in _ids(state)]))
+
+
+def _shown(metadata: Metadata, shown: dict[str, str]) -> Metadata:
+    """Return M with ids as they are shown."""
+    people = []
+    for person in metadata["participants"]:
+        hidden = person["hidden_information"]
+        beliefs = {shown[about]: text for about, text in hidden["beliefs_about_others"].items()}
+        people.append(
+            {
+                **person,
+                "id": shown[person["id"]],
+                "reporting_to": shown.get(person["reporting_to"], ""),
+                "hidden_information": {**hidden, "beliefs_about_others": beliefs},
+            }
+        )
+    return {**metadata, "participants": people}
+
+
+def _pretended(ids: Sequence[str]) -> str:
+    text = "what can be told from the conversation, in a sentence of usual length"
+    person: dict[str, Any] = {
+        **dict.fromkeys(metadata_form.PERSON_TEXTS, ""),
+        "expertise_level": "senior",
+        "expertise_areas": [text],
+        "hidden_information": {
+            "communication_style": {
+                "length": "usually 5 to 10 words",
+                "style_types": ["informal", "concise"],
+                "personality_traits": ["patient"],
+                "details": f"{text}; {text}; {text}",
+            },
+            **dict.fromkeys(metadata_form.HIDDEN_TEXTS, text),
+        },
+    }
+    people = []
+    for one in ids:
+        beliefs = {other: text for other in ids if other != one}
+        hidden = {**person["hidden_information"], "beliefs_about_others": beliefs}
+        people.append({"id": one, **person, "hidden_information": hidden})
+    return json.dumps(
+        {**dict.fromkeys(metadata_form.TEXTS, text), "participants": people}, ensure_ascii=False
+    )

@@ -1,0 +1,86 @@
+"""Source corpora and a fake model for making benchmarks in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from annotation.importing.engine import import_path
+from annotation.models import Corpus
+from annotation.records import Dialogue
+from demo.fake_model.errors import ErrorModel, RoleErrors
+from demo.fake_model.responses import Response
+from demo.fake_model.server import LocalServer
+from demo.fake_model.serving import FakeModel
+from jobs.models import Endpoint
+from systems.benchmarks.lines import line
+from systems.making import actions
+from systems.making.orders import Order
+from systems.models import Benchmark
+from tests.judges.helpers import finish
+from tests.systems.talk import conversation
+
+
+class Served:
+    """The fake model over HTTP; `rates` per role may change while it runs, `asked` counts requests."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self.rates: dict[str, dict[str, float]] = {}
+        self.asked = 0
+        self._server = LocalServer(self._respond)
+        self.url = self._server.url
+
+    def _respond(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Response:
+        self.asked += method == "POST"
+        roles = {role: RoleErrors(own=rates) for role, rates in self.rates.items()}
+        return FakeModel(ErrorModel(roles), seed=self.seed).respond(method, path, body)
+
+    def endpoint(self, **fields: Any) -> Endpoint:
+        """An endpoint that asks it."""
+        usual = {"name": "fake", "model": "fake-1", "price_in": 1, "price_out": 10, "allow_private": True}
+        return Endpoint.objects.create(base_url=self.url, **(usual | fields))
+
+
+@contextmanager
+def served(seed: int = 0) -> Iterator[Served]:
+    """A running fake model."""
+    model = Served(seed)
+    with model._server:
+        yield model
+
+
+def source(folder: Path, name: str, dialogues: list[Dialogue]) -> Corpus:
+    """A corpus of conversations, imported as anybody would."""
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(f"{line(one)}\n" for one in dialogues), encoding="utf-8")
+    import_path(path=path, format="jsonl", corpus=name, into=False, by=None)
+    return Corpus.objects.get(name=name)
+
+
+def talks(prefix: str, number: int = 4, turns: int = 100, filler: bool = True) -> list[Dialogue]:
+    """Some conversations of a source."""
+    return [conversation(f"{prefix}{n}", turns, filler) for n in range(number)]
+
+
+def make(
+    name: str, sources: list[Corpus], endpoint: Endpoint | None, rounds: int = 12, **order: Any
+) -> Benchmark:
+    """Ask for a benchmark and go on with it as workers do, until it is done or stuck."""
+    told = {"leave_out_failed": order.pop("leave_out_failed", False)}
+    wanted = Order(**({"per_source": 2} | order))
+    named = [(corpus, corpus.name) for corpus in sources]
+    found = actions.start(by=None, name=name, sources=named, order=wanted, endpoint=endpoint, **told)
+    return brought_on(found, rounds)
+
+
+def brought_on(found: Benchmark, rounds: int = 12) -> Benchmark:
+    """Go on with a benchmark until it is done or stuck."""
+    for _ in range(rounds):
+        found = actions.advance(found.pk)
+        if found.state != Benchmark.State.MAKING:
+            break
+        finish()
+    return found
