@@ -19,8 +19,8 @@ from calibration.profiles.contexts import Answer, Context, contexts
 from calibration.profiles.summary import Column as MetricColumn
 from config.ids import row_id
 from judges.material.loading import load
-from judges.metrics import METRICS
-from judges.metrics.kit.base import PAPER, Aspect, aspects
+from judges.metrics import METRICS, Aspect, aspects
+from judges.metrics.kit.base import PAPER
 
 NOT_SCORED = "this metric was not run on it"
 NO_CONVERSATION = "its turns are answers to fixed points, not one conversation"
