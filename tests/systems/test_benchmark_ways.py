@@ -304,8 +304,8 @@ def test_annotators_see_none_of_it(product: Corpus) -> None:
 
 
 SIX = {
-    "product one": ("ES",),
-    "product two": ("IS", "TS"),
+    "product one": ("ES2004",),
+    "product two": ("ES2011",),
     "academic one": ("Bed", "Bro"),
     "academic two": ("Bmr",),
     "committee": ("covid", "education"),
