@@ -15,7 +15,7 @@ from calibration.profiles import causes, distribution, summary, tables
 from calibration.profiles.contexts import contexts
 from config.ids import row_id
 from config.permissions import researcher_only
-from judges.rating.doubts import doubtful_values
+from judges.rating.doubts import doubtful_values, fitted_on_themselves
 
 FILES = {
     "csv": (tables.as_csv, "text/csv; charset=utf-8"),
@@ -33,11 +33,13 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
     panels = summary.profile(corpus)
     columns = {column.id: column.name for panel in panels for column in panel.columns}
     doubts = doubtful_values(corpus, columns)
+    learned = fitted_on_themselves(corpus, columns)
     context = {
         "corpus": corpus,
         "active_room": "corpora",
         "panels": panels,
         "doubts": [(columns[rater], doubt) for rater, doubt in doubts.items()],
+        "learned": [(columns[rater], n) for rater, n in learned.items()],
         "examples": examples.select_related("dialogue", "system").order_by("pk")[:30],
     }
     return render(request, "calibration/profile.html", context)

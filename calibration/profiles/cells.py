@@ -80,7 +80,10 @@ def cells_of(corpus: Corpus) -> Cells:
         )
         .values_list(*SOURCE, "n", "gone", "mean", "spread", "low", "high")
     )
-    return {(rater, (system, given)): Cell(*figures, given=given) for rater, system, given, *figures in rows}
+    return {
+        (rater, (system, given)): replace(Cell(*figures), given=given)
+        for rater, system, given, *figures in rows
+    }
 
 
 def reasons_of(corpus: Corpus) -> Reasons:

@@ -44,7 +44,12 @@ class QuestionInfo:
 
     @property
     def title(self) -> str:
-        """A short heading: the wording where it is one, else the key (`topic_depth`: Topic depth)."""
+        """A short heading: the wording where it is one, else the key (`topic_depth`: Topic depth).
+
+        A metric's own question has its wording: the key alone would not say which variant was computed.
+        """
+        if self.scheme.startswith("metric:"):
+            return self.wording
         if len(self.wording) <= SHORT and not self.wording.endswith((".", "?", ":")):
             return self.wording
         text = self.key.replace("_", " ").replace("-", " ").strip()

@@ -93,7 +93,7 @@ def _bare(schema: Json, quoted: bool, in_model: bool) -> str:
     if schema.get("format") == "binary":
         return "File" if in_model else "bytes"
     if schema.get("type") == "array":
-        return f"list[{_type(schema.get('items', {}), quoted=quoted)}]"
+        return f"list[{_type(schema.get('items', {}), quoted=quoted, in_model=in_model)}]"
     if schema.get("type") == "object":
         inner = schema.get("additionalProperties")
         value = _type(inner, quoted=quoted) if isinstance(inner, Mapping) and inner else "Any"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from annotation.records import Dialogue
 from judges.metrics.kit import acts
@@ -131,7 +131,7 @@ def _by_sequence(act: str, before: list[str], scene: Scene, settings: Settings, 
         model = tools.models.get("act sequences", settings.text("model"), Causal)
         value = model.probability(act, before, acts.known_acts(settings.text("tagger"), tools))
     flags = learned.flags(scene) if learned else ()
-    return scored(value, flags=flags, act=act, after=before[-settings.integer("order") :])
+    return replace(scored(value, act=act, after=before[-settings.integer("order") :]), flags=flags)
 
 
 def _reference(scene: Scene, turn: int, settings: Settings, tools: Tools) -> Score:

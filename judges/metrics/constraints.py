@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -65,9 +66,9 @@ def constraints(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     answers = {key: _answer(key, said, wanted, listed) for key in COUNTED}
     values = {key: one.value for key, one in answers.items() if isinstance(one.value, float)}
     if not values:
-        return unscored(NOT_ASKED["listed_speakers"], answers=answers)
+        return replace(unscored(NOT_ASKED["listed_speakers"]), answers=answers)
     violated = [key for key, value in values.items() if not value]
-    return scored(sum(values.values()) / len(values), answers=answers, violated=violated)
+    return replace(scored(sum(values.values()) / len(values), violated=violated), answers=answers)
 
 
 def _wanted(condition: Mapping[str, Any], settings: Settings) -> Wanted:

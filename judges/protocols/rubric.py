@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from annotation.kinds import KINDS
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
@@ -62,8 +62,8 @@ class Rubric(Asking):
     title = "Rubric: any scheme's questions"
     covers: Covers = "turn"
     takes_scheme = True
-    variants = (JSON, LINE, EXPECTED)
-    forms = (JSON, LINE)
+    variants: ClassVar[tuple[str, ...]] = (JSON, LINE, EXPECTED)
+    forms: ClassVar[tuple[str, ...]] = (JSON, LINE)
     answers: Mapping[str, tuple[SchemeDefinition, str]] = {}
 
     def __init__(self, definition: SchemeDefinition | None = None, variant: str = JSON) -> None:

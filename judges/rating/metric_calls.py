@@ -90,9 +90,8 @@ def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Materia
             for name, one in {key: score, **score.answers}.items()
         ]
         flags |= dict.fromkeys(score.flags)
-    if doubtful := flag(instrument, scene, tools().embed):
-        flags[doubtful] = None
-    return Outcome(call.pk, "done", tuple(answers), flags=tuple(flags))
+    doubtful = flag(instrument, scene, tools().embed)
+    return Outcome(call.pk, "done", tuple(answers), flags=(*filter(None, [doubtful]), *flags))
 
 
 def _answer(item: int, question: int, score: Score, sample: int) -> Answer:

@@ -18,7 +18,7 @@ from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
 from jobs.prompt import Prompt, about_tokens
 from judges.rating import prices
-from systems.generators import Done, Generator, Reply, Settings, State
+from systems.generators import Done, Failed, Generator, Reply, Settings, State
 from systems.models import Production, Writer
 from systems.producing.dialogues import Dialogues
 from systems.producing.plans import Plan
@@ -205,13 +205,17 @@ def calls_of(generator: Generator, state: State) -> int:
 
 
 def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt], Sequence[str]]]:
+    """Yield the prompts of each step with made-up replies, up to the end or to where a limit is passed."""
     for _ in range(MOST_STEPS):
         asked = generator.request(state)
         if isinstance(asked, Done):
             return
         replies = generator.pretend(state)
         yield asked, replies
-        state = generator.receive(state, [Reply(reply) for reply in replies])
+        try:
+            state = generator.receive(state, [Reply(reply, seconds=0.0) for reply in replies])
+        except Failed:
+            return
     raise AssertionError(f"{generator.key} does not come to an end")
 
 

@@ -71,6 +71,20 @@ def test_a_program_goes_from_a_file_to_a_report_and_takes_the_labels_out(live_se
     assert "corpus" in wrong.value.fields
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_program_sends_the_files_of_a_data_set(live_server: Any) -> None:
+    told = {"conversation_id": "c", "text": "A?", "speaker": "p", "meta": {}, "reply-to": None}
+    files = {
+        "utterances.jsonl": {"id": "1", **told},
+        "conversations.json": {"c": {"meta": {"correct_ratio": 0.5}}},
+        "speakers.json": {"p": {"meta": {}}},
+    }
+    first, *more = ((name, json.dumps(content).encode()) for name, content in files.items())
+    lab = of(live_server, factories.user("rosa", researcher=True))
+    made = lab.corpora_create({"file": first, "more": more, "name": "chats", "format": "delidata"})
+    assert (made["dialogues"], made["turns"]) == (1, 1)
+
+
 def test_what_fails_in_passing_is_tried_again_under_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     import io
     import urllib.error

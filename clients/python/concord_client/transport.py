@@ -154,9 +154,7 @@ def _multipart(form: Mapping[str, Any]) -> tuple[bytes, str]:
     """Return a form with files as bytes, and its media type."""
     boundary = uuid.uuid4().hex
     parts: list[bytes] = []
-    for name, value in form.items():
-        if value is None:
-            continue
+    for name, value in _single(form):
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"'
         if isinstance(value, bytes | Path | tuple):
             file, data = _file(value)
@@ -166,6 +164,14 @@ def _multipart(form: Mapping[str, Any]) -> tuple[bytes, str]:
             data = (str(value).lower() if isinstance(value, bool) else str(value)).encode()
         parts.append(f"{head}\r\n\r\n".encode() + data + b"\r\n")
     return b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+
+
+def _single(form: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield a form's fields one value at a time: a list is sent under one name, and None not at all."""
+    for name, value in form.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None:
+                yield name, one
 
 
 def _file(value: File) -> tuple[str, bytes]:

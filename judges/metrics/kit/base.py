@@ -136,11 +136,9 @@ class Score:
             raise ValueError(f"a score is a finite number, not {self.value}")
 
 
-def scored(
-    value: float, *, answers: Mapping[str, Score] = NO_ANSWERS, flags: tuple[str, ...] = (), **details: Any
-) -> Score:
+def scored(value: float, **details: Any) -> Score:
     """Return a score with a value (made a plain float; -0.0 becomes 0.0)."""
-    return Score(float(value) + 0.0, "", details, answers, flags)
+    return Score(float(value) + 0.0, details=details)
 
 
 def classed(category: str, **details: Any) -> Score:
@@ -148,9 +146,9 @@ def classed(category: str, **details: Any) -> Score:
     return Score(category, details=details)
 
 
-def unscored(reason: str, *, answers: Mapping[str, Score] = NO_ANSWERS, **details: Any) -> Score:
+def unscored(reason: str, **details: Any) -> Score:
     """Return a score without a value; `reason` is a short phrase for people."""
-    return Score(None, reason, details, answers)
+    return Score(None, reason, details)
 
 
 @dataclass(frozen=True, slots=True)
