@@ -20,6 +20,9 @@ from systems.benchmarks.showing import by_id, speakers, spoken, transcript
 from systems.generators.base import Done, Generator, Reply, Setting, Settings, State
 from systems.generators.texts import filled
 
+BELIEVED = 3
+"""Of so many others a model usually tells what somebody thinks of them."""
+
 
 class CocoevalMetadata(Generator):
     """State: `ids` ([as shown, the source's]), `speaking`, `parts` ([lines, ids of those who speak in it]),
@@ -187,7 +190,7 @@ def _pretended(ids: Sequence[str]) -> str:
     }
     people = []
     for one in ids:
-        beliefs = {other: text for other in ids if other != one}
+        beliefs = dict.fromkeys([other for other in ids if other != one][:BELIEVED], text)
         hidden = {**person["hidden_information"], "beliefs_about_others": beliefs}
         people.append({"id": one, **person, "hidden_information": hidden})
     return json.dumps(

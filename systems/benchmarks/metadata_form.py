@@ -39,10 +39,16 @@ STYLES = (
 )
 UNKNOWN_STYLE, EXTRA_FIELD = "unknown_style", "extra_field"
 LONGEST, MOST = 10_000, 100
+FEW = 12
 
 
-def schema(ids: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON schema of M for people with these ids; what nothing is known of is empty."""
+def schema(ids: Sequence[str]) -> dict[str, Any] | None:
+    """Return the JSON schema of M for people with these ids; what nothing is known of is empty.
+
+    None for more than FEW: a strict schema has a belief of everybody about everybody.
+    """
+    if len(ids) > FEW:
+        return None
     text = {"type": "string"}
     texts = {"type": "array", "items": text}
     style = _object({"length": text, **dict.fromkeys(STYLE_LISTS, texts), "details": text})

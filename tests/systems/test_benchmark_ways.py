@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotation.importing.engine import import_path
 from annotation.labels.recording import Answer, record
 from annotation.models import Campaign, Corpus, Item, Question, Rater
 from systems.models import Benchmark, BenchmarkRun
@@ -302,24 +303,39 @@ def test_annotators_see_none_of_it(product: Corpus) -> None:
     assert client.post(reverse("checked-benchmark", args=[made.pk])).status_code == 403
 
 
+SIX = {
+    "product one": ("ES2004",),
+    "product two": ("ES2011",),
+    "academic one": ("Bed", "Bro"),
+    "academic two": ("Bmr",),
+    "committee": ("covid", "education"),
+}
+"""Sources of QMSum meetings by how the meetings' names begin; the sixth are the chats of DeliData."""
+
+
 @pytest.mark.shared
 @pytest.mark.slow
-def test_qmsum_s_meetings_become_a_benchmark(model: Served, shared_data: Path, tmp_path: Path) -> None:
-    from annotation.importing.engine import import_path
-
+def test_meetings_and_chats_become_a_benchmark_of_six_sources(
+    model: Served, shared_data: Path, tmp_path: Path
+) -> None:
     meetings = [path for path in sorted((shared_data / "qmsum").rglob("*.json")) if path.name != "index.json"]
-    assert meetings
-    folder = tmp_path / "meetings"
-    folder.mkdir()
-    for path in meetings[:12]:
-        (folder / path.name).write_bytes(path.read_bytes())
-    import_path(path=folder, format="qmsum", corpus="qmsum", into=False, by=None)
+    for name, begins in SIX.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        for path in [one for one in meetings if one.name.startswith(begins)][:3]:
+            (folder / path.name).write_bytes(path.read_bytes())
+        import_path(path=folder, format="qmsum", corpus=name, into=False, by=None)
+    import_path(path=shared_data / "delidata", format="delidata", corpus="chats", into=False, by=None)
     model.endpoint()
+    sources = [part for name in (*SIX, "chats") for part in ("--from", name)]
     found = command(
-        "make_benchmark", "--from", "qmsum", "--into", "meetings", "--per-source", "4", "--train", "2",
-        "--endpoint", "fake", "--clean", "--quiet", "--part-tokens", "4000",
+        "make_benchmark", *sources, "--into", "six", "--per-source", "2", "--endpoint", "fake", "--clean",
+        "--verbatim", "product one", "--verbatim", "academic two", "--part-tokens", "8000", "--quiet",
     )  # fmt: skip
-    assert found["figures"]["instances"] == 6
-    (row,) = found["figures"]["by_source"]
-    assert 3 <= row["participants_speaking"] <= 20
-    assert 3 < row["tokens_per_turn"] < 80
+    rows = {row["source"]: row for row in found["figures"]["by_source"]}
+    assert set(rows) == {*SIX, "chats"}
+    assert {row["instances"] for row in rows.values()} == {2}
+    assert {row["turns"] for row in rows.values()} == {120}
+    assert all(row["participants_speaking"] <= row["participants_listed"] for row in rows.values())
+    assert rows["committee"]["tokens_per_turn"] > 30 > rows["product one"]["tokens_per_turn"] > 3
+    assert {row["source"] for row in found["figures"]["cleaning"]} == {"product one", "academic two"}

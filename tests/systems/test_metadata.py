@@ -175,3 +175,17 @@ def test_a_transcript_cannot_leave_its_quotation() -> None:
     shown = request(asked(prompt))
     assert shown.titles == ("PEOPLE", "SPEAKING", "CONVERSATION")
     assert '"mine"' not in shown.instruction
+
+
+def test_many_people_are_asked_about_without_a_schema_of_everybody_s_beliefs() -> None:
+    few, many = (
+        replace(
+            conversation(), turns=tuple(Turn(f"P{n % size}", f"line {n}") for n in range(60)), participants=()
+        )
+        for size in (12, 13)
+    )
+    (told, (strict,)), (also, (free,)) = produced(KEY, few, fake()), produced(KEY, many, fake())
+    assert strict.schema is not None
+    assert free.schema is None
+    assert (len(told.text["participants"]), len(also.text["participants"])) == (12, 13)
+    assert [role.key for role in recognise(request(asked(free)))] == ["metadata_writer"]

@@ -14,6 +14,7 @@ from demo.fake_model.roles.own_keys import one_chance
 
 FORGETS, STRANGERS, STYLES = "forgets", "strangers", "styles"
 STRANGER, ODD_STYLE = "somebody else", "laconic"
+BELIEVED = 3
 _MORE = "      "
 
 
@@ -89,6 +90,7 @@ def _written(person: str, said: str, ids: Sequence[str], mind: Mind, text: str) 
     drawn = f"{person}\n{text}"
     odd = mind.draw(STYLES, drawn) < mind.errors.own.get(STYLES, 0.0)
     stranger = mind.draw(STRANGERS, drawn) < mind.errors.own.get(STRANGERS, 0.0)
+    others = [other for other in ids if other != person]
     turns = [line for line in said.split("\n") if line and not line.startswith(_MORE)]
     return {
         "id": person,
@@ -109,7 +111,7 @@ def _written(person: str, said: str, ids: Sequence[str], mind: Mind, text: str) 
             "knowledge_before_conversation": "",
             "emotion_before_conversation": "calm",
             "posture": "open",
-            "beliefs_about_others": {other: "" if other == person else "reliable" for other in ids},
+            "beliefs_about_others": {person: "", **dict.fromkeys(others[:BELIEVED], "reliable")},
         },
     }
 
