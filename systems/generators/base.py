@@ -130,6 +130,8 @@ class Generator(ABC):
     title: ClassVar[str]
     produces: ClassVar[Produces]
     settings: ClassVar[tuple[Setting, ...]] = ()
+    identity: ClassVar[str] = ""
+    """What stands for it in who a system is: its key, unless several generators are tasks of one system."""
     condition: ClassVar[Mapping[str, Value]] = {}
     """What its condition always says, such as that the speaker is given."""
 

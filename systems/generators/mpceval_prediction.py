@@ -48,8 +48,12 @@ SETTINGS = (
 
 
 class Prediction(Generator):
-    """Predicts a next turn, or the half of it that `asks` names; the other half is `condition`'s."""
+    """Predicts a next turn, or the half of it that `asks` names; the other half is `condition`'s.
 
+    One system does all three tasks: tables join the rows of those that a system was given a half of.
+    """
+
+    identity = "mpceval_prediction"
     produces = "static"
     settings = SETTINGS
     asks: ClassVar[tuple[str, ...]] = (SPEAKER, MESSAGE)

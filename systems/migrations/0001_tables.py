@@ -36,6 +36,7 @@ class Migration(migrations.Migration):
             name='Production',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('generator', models.CharField(max_length=60)),
                 ('condition', models.JSONField()),
                 ('condition_hash', models.CharField(max_length=64)),
                 ('trial', models.PositiveIntegerField(default=0)),

@@ -9,10 +9,11 @@ from django.db.models import Q
 class Production(models.Model):
     """One writer at work on one dialogue, under a condition, as one of several trials (from 0).
 
-    `memory` is the generator's state after `step` answered steps, plain JSON. It is kept until the production
-    is done, also of one that failed, so that trying again goes on at the failed step. A production that is
-    done has what it wrote: its continuation, or its `result` where it writes text. `condition` is what
-    varies, with the model; `condition_hash` the SHA-256 of it as canonical JSON.
+    `generator` is the key of the one that writes. `memory` is the generator's state after `step` answered
+    steps, plain JSON. It is kept until the production is done, also of one that failed, so that trying again
+    goes on at the failed step. A production that is done has what it wrote: its continuation, or its `result`
+    where it writes text. `condition` is what varies, with the model; `condition_hash` the SHA-256 of it as
+    canonical JSON.
     """
 
     class Status(models.TextChoices):
@@ -23,6 +24,7 @@ class Production(models.Model):
     run = models.ForeignKey("jobs.Run", on_delete=models.CASCADE, related_name="productions")
     writer = models.ForeignKey("systems.Writer", on_delete=models.CASCADE, related_name="productions")
     dialogue = models.ForeignKey("annotation.Dialogue", on_delete=models.CASCADE, related_name="productions")
+    generator = models.CharField(max_length=60)
     condition = models.JSONField()
     condition_hash = models.CharField(max_length=64)
     trial = models.PositiveIntegerField(default=0)

@@ -182,6 +182,7 @@ class Beginning:
             run=self.run,
             writer=self.writer,
             dialogue_id=dialogue,
+            generator=self.plan.generator.key,
             condition=dict(self.plan.condition),
             condition_hash=self.plan.digest,
             trial=trial,

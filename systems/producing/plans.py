@@ -54,7 +54,7 @@ class Generation:
             raise SystemsError(str(error)) from None
         condition = _condition(generator, settings, self.endpoint.model, self.condition)
         spec = {
-            "generator": generator.key,
+            "generator": generator.identity or generator.key,
             "version": generator.version,
             "settings": {one.name: settings[one.name] for one in generator.settings if not one.varies},
             MODEL: self.endpoint.model,
@@ -134,9 +134,8 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     return "; ".join(told)
 
 
-def settings_of(writer: Writer, condition: Mapping[str, Any]) -> Settings:
+def settings_of(generator: Generator, writer: Writer, condition: Mapping[str, Any]) -> Settings:
     """Return all settings of a production: the writer's own, and those that the condition says."""
-    generator = GENERATORS[writer.spec["generator"]]
     varying = {one.name: condition[one.name] for one in generator.settings if one.varies}
     return generator.resolved({**writer.spec["settings"], **varying})
 

@@ -37,12 +37,13 @@ Shares = dict[tuple[int, int], str]
 
 def generator_of(production: Production) -> Generator:
     """Return the generator that a production is by."""
-    return GENERATORS[production.writer.spec["generator"]]
+    return GENERATORS[production.generator]
 
 
 def width_of(production: Production) -> int:
     """Return how many productions of its writer and condition share a request."""
-    return generator_of(production).together(settings_of(production.writer, production.condition))
+    generator = generator_of(production)
+    return generator.together(settings_of(generator, production.writer, production.condition))
 
 
 def open_steps(productions: Sequence[Production]) -> None:

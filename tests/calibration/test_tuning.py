@@ -180,10 +180,10 @@ def test_the_same_over_http(benchmark: Corpus, client: Client) -> None:
     address = "/api/v1/exports/sft.jsonl"
     found = client.get(f"{address}?corpus={benchmark.pk}&part=evaluation&turns_per_call=1")
     assert (found.status_code, found["Concord-Rows"]) == (200, "30")
-    found.close()
+    assert len(b"".join(found.streaming_content).splitlines()) == 30  # type: ignore[attr-defined]
     posted = client.post(address, {"corpus": benchmark.pk}, content_type="application/json")
     assert (posted.status_code, posted["Concord-Rows"]) == (200, "2")
-    posted.close()
+    assert len(b"".join(posted.streaming_content).splitlines()) == 2  # type: ignore[attr-defined]
     for wrong, why in (
         ({"corpus": benchmark.pk, "turns_per_call": 7}, "does not divide"),
         ({"corpus": benchmark.pk, "part": "dev"}, "is a benchmark"),

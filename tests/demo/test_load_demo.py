@@ -10,6 +10,7 @@ import pytest_django
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db.models import Count
 
 from annotation.checks import stages
 from annotation.corpora import splits
@@ -18,7 +19,7 @@ from calibration.models import AdjudicationRound, Report
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
-from demo import accounts, judging, loading, study, truth
+from demo import accounts, continued, judging, loading, study, truth
 from demo.fake_model import error_files
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
@@ -112,7 +113,7 @@ def test_every_rating_is_by_a_simulated_rater_and_says_so(first_load: str) -> No
     people = Rater.objects.filter(kind="human")
     assert all(rater.name.startswith("simulated") and rater.spec == {"simulated": True} for rater in people)
     imported, working = people.filter(user=None), people.exclude(user=None)
-    assert (imported.count(), working.count()) == (9, 5)
+    assert (imported.count(), working.count()) == (12, 5)
     assert not any(rater.user and rater.user.has_usable_password() for rater in working)
     labels = Label.objects.filter(rater__in=imported)
     assert set(labels.values_list("occasion", "campaign")) == {("imported", None)}
@@ -162,7 +163,7 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
     endpoint = Endpoint.objects.get()
     assert (endpoint.name, endpoint.active) == ("fake model (for trying out)", True)
     assert f"A FAKE MODEL at {endpoint.base_url}" in first_load
-    runs = list(Run.objects.filter(endpoint=endpoint).order_by("pk"))
+    runs = list(Run.objects.filter(endpoint=endpoint, corpus__name=judging.CORPUS).order_by("pk"))
     assert [run.state for run in runs] == [Run.State.DONE] * 2
     assert {part for run in runs for part in [run.scope["part"]]} == {"dev"}
     assert all("(fake model)" in run.rater.name for run in runs)
@@ -176,12 +177,33 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
 
 def test_the_better_of_the_two_prompts_is_closer_to_the_simulated_people(first_load: str) -> None:
     off = []
-    for run in Run.objects.exclude(endpoint=None).order_by("pk"):
+    for run in Run.objects.filter(corpus__name=judging.CORPUS).order_by("pk"):
         rows = Label.objects.filter(rater=run.rater, question__key="overall").values_list(
             "number", "item__turn__text"
         )
         off.append(sum(abs(number - (truth_of(text, "quality") or 0)) for number, text in rows) / len(rows))
     assert off[1] < off[0]
+
+
+def test_continuations_are_written_rated_and_counted_from_the_start(first_load: str) -> None:
+    corpus = Corpus.objects.get(name=continued.NAME)
+    runs = {run.name: run.state for run in Run.objects.filter(corpus=corpus)}
+    assert runs == dict.fromkeys(
+        (
+            "fake-1 vanilla 30/call",
+            "fake-1 taxonomy 5/call",
+            "fake-1 (fake model) cocoeval_behaviours",
+            "fake-1 (fake model) cocoeval_overall",
+        ),
+        "done",
+    )
+    written = Continuation.objects.filter(dialogue__corpus=corpus, production__isnull=False)
+    lengths = written.annotate(n=Count("turns")).values_list("n", flat=True)
+    assert list(lengths) == [continued.LENGTH] * 2 * continued.DIALOGUES
+    rated = Label.objects.filter(item__corpus=corpus, rater__kind="human", question__key="repetition")
+    assert rated.count() == 3 * continued.RATED * continued.LENGTH * len(continued.PEOPLE)
+    report = Report.objects.get(study__corpus=corpus)
+    assert "fake model" in " ".join(caveats(snapshot_of(report)))
 
 
 def test_a_report_of_each_corpus_is_there_from_the_start(first_load: str) -> None:

@@ -45,6 +45,7 @@ def cases() -> Iterator[tuple[Asking, str]]:
 
 
 FITTING = {"json": ASKED_OVER, "line": ASKED_OVER, "expected": ASKED_OVER[:1]}
+FITTING |= dict.fromkeys(("probabilities", "samples"), ASKED_OVER[:1])
 CASES = list(cases())
 NAMED = [f"{protocol.key} {variant} {number}" for number, (protocol, variant) in enumerate(CASES)]
 SHOWS = tuple(

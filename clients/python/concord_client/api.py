@@ -206,6 +206,61 @@ class Api(Transport):
         path = f"/batches/{self.quoted(id)}/look/"
         return cast("models.Batch", self.send("POST", path, keyed=True))
 
+    def benchmarks_list(
+        self,
+        *,
+        name: str | None = None,
+        order: Literal["-id", "id"] | None = None,
+        state: Literal["cancelled", "done", "making", "stuck"] | None = None,
+    ) -> Iterator[models.Benchmark]:
+        """Researchers: benchmarks, latest first; POST asks for one, or goes on with the same one."""
+        path = "/benchmarks/"
+        query = {
+            "name": name,
+            "order": order,
+            "state": state,
+        }
+        return cast(Iterator[models.Benchmark], self.pages(path, query=query))
+
+    def benchmarks_create(self, body: models.StartedBenchmarkRequest) -> models.Benchmark:
+        """Have a benchmark made in the background; the same order again goes on with it."""
+        path = "/benchmarks/"
+        return cast("models.Benchmark", self.send("POST", path, body=body, keyed=True))
+
+    def benchmarks_retrieve(self, id: int) -> models.Benchmark:
+        """Return how far it is, its figures, and what reviewers found."""
+        path = f"/benchmarks/{self.quoted(id)}/"
+        return cast("models.Benchmark", self.send("GET", path))
+
+    def benchmarks_cancel_create(self, id: int) -> models.Benchmark:
+        """Stop it and its runs; what was answered is kept."""
+        path = f"/benchmarks/{self.quoted(id)}/cancel/"
+        return cast("models.Benchmark", self.send("POST", path, keyed=True))
+
+    def benchmarks_checked_create(self, id: int) -> models.Benchmark:
+        """Mark it as checked for offensive content, by whom and when."""
+        path = f"/benchmarks/{self.quoted(id)}/checked/"
+        return cast("models.Benchmark", self.send("POST", path, keyed=True))
+
+    def benchmarks_file_retrieve(self, id: int) -> str:
+        """Return one dialogue a line, in the native format: the bytes that it was written from."""
+        path = f"/benchmarks/{self.quoted(id)}/file/"
+        return cast("str", self.send("GET", path))
+
+    def benchmarks_go_on_create(
+        self,
+        id: int,
+        body: models.GoOnRequest | None = None,
+    ) -> models.Benchmark:
+        """Try again what failed, or leave it out."""
+        path = f"/benchmarks/{self.quoted(id)}/go-on/"
+        return cast("models.Benchmark", self.send("POST", path, body=body, keyed=True))
+
+    def benchmarks_estimate_create(self, body: models.NewBenchmarkRequest) -> models.BenchmarkEstimate:
+        """Estimate instances, calls, tokens and cost; nothing is sent and nothing is kept."""
+        path = "/benchmarks/estimate/"
+        return cast("models.BenchmarkEstimate", self.send("POST", path, body=body, keyed=True))
+
     def campaigns_list(
         self,
         *,
@@ -752,6 +807,15 @@ class Api(Transport):
         }
         return cast("models.TurnSearch", self.send("GET", path, query=query))
 
+    def corpora_without_turns_create(
+        self,
+        name: str,
+        body: models.WithoutTurnsRequestRequest,
+    ) -> models.ImportAnswer:
+        """Copy dialogues into a new corpus: people, metadata, agenda, topic; 200 where it is there."""
+        path = f"/corpora/{self.quoted(name)}/without-turns/"
+        return cast("models.ImportAnswer", self.send("POST", path, body=body, keyed=True))
+
     def corpora_counts_retrieve(
         self,
         id: int,
@@ -877,6 +941,29 @@ class Api(Transport):
         """One dialogue with its continuations and turns."""
         path = f"/dialogues/{self.quoted(id)}/"
         return cast("models.DialogueDetail", self.send("GET", path))
+
+    def dialogues_compare_retrieve(
+        self,
+        id: int,
+        *,
+        against: str | None = None,
+        at: int | None = None,
+        continuation: Sequence[str] | None = None,
+        limit: int | None = None,
+        metric: str | None = None,
+        offset: int | None = None,
+    ) -> models.SideBySide:
+        """List what each metric says of continuations of one context, beside each other."""
+        path = f"/dialogues/{self.quoted(id)}/compare/"
+        query = {
+            "against": against,
+            "at": at,
+            "continuation": continuation,
+            "limit": limit,
+            "metric": metric,
+            "offset": offset,
+        }
+        return cast("models.SideBySide", self.send("GET", path, query=query))
 
     def endpoints_list(self) -> Iterator[models.Endpoint]:
         """Administrators: where judges ask."""
@@ -1037,6 +1124,47 @@ class Api(Transport):
         path = f"/exports/packages/{self.quoted(kind)}.zip"
         return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
 
+    def exports_sft_jsonl_retrieve(
+        self,
+        *,
+        copy: int | None = None,
+        corpus: int,
+        part: Literal["", "all", "dev", "evaluation", "test", "train"] | None = None,
+        prompting: Literal["taxonomy", "vanilla"] | None = None,
+        turns: int | None = None,
+        turns_per_call: int | None = None,
+        window: int | None = None,
+    ) -> bytes | dict[str, Any]:
+        """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
+
+        One line for each window of people's own continuations: what `cocoeval_continuation` would send,
+        and the reply that says what people said. `part` is train (without it) or evaluation of a
+        benchmark, else a part of the split: test by POST with its purpose. Many are written by a job, as
+        labels are.
+        """
+        path = "/exports/sft.jsonl"
+        query = {
+            "copy": copy,
+            "corpus": corpus,
+            "part": part,
+            "prompting": prompting,
+            "turns": turns,
+            "turns_per_call": turns_per_call,
+            "window": window,
+        }
+        return cast("bytes | dict[str, Any]", self.send("GET", path, query=query))
+
+    def exports_sft_jsonl_create(self, body: models.SftRequest) -> bytes | dict[str, Any]:
+        """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
+
+        One line for each window of people's own continuations: what `cocoeval_continuation` would send,
+        and the reply that says what people said. `part` is train (without it) or evaluation of a
+        benchmark, else a part of the split: test by POST with its purpose. Many are written by a job, as
+        labels are.
+        """
+        path = "/exports/sft.jsonl"
+        return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
     def exports_transcripts_file_retrieve(
         self,
         form: Literal["csv", "html", "md", "tex"],
@@ -1074,6 +1202,11 @@ class Api(Transport):
         """
         path = f"/exports/transcripts.{self.quoted(form)}"
         return cast("bytes | dict[str, Any]", self.send("POST", path, body=body))
+
+    def generators_list(self) -> list[models.Generator]:
+        """List them."""
+        path = "/generators/"
+        return cast("list[models.Generator]", self.send("GET", path))
 
     def gold_list(
         self,
@@ -1258,7 +1391,7 @@ class Api(Transport):
     def jobs_list(
         self,
         *,
-        kind: Literal["calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
+        kind: Literal["benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         since: str | None = None,
         state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,
@@ -1334,6 +1467,52 @@ class Api(Transport):
         """Make a one-time link for a new password; its address is in this answer alone."""
         path = f"/people/{self.quoted(id)}/reset-link/"
         return cast("models.Link", self.send("POST", path))
+
+    def productions_list(
+        self,
+        *,
+        corpus: str | None = None,
+        dialogue: str | None = None,
+        order: Literal["-finished_at", "-id", "finished_at", "id"] | None = None,
+        run: int | None = None,
+        status: Literal["done", "failed", "writing"] | None = None,
+        system: str | None = None,
+    ) -> Iterator[models.Production]:
+        """Researchers: what is or was written, latest first; POST starts or resumes generation."""
+        path = "/productions/"
+        query = {
+            "corpus": corpus,
+            "dialogue": dialogue,
+            "order": order,
+            "run": run,
+            "status": status,
+            "system": system,
+        }
+        return cast(Iterator[models.Production], self.pages(path, query=query))
+
+    def productions_create(self, body: models.NewProductionsRequest) -> models.Run:
+        """Start generation, or resume the run of the same system, condition and selection; return the run.
+        """
+        path = "/productions/"
+        return cast("models.Run", self.send("POST", path, body=body, keyed=True))
+
+    def productions_retrieve(self, id: int) -> models.Production:
+        """Researchers: one production."""
+        path = f"/productions/{self.quoted(id)}/"
+        return cast("models.Production", self.send("GET", path))
+
+    def productions_steps_list(self, id: int) -> Iterator[models.Step]:
+        """Researchers: the calls of a production in order, with raw replies and errors."""
+        path = f"/productions/{self.quoted(id)}/steps/"
+        return cast(Iterator[models.Step], self.pages(path))
+
+    def productions_estimate_create(
+        self,
+        body: models.NewProductionsRequest,
+    ) -> models.GenerationEstimate:
+        """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
+        path = "/productions/estimate/"
+        return cast("models.GenerationEstimate", self.send("POST", path, body=body, keyed=True))
 
     def prompts_list(self) -> Iterator[models.Prompt]:
         """List people's prompts and those that come with Concord; POST makes one from another one's text.
@@ -1429,7 +1608,7 @@ class Api(Transport):
         *,
         campaign: int | None = None,
         corpus: str | None = None,
-        kind: Literal["judge", "metric"] | None = None,
+        kind: Literal["generate", "judge", "metric"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         rater: str | None = None,
         since: str | None = None,

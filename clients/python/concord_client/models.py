@@ -115,6 +115,66 @@ class Batch(TypedDict, total=False):
 BatchStateEnum: TypeAlias = Literal["making", "sending", "under_way", "collecting", "unclear", "collected", "refused", "given_up"]
 
 
+class Benchmark(TypedDict, total=False):
+    """A benchmark: what was asked for, how far it is, its figures, what reviewers found."""
+    id: Required[int]
+    benchmark: Required[str]
+    state: Required[BenchmarkStateEnum]
+    step: Required[str]
+    error: Required[str]
+    corpus: Required[str | None]
+    made_from: Required[list[str]]
+    endpoint: Required[str | None]
+    order: Required[dict[str, Any]]
+    leave_out_failed: Required[bool]
+    steps: Required[list[BenchmarkStep]]
+    figures: Required[dict[str, Any]]
+    fake_model: Required[bool]
+    sha256: Required[str]
+    review: Required[list[Reviewed]]
+    checked_for_offensive_content: Required[CheckedBy | None]
+    created_by: Required[str | None]
+    created_at: Required[str]
+    finished_at: Required[str | None]
+
+
+class BenchmarkEstimate(TypedDict, total=False):
+    """What making takes, about: instances, conversations, calls, tokens, cost."""
+    instances: Required[int]
+    conversations: Required[int]
+    calls: Required[int]
+    tokens_in: Required[int]
+    tokens_out: Required[int]
+    cost: Required[float | None]
+    steps: Required[list[StepEstimate]]
+
+
+class BenchmarkRun(TypedDict, total=False):
+    """A run by which a step is made."""
+    run: Required[int]
+    state: Required[str]
+    name: Required[str]
+
+
+class BenchmarkSourceRequest(TypedDict, total=False):
+    """A source corpus by name, and what its source is called where its dialogues do not say."""
+    corpus: Required[str]
+    source: str
+
+
+BenchmarkStateEnum: TypeAlias = Literal["making", "stuck", "done", "cancelled"]
+
+
+class BenchmarkStep(TypedDict, total=False):
+    """A step that asks a model, and how far it is."""
+    step: Required[str]
+    title: Required[str]
+    runs: Required[list[BenchmarkRun]]
+    productions: Required[int]
+    done: Required[int]
+    failed: Required[int]
+
+
 BlankEnum: TypeAlias = Literal[""]
 
 
@@ -124,8 +184,8 @@ BothBadEnum: TypeAlias = Literal["tie", "drop"]
 class Call(TypedDict, total=False):
     """A call with its raw reply."""
     id: Required[int]
-    dialogue: Required[str]
-    continuation: Required[str]
+    dialogue: str | None
+    continuation: str | None
     turn: int | None
     turn_number: int | None
     part: str
@@ -364,6 +424,12 @@ class Checked(TypedDict, total=False):
     """Whether a scheme can be asked, and if not, why."""
     ok: Required[bool]
     problems: Required[list[Problem]]
+
+
+class CheckedBy(TypedDict, total=False):
+    """Who checked it for offensive content, and when."""
+    by: Required[str]
+    at: Required[str]
 
 
 class Comfort(TypedDict, total=False):
@@ -781,7 +847,7 @@ class Forecast(TypedDict, total=False):
 FormEnum: TypeAlias = Literal["csv", "jsonl"]
 
 
-FormatEnum: TypeAlias = Literal["pairs", "jsonl", "label-studio", "fed", "fed_gpt4", "qmsum", "messages", "ratings-csv", "turns-csv", "turns-xlsx"]
+FormatEnum: TypeAlias = Literal["pairs", "cocoeval_counts", "jsonl", "label-studio", "fed", "fed_gpt4", "qmsum", "messages", "mpceval", "comperdial", "usr", "mpdd", "tcr", "iq2", "delidata", "ratings-csv", "turns-csv", "turns-xlsx"]
 
 
 class FoundTurn(TypedDict, total=False):
@@ -810,12 +876,51 @@ class FromCorpusRequest(TypedDict, total=False):
     title: str
 
 
+class GenerationEstimate(TypedDict, total=False):
+    """What generation would take: productions, calls to come, about how many tokens, and where the text
+    goes. `tokens_new` are those of `tokens_out` that do not repeat what was shown.
+    """
+    productions: Required[int]
+    done: Required[int]
+    calls: Required[int]
+    tokens_in: Required[int]
+    tokens_out: Required[int]
+    tokens_new: Required[int]
+    counted_by: Required[str]
+    cost: Required[float | None]
+    currency: Required[str]
+    endpoint: Required[str]
+    model: Required[str]
+    host: Required[str]
+    is_here: Required[bool]
+    left_out: Required[dict[str, int]]
+    name: Required[str]
+    about: Required[bool]
+
+
+class Generator(TypedDict, total=False):
+    """A generator: what it is, what it produces, and its settings."""
+    key: Required[str]
+    version: Required[int]
+    title: Required[str]
+    produces: Required[ProducesEnum]
+    settings: Required[list[Setting]]
+
+
 class GiveRequest(TypedDict, total=False):
     """Which task to give (an item's key, or a task's number), to whom, and why: the annotator reads it.
     """
     task: Required[str]
     to: Required[str]
     reason: Required[str]
+
+
+GivenEnum: TypeAlias = Literal["speaker", "content"]
+
+
+class GoOnRequest(TypedDict, total=False):
+    """How to go on: what failed is tried again, or left out."""
+    leave_out_failed: bool
 
 
 class Gold(TypedDict, total=False):
@@ -941,12 +1046,16 @@ class ImportRequestRequest(TypedDict, total=False):
     file: Required[File]
     format: FormatEnum
     columns: str
+    more: list[File]
     name: str
     into: str
     scheme: str
     source: str
     licence: str
     sha256: str
+    system: str
+    given: GivenEnum | BlankEnum
+    min_turns: int | None
 
 
 class Imported(TypedDict, total=False):
@@ -1285,6 +1394,23 @@ class NewBenchRequest(TypedDict, total=False):
     seed: int
 
 
+class NewBenchmarkRequest(TypedDict, total=False):
+    """What a benchmark is made of, and how."""
+    sources: Required[list[BenchmarkSourceRequest]]
+    per_source: Required[int]
+    train: int
+    train_sources: list[str]
+    per_conversation: int
+    seed: int
+    steps: list[StepsEnum]
+    clean: bool
+    verbatim: list[str]
+    part_tokens: int
+    allow_fewer: bool
+    endpoint: str
+    parameters: ParametersRequest
+
+
 class NewGoldRequest(TypedDict, total=False):
     """How gold labels are to be chosen."""
     corpus: int
@@ -1346,6 +1472,37 @@ class NewPasswordRequest(TypedDict, total=False):
     new: Required[str]
 
 
+class NewProductionsRequest(TypedDict, total=False):
+    """What starts generation: a generator and an endpoint, over the dialogues of a corpus by name."""
+    generator: Required[str]
+    corpus: Required[str]
+    endpoint: Required[str]
+    settings: dict[str, Any]
+    condition: dict[str, Any]
+    name: str
+    trials: int
+    part: WrittenPartEnum | BlankEnum
+    min_turns: int
+    max_turns: int
+    first: int
+    use_cache: bool | None
+    mode: RunModeEnum | NullEnum | None
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None
+    max_completion_tokens: int | None
+    reasoning_effort: ReasoningEffortEnum | NullEnum | None
+    seed: int | None
+    stop: list[str] | None
+    frequency_penalty: float | None
+    presence_penalty: float | None
+    logprobs: bool | None
+    top_logprobs: int | None
+    cap_calls: int | None
+    cap_tokens: int | None
+    cap_cost: str | None
+
+
 class NewPromptRequest(TypedDict, total=False):
     """A prompt to be made: the text of another one under a new name, changed where `system` or `user` is
     given.
@@ -1359,9 +1516,6 @@ class NewPromptRequest(TypedDict, total=False):
     note: str
 
 
-NewRunPartEnum: TypeAlias = Literal["dev", "test"]
-
-
 class NewRunRequest(TypedDict, total=False):
     """What starts a run: a protocol (with its endpoint) or a metric, over a corpus or a campaign by name.
     """
@@ -1370,7 +1524,7 @@ class NewRunRequest(TypedDict, total=False):
     systems: list[str]
     include_self: bool
     samples: int | None
-    part: NewRunPartEnum | BlankEnum
+    part: WrittenPartEnum | BlankEnum
     open_test: str
     metric: str
     protocol: str
@@ -1523,6 +1677,13 @@ class PaginatedBatchList(TypedDict, total=False):
     results: Required[list[Batch]]
 
 
+class PaginatedBenchmarkList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Benchmark]]
+
+
 class PaginatedCallList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -1649,6 +1810,13 @@ class PaginatedParticipantList(TypedDict, total=False):
     results: Required[list[Participant]]
 
 
+class PaginatedProductionList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Production]]
+
+
 class PaginatedPromptList(TypedDict, total=False):
     count: Required[int]
     next: str | None
@@ -1682,6 +1850,13 @@ class PaginatedSpentList(TypedDict, total=False):
     next: str | None
     previous: str | None
     results: Required[list[Spent]]
+
+
+class PaginatedStepList(TypedDict, total=False):
+    count: Required[int]
+    next: str | None
+    previous: str | None
+    results: Required[list[Step]]
 
 
 class PaginatedStudyList(TypedDict, total=False):
@@ -1731,6 +1906,21 @@ class PairAgreement(TypedDict, total=False):
     raters: Required[list[str]]
     setup: Required[SetupEnum]
     figures: Required[dict[str, PreferenceFigure]]
+
+
+class ParametersRequest(TypedDict, total=False):
+    """Sampling parameters, sent to the model only where given."""
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None
+    max_completion_tokens: int | None
+    reasoning_effort: ReasoningEffortEnum | NullEnum | None
+    seed: int | None
+    stop: list[str] | None
+    frequency_penalty: float | None
+    presence_penalty: float | None
+    logprobs: bool | None
+    top_logprobs: int | None
 
 
 class Part(TypedDict, total=False):
@@ -2029,7 +2219,7 @@ class PreferenceFigure(TypedDict, total=False):
     n_raters: Required[int]
     n_missing: Required[int]
     method: Required[str]
-    status: Required[StatusEnum]
+    status: Required[ResultStatusEnum]
     reason: Required[str]
     flags: Required[list[str]]
 
@@ -2091,6 +2281,31 @@ class Problem(TypedDict, total=False):
     place: Required[str]
 
 
+ProducesEnum: TypeAlias = Literal["rollout", "static", "text"]
+
+
+class Production(TypedDict, total=False):
+    """A production: a generator at work on one dialogue. `step` counts the steps that were answered."""
+    id: Required[int]
+    run: Required[int]
+    corpus: Required[str]
+    dialogue: Required[str]
+    system: Required[str]
+    condition: Required[Any]
+    condition_hash: Required[str]
+    trial: int
+    step: int
+    status: ProductionStatusEnum
+    error: str
+    flags: Any
+    continuation: str | None
+    result: Any
+    finished_at: str | None
+
+
+ProductionStatusEnum: TypeAlias = Literal["writing", "done", "failed"]
+
+
 class Prompt(TypedDict, total=False):
     """A prompt: one's own, or one that comes with Concord."""
     name: Required[str]
@@ -2113,6 +2328,9 @@ class PromptDifference(TypedDict, total=False):
     second: Required[str]
     same: Required[bool]
     parts: Required[dict[str, list[dict[str, Any]]]]
+
+
+PromptingEnum: TypeAlias = Literal["vanilla", "taxonomy"]
 
 
 class Protocol(TypedDict, total=False):
@@ -2253,9 +2471,33 @@ class Result(TypedDict, total=False):
     n_raters: Required[int]
     n_missing: Required[int]
     method: Required[str]
-    status: Required[StatusEnum]
+    status: Required[ResultStatusEnum]
     reason: Required[str]
     flags: Required[list[FlagsEnum]]
+
+
+ResultStatusEnum: TypeAlias = Literal["ok", "undefined", "insufficient", "rejected"]
+
+
+class Reviewed(TypedDict, total=False):
+    """The same for one question of the review, in all and by source."""
+    share: Required[float | None]
+    low: Required[float | None]
+    high: Required[float | None]
+    n: Required[int]
+    question: Required[str]
+    wording: Required[str]
+    answers: Required[int]
+    by_source: Required[list[ReviewedSource]]
+
+
+class ReviewedSource(TypedDict, total=False):
+    """The same for one source."""
+    share: Required[float | None]
+    low: Required[float | None]
+    high: Required[float | None]
+    n: Required[int]
+    source: Required[str]
 
 
 class RoundRequest(TypedDict, total=False):
@@ -2278,6 +2520,7 @@ class Row(TypedDict, total=False):
     """The continuations of one condition, or people's."""
     by: Required[dict[str, Any]]
     human: Required[bool]
+    fake_model: Required[bool]
     n_continuations: Required[int]
     n_clusters: Required[int]
     n_missing: Required[int]
@@ -2309,7 +2552,9 @@ class RulesRequest(TypedDict, total=False):
 class Run(TypedDict, total=False):
     """A run with its progress."""
     id: Required[int]
-    rater: Required[str]
+    kind: Required[str]
+    name: Required[str]
+    rater: str | None
     spec: Required[Any]
     corpus: Required[str]
     campaign: str | None
@@ -2427,7 +2672,37 @@ class SearchParametersRequest(TypedDict, total=False):
     top_logprobs: int | None
 
 
+class Setting(TypedDict, total=False):
+    """A setting of a generator. One that `varies` is a part of the condition."""
+    name: Required[str]
+    default: Required[Any]
+    help: Required[str]
+    low: Required[int | None]
+    high: Required[int | None]
+    choices: Required[list[Any]]
+    varies: Required[bool]
+
+
 SetupEnum: TypeAlias = Literal["as_answered", "with_ties", "without_ties"]
+
+
+class SftRequest(TypedDict, total=False):
+    """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
+    corpus: Required[int]
+    part: TuningPartEnum | BlankEnum
+    purpose: str
+    prompting: PromptingEnum
+    turns_per_call: int
+    turns: int
+    window: int
+    copy: int
+
+
+class SharedContext(TypedDict, total=False):
+    """A context that continuations share: `given` turns stand between the history and each of them."""
+    at: Required[int]
+    given: Required[int]
+    continuations: Required[list[str]]
 
 
 class ShownLine(TypedDict, total=False):
@@ -2449,6 +2724,67 @@ class Side(TypedDict, total=False):
     """One of what is compared, by the name that the screen gives it."""
     name: Required[str]
     parts: Required[list[Part]]
+
+
+class SideBySide(TypedDict, total=False):
+    """A page of metrics, and what is compared. Of a long context the last turns are shown."""
+    corpus: Required[str]
+    dialogue: Required[str]
+    at: Required[int]
+    contexts: Required[list[SharedContext]]
+    before: Required[list[SideBySideLine]]
+    n_before: Required[int]
+    columns: Required[list[SideBySideColumn]]
+    against: Required[str]
+    count: Required[int]
+    next: Required[str | None]
+    previous: Required[str | None]
+    results: Required[list[SideBySideRow]]
+
+
+class SideBySideCell(TypedDict, total=False):
+    """A metric's value of one column. Where it is null, `missing` says why."""
+    column: Required[str]
+    value: Required[Any]
+    missing: Required[str]
+    difference: Required[float | None]
+    causes: Required[list[str]]
+    turns: Required[list[int]]
+
+
+class SideBySideColumn(TypedDict, total=False):
+    """A continuation: the index of its turn here, and those that are shown of the `n_turns` from there on.
+    """
+    name: Required[str]
+    id: Required[int]
+    continuation: Required[str]
+    system: Required[str]
+    human: Required[bool]
+    fake_model: Required[bool]
+    mode: Required[str]
+    condition: Required[dict[str, Any]]
+    trial: Required[int]
+    turn: Required[int]
+    turns: Required[list[SideBySideLine]]
+    n_turns: Required[int]
+
+
+class SideBySideLine(TypedDict, total=False):
+    """A turn: its number as annotators count it, who speaks, and what happened beside the text."""
+    number: Required[int]
+    speaker: Required[str]
+    how: Required[str]
+    text: Required[str]
+
+
+class SideBySideRow(TypedDict, total=False):
+    """A metric, with a cell for each column."""
+    metric: Required[str]
+    title: Required[str]
+    items: Required[str]
+    aspect: Required[str]
+    direction: Required[str]
+    cells: Required[list[SideBySideCell]]
 
 
 SignsInWithEnum: TypeAlias = Literal["password", "single sign-on"]
@@ -2499,6 +2835,25 @@ class Standing(TypedDict, total=False):
     rank: Required[PreferenceFigure]
 
 
+class StartedBenchmarkRequest(TypedDict, total=False):
+    """What a benchmark is made of, how, and what it is called."""
+    sources: Required[list[BenchmarkSourceRequest]]
+    per_source: Required[int]
+    train: int
+    train_sources: list[str]
+    per_conversation: int
+    seed: int
+    steps: list[StepsEnum]
+    clean: bool
+    verbatim: list[str]
+    part_tokens: int
+    allow_fewer: bool
+    endpoint: str
+    parameters: ParametersRequest
+    name: Required[str]
+    leave_out_failed: bool
+
+
 class StateRequest(TypedDict, total=False):
     """What to do with a campaign."""
     verb: Required[StateVerbEnum]
@@ -2507,7 +2862,28 @@ class StateRequest(TypedDict, total=False):
 StateVerbEnum: TypeAlias = Literal["open", "pause", "close", "archive", "bring-back"]
 
 
-StatusEnum: TypeAlias = Literal["ok", "undefined", "insufficient", "rejected"]
+class Step(TypedDict, total=False):
+    """A call of a production, with its raw reply."""
+    step: Required[int]
+    part: Required[int]
+    call: Required[int]
+    state: Required[str]
+    reply: Required[str]
+    error: Required[str]
+    tokens_in: Required[int | None]
+    tokens_out: Required[int | None]
+
+
+class StepEstimate(TypedDict, total=False):
+    """What a step takes."""
+    step: Required[str]
+    productions: Required[int]
+    calls: Required[int]
+    tokens_in: Required[int]
+    tokens_out: Required[int]
+
+
+StepsEnum: TypeAlias = Literal["metadata", "cut", "summary"]
 
 
 class Stratum(TypedDict, total=False):
@@ -2676,6 +3052,9 @@ class TryRequest(TypedDict, total=False):
     presence_penalty: float | None
     logprobs: bool | None
     top_logprobs: int | None
+
+
+TuningPartEnum: TypeAlias = Literal["train", "evaluation", "dev", "test", "all"]
 
 
 class Turn(TypedDict, total=False):
@@ -2969,6 +3348,17 @@ WithdrawalVerbEnum: TypeAlias = Literal["return", "void"]
 class Withdrawn(TypedDict, total=False):
     """How many labels no longer count."""
     labels: Required[int]
+
+
+class WithoutTurnsRequestRequest(TypedDict, total=False):
+    """The new corpus's name, how many dialogues, and how many turns these have (0: no limit)."""
+    name: Required[str]
+    first: int
+    min_turns: int
+    max_turns: int
+
+
+WrittenPartEnum: TypeAlias = Literal["dev", "test"]
 
 
 class WrittenRequest(TypedDict, total=False):
