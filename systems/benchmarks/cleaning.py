@@ -18,7 +18,7 @@ from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from systems.benchmarks.showing import numbered, spoken
 from systems.benchmarks.wording import added
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, State
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value
 from systems.generators.texts import filled
 
 NOT_A_REDUCTION = "not_a_reduction"
@@ -55,6 +55,10 @@ class CocoevalCleaning(Generator):
     title = "CoCoEval: cleaning the utterances of a verbatim transcript"
     produces = "text"
     settings = (Setting("batch", 20, "Utterances that are cleaned in one request.", low=1, high=20),)
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} cleaning"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Keep the texts of all turns that say something."""

@@ -7,7 +7,7 @@ A conversation longer than `part_tokens` is read in parts that overlap; a second
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.records import Dialogue
@@ -17,7 +17,7 @@ from judges.protocols.replies import json_object
 from systems.benchmarks import metadata_form
 from systems.benchmarks.metadata_form import Metadata, read, schema
 from systems.benchmarks.showing import by_id, speakers, spoken, transcript
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, State
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value
 from systems.generators.texts import filled
 
 BELIEVED = 3
@@ -41,6 +41,10 @@ class CocoevalMetadata(Generator):
         ),
         Setting("overlap", 10, "Turns that two neighbouring parts share.", low=0, high=1000),
     )
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} metadata"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Keep the conversation in lines, cut into parts."""

@@ -12,7 +12,7 @@ from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from systems.benchmarks.showing import by_name, spoken, transcript
-from systems.generators.base import Done, Generator, Reply, Setting, Settings, State
+from systems.generators.base import Done, Generator, Reply, Setting, Settings, State, Value
 from systems.generators.texts import filled
 
 NO_SUMMARY = "no_summary"
@@ -41,6 +41,10 @@ class CocoevalSummary(Generator):
             varies=True,
         ),
     )
+
+    def name(self, model: str, condition: Mapping[str, Value]) -> str:
+        """Return the model and what it does."""
+        return f"{model} summaries"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Keep the first `until` turns with text, as lines; -1 stands for none."""
