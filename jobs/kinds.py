@@ -28,6 +28,7 @@ KINDS: dict[str, str] = {
     "opening": "annotation.campaigns.job",
     "gold": "calibration.gold.job",
     "starting": "judges.rating.job",
+    "writing": "systems.producing.job",
     "export": "calibration.exports.job",
     "calls": "jobs.many_calls",
     "search": "calibration.searches.job",

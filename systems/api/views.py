@@ -15,9 +15,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.corpora_serializers import JobAnswer
 from config.filters import Filters, named, numbered, one_of
 from config.permissions import IsResearcher
 from jobs.errors import JobError
+from jobs.models import Job
 from judges.api.serializers import RunSerializer
 from judges.rating.lookup import corpus_named, endpoint_named, split_for
 from judges.rating.settings import settings_of
@@ -31,7 +33,7 @@ from systems.api.serializers import (
 )
 from systems.generators import GENERATORS
 from systems.models import Production, ProductionCall
-from systems.producing import actions
+from systems.producing import job as starting
 from systems.producing.dialogues import Dialogues
 from systems.producing.estimates import estimate
 from systems.producing.plans import Generation
@@ -81,13 +83,16 @@ class Productions(generics.ListAPIView[Production]):
         """Return those that are asked for."""
         return PRODUCTIONS.of(self.request, queryset)
 
-    @extend_schema(request=NewProductionsSerializer, responses={201: RunSerializer})
+    @extend_schema(request=NewProductionsSerializer, responses={201: RunSerializer, 202: JobAnswer})
     def post(self, request: Request) -> Response:
-        """Start generation, or resume the run of the same system, condition and selection; return the run."""
+        """Start generation, or resume the run of the same system, condition and selection; return the run.
+
+        202 with the id of a job for many dialogues; the job's result names the run.
+        """
         data = _checked(request)
         assert isinstance(request.user, User)
         try:
-            run = actions.start(
+            started = starting.start(
                 by=request.user,
                 generation=_generation(data),
                 dialogues=_dialogues(data),
@@ -96,7 +101,9 @@ class Productions(generics.ListAPIView[Production]):
             )
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response(RunSerializer(run).data, status=status.HTTP_201_CREATED)
+        if isinstance(started, Job):
+            return Response({"job": started.pk}, status=status.HTTP_202_ACCEPTED)
+        return Response(RunSerializer(started).data, status=status.HTTP_201_CREATED)
 
 
 class EstimateProductions(APIView):

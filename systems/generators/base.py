@@ -184,6 +184,10 @@ class Generator(ABC):
         """Return how often an unparseable reply is asked for once more."""
         return 1
 
+    def calls(self, settings: Settings) -> int | None:
+        """Return how many calls every production takes, None where that hangs on the dialogue."""
+        return None
+
     def together(self, settings: Settings) -> int:
         """Return how many dialogues share one request; more than 1 only for what takes a single step."""
         return 1

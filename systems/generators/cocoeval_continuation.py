@@ -95,6 +95,10 @@ class CocoevalContinuation(Generator):
             return "it has no turn with text"
         return "" if people_of(dialogue) else "it has no participants"
 
+    def calls(self, settings: Settings) -> int:
+        """Return the number of steps: each has one prompt."""
+        return int(settings["turns"]) // int(settings["turns_per_call"])
+
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return `<model> <prompting> <k>/call`."""
         return f"{model} {condition['prompting']} {condition['turns_per_call']}/call"

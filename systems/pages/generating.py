@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -12,12 +13,13 @@ from annotation.pages.choosing import choose
 from config.ids import row_id
 from config.permissions import researcher_only
 from jobs.errors import JobError
+from jobs.models import Job
 from judges.pages.runs import ROOM, user_of
 from judges.pages.starting import sync_endpoints
 from judges.rating.settings import settings_of
 from systems.generators import GENERATORS
 from systems.pages.forms import GenerateForm
-from systems.producing import actions
+from systems.producing import job as starting
 from systems.producing.estimates import estimate
 
 
@@ -59,7 +61,7 @@ def _go_on(request: HttpRequest, form: GenerateForm, context: dict[str, Any]) ->
                 for value in values
             ]
             return render(request, "systems/confirm.html", context | {"estimate": asked, "told": told})
-        run = actions.start(
+        started = starting.start(
             by=user_of(request),
             generation=form.chosen(),
             dialogues=form.dialogues(),
@@ -69,4 +71,7 @@ def _go_on(request: HttpRequest, form: GenerateForm, context: dict[str, Any]) ->
     except JobError as error:
         form.add_error(None, str(error))
         return None
-    return redirect("run", run.pk)
+    if isinstance(started, Job):
+        messages.info(request, "It is being prepared: see below. After that you find it among the runs.")
+        return redirect("jobs")
+    return redirect("run", started.pk)

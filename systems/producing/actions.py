@@ -140,6 +140,7 @@ class Beginning:
         self.found: set[int] = set()
         self.left_out: dict[str, int] = {}
         self._new: list[Production] = []
+        self._each = plan.generator.calls(plan.settings)
         rows = Production.objects.filter(writer=writer, condition_hash=plan.digest, trial__lt=trials)
         self._there = {
             (dialogue, trial): pk for pk, dialogue, trial in rows.values_list("pk", "dialogue", "trial")
@@ -160,7 +161,7 @@ class Beginning:
                 continue
             if state is None:
                 state = self.plan.generator.begin(record, self.plan.settings)
-                calls = calls_of(self.plan.generator, state)
+                calls = self._each if self._each is not None else calls_of(self.plan.generator, state)
             self.expected += calls
             self._new.append(self._production(dialogue, trial, state))
 

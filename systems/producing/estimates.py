@@ -181,7 +181,9 @@ def _still(
     step = max(1, len(states) // SAMPLED)
     some = [taken_by(generator, state) for state in states[::step][:SAMPLED]]
     scale = eligible / len(begun)
-    calls = round(sum(calls_of(generator, state) for state in states) * scale)
+    each_takes = None if there else generator.calls(plan.settings)
+    counted = (each_takes if each_takes is not None else calls_of(generator, state) for state in states)
+    calls = round(sum(counted) * scale)
     each = sum(one.calls for one in some) or 1
     read = round(calls * sum(one.tokens_in for one in some) / each)
     written = round(calls * sum(one.tokens_out for one in some) / each)

@@ -94,7 +94,7 @@ def test_a_model_writes_and_what_it_wrote_is_rated_and_counted(
 
     page.goto(f"/corpora/{corpus.pk}/counts/?by=prompting,turns_per_call")
     expect(page.get_by_role("heading", name="Corrected for the judge")).to_be_visible()
-    pictures.take("counts", page, top="form")
+    pictures.take("counts", page, top="h2:text('Counts by behaviour')")
     page.goto(f"/studies/{study.pk}/report/")
     marked = page.get_by_role("columnheader", name="Marked by judge").first
     marked.scroll_into_view_if_needed()

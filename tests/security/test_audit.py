@@ -95,6 +95,7 @@ PASSED_ON = {
     "judges.prompt_versions.actions.import_file": "create",
     "judges.rating.job.start_judge": "actions.start",
     "judges.rating.job.start_metrics": "actions.start",
+    "systems.producing.job.start": "actions.start",
 }
 """What leaves the change, and so the entry, to another action."""
 
