@@ -19,6 +19,11 @@ class Migration(migrations.Migration):
             name='call_once',
         ),
         migrations.AddField(
+            model_name='endpoint',
+            name='tokenizer',
+            field=models.CharField(blank=True, db_default='', default='', max_length=300),
+        ),
+        migrations.AddField(
             model_name='run',
             name='expected',
             field=models.PositiveIntegerField(null=True),

@@ -14,15 +14,16 @@ class Endpoint(models.Model):
 
     Prices are in `currency` per million tokens; null where unknown, and then no cost is shown. One that the
     environment declares is changed there (`from_environment`). `concurrency` is shared by all workers.
-    `allow_private` lets it be at this machine or in its private network; see `jobs.endpoints.addresses`.
-    The `test_` fields say what the last test came to: asked for, done once a worker answered; `test_error` is
+    `allow_private` lets it be at this machine or in its private network; see `jobs.endpoints.addresses`. The
+    `test_` fields say what the last test came to: asked for, done once a worker answered; `test_error` is
     empty where a reply came, after `test_ms` milliseconds. `requests_per_minute` and `tokens_per_minute` are
     limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
     structured output that it was found to take (`jobs.endpoints.forms`), empty until it was asked.
-    `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches;
-    a file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches
-    that have ended where they are.
-    `family` is that of its model (gpt, llama ...): checks ask whether a judge favours systems of its own.
+    `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches; a
+    file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches that
+    have ended where they are. `family` is that of its model (gpt, llama ...): checks ask whether a judge
+    favours systems of its own. `tokenizer` is a file, or a folder with one, by which estimates count its
+    tokens, empty where none is known.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -36,6 +37,7 @@ class Endpoint(models.Model):
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
     tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
     family = models.CharField(max_length=60, blank=True, default="", db_default="")
+    tokenizer = models.CharField(max_length=300, blank=True, default="", db_default="")
     reply_form = models.CharField(max_length=10, blank=True)
     batch_share = models.DecimalField(
         max_digits=5,

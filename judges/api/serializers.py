@@ -200,7 +200,8 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
     class Meta:
         model = Endpoint
         fields = (
-            *("id", "name", "base_url", "model", "family", "key_env", "price_in", "price_out", "currency"),
+            *("id", "name", "base_url", "model", "family", "tokenizer", "key_env", "price_in"),
+            *("price_out", "currency"),
             *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute", "reply_form"),
             *("batch_share", "batch_most", "keep_batch_files"),
             *("timeout_s", "allow_private", "active", "from_environment"),

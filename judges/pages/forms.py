@@ -307,6 +307,7 @@ class EndpointForm(forms.ModelForm):
             "base_url",
             "model",
             "family",
+            "tokenizer",
             "key_env",
             "price_in",
             "price_out",
@@ -333,6 +334,8 @@ class EndpointForm(forms.ModelForm):
             "allow_private": "At this machine or in its private network",
         }
         help_texts = {
+            "tokenizer": "A tokenizer.json on this machine, or a folder with one: estimates of what is "
+            "written count tokens by it. Empty: four characters to a token.",
             "family": "Such as gpt or llama: a check asks whether a judge favours its own. May stay empty.",
             "key_env": "The environment variable that holds the key, where the workers run. Whoever runs the "
             "server lists those that may be named here in CONCORD_KEY_VARIABLES.",

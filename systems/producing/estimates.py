@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from annotation import records
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
+from jobs.endpoints.counting import BY_CHARACTERS, Count, counter
 from jobs.prompt import Prompt, about_tokens
 from judges.rating import prices
 from systems.generators import Done, Failed, Generator, Reply, Settings, State
@@ -27,7 +28,6 @@ COUNTED = 300
 """Dialogues whose calls are counted one by one; of more, the mean of these holds for all."""
 SAMPLED = 5
 MOST_STEPS = 10_000
-TOKENS = "four characters to a token"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Estimate:
     left_out: dict[str, int]
     name: str
     about: bool = False
-    counted_by: str = TOKENS
+    counted_by: str = BY_CHARACTERS
 
     @property
     def price(self) -> str:
@@ -111,7 +111,8 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
             begun.append((row.pk, _begun(plan.generator, record, plan.settings)))
     there = _there(plan, dialogues, trials)
     done = sum(status == Production.Status.DONE for status, _ in there.values())
-    calls, read, written, new = _still(plan, begun, there, eligible, trials)
+    count, counted_by = counter(plan.endpoint)
+    calls, read, written, new = _still(plan, begun, there, eligible, trials, count)
     host = urlsplit(plan.endpoint.base_url).hostname or ""
     return Estimate(
         productions=eligible * trials,
@@ -129,6 +130,7 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
         left_out=left_out,
         name=plan.name,
         about=eligible > len(begun),
+        counted_by=counted_by,
     )
 
 
@@ -155,6 +157,7 @@ def _still(
     there: dict[Place, tuple[str, State]],
     eligible: int,
     trials: int,
+    count: Count,
 ) -> tuple[int, int, int, int]:
     """Return the calls, and tokens read, written and written anew, that are still to come."""
     generator, width = plan.generator, plan.generator.together(plan.settings)
@@ -168,7 +171,7 @@ def _still(
         return 0, 0, 0, 0
     if width > 1:
         groups = [states[at : at + width] for at in range(0, len(states), width)]
-        taken = [_taken_together(generator, group) for group in groups]
+        taken = [_taken_together(generator, group, count) for group in groups]
         scale = eligible / len(begun)
         sums = (
             sum(one.calls for one in taken),
@@ -179,7 +182,7 @@ def _still(
         read, written, new = (round(one * scale) for one in sums[1:])
         return math.ceil(sums[0] * scale), read, written, new
     step = max(1, len(states) // SAMPLED)
-    some = [taken_by(generator, state) for state in states[::step][:SAMPLED]]
+    some = [taken_by(generator, state, count) for state in states[::step][:SAMPLED]]
     scale = eligible / len(begun)
     each_takes = None if there else generator.calls(plan.settings)
     counted = (each_takes if each_takes is not None else calls_of(generator, state) for state in states)
@@ -190,14 +193,14 @@ def _still(
     return calls, read, written, round(calls * sum(one.tokens_new for one in some) / each)
 
 
-def taken_by(generator: Generator, state: State) -> Taken:
+def taken_by(generator: Generator, state: State, count: Count = about_tokens) -> Taken:
     """Return what a production takes from a state on, with made-up replies."""
     calls = read = written = new = 0
     for prompts, replies in _steps(generator, state):
         calls += len(prompts)
-        read += sum(about_tokens(prompt.system) + about_tokens(prompt.user) for prompt in prompts)
-        written += sum(map(about_tokens, replies))
-        new += sum(about_tokens(generator.anew(reply)) for reply in replies)
+        read += sum(count(prompt.system) + count(prompt.user) for prompt in prompts)
+        written += sum(map(count, replies))
+        new += sum(count(generator.anew(reply)) for reply in replies)
     return Taken(calls, read, written, new)
 
 
@@ -221,12 +224,12 @@ def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt
     raise AssertionError(f"{generator.key} does not come to an end")
 
 
-def _taken_together(generator: Generator, states: Sequence[State]) -> Taken:
+def _taken_together(generator: Generator, states: Sequence[State], count: Count) -> Taken:
     prompt = generator.shared(states)
     replies = [reply for state in states for reply in generator.pretend(state)]
-    read = about_tokens(prompt.system) + about_tokens(prompt.user)
-    new = sum(about_tokens(generator.anew(reply)) for reply in replies)
-    return Taken(1, read, sum(map(about_tokens, replies)), new)
+    read = count(prompt.system) + count(prompt.user)
+    new = sum(count(generator.anew(reply)) for reply in replies)
+    return Taken(1, read, sum(map(count, replies)), new)
 
 
 def _begun(generator: Generator, record: records.Dialogue, settings: Settings) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -295,3 +296,22 @@ def test_deleting_a_corpus_takes_what_was_written_along(toys: ToyModel) -> None:
     assert not Production.objects.exists()
     assert not Writer.objects.exists()
     assert not Call.objects.exists()
+
+
+def test_tokens_are_counted_by_the_endpoints_own_tokenizer(toys: ToyModel, tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    words.save(str(tmp_path / "tokenizer.json"))
+    corpus, endpoint = corpus_of(1), endpoint_of(toys, tokenizer=str(tmp_path))
+    chosen = Generation("toy", endpoint, settings={"turns": 1})
+    told = estimate(chosen.plan(), Dialogues(corpus))
+    assert told.tokens_in == len(["say", "word0", "|", "left", "1", "part", "0"])
+    assert told.counted_by == f"by the tokenizer {tmp_path}"
+    (tmp_path / "other.json").write_text("{}")
+    for name in ("nothing.json", "other.json"):
+        endpoint.tokenizer = str(tmp_path / name)
+        endpoint.save()
+        with pytest.raises(JobError, match="of the endpoint toys cannot be loaded"):
+            estimate(chosen.plan(), Dialogues(corpus))
