@@ -1391,7 +1391,7 @@ class Api(Transport):
     def jobs_list(
         self,
         *,
-        kind: Literal["benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting"] | None = None,
+        kind: Literal["benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting", "writing"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         since: str | None = None,
         state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,
@@ -1490,11 +1490,13 @@ class Api(Transport):
         }
         return cast(Iterator[models.Production], self.pages(path, query=query))
 
-    def productions_create(self, body: models.NewProductionsRequest) -> models.Run:
+    def productions_create(self, body: models.NewProductionsRequest) -> models.Run | models.JobAnswer:
         """Start generation, or resume the run of the same system, condition and selection; return the run.
+
+        202 with the id of a job for many dialogues; the job's result names the run.
         """
         path = "/productions/"
-        return cast("models.Run", self.send("POST", path, body=body, keyed=True))
+        return cast("models.Run | models.JobAnswer", self.send("POST", path, body=body, keyed=True))
 
     def productions_retrieve(self, id: int) -> models.Production:
         """Researchers: one production."""

@@ -698,6 +698,7 @@ class Endpoint(TypedDict, total=False):
     base_url: Required[str]
     model: Required[str]
     family: str
+    tokenizer: str
     key_env: str
     price_in: str | None
     price_out: str | None
@@ -729,6 +730,7 @@ class EndpointRequest(TypedDict, total=False):
     base_url: Required[str]
     model: Required[str]
     family: str
+    tokenizer: str
     key_env: str
     price_in: str | None
     price_out: str | None
@@ -2038,6 +2040,7 @@ class PatchedEndpointRequest(TypedDict, total=False):
     base_url: str
     model: str
     family: str
+    tokenizer: str
     key_env: str
     price_in: str | None
     price_out: str | None
