@@ -28,7 +28,7 @@ yes.
 Write a note wherever an answer is unfavourable: which sentence, and what is wrong with it."""
 
 
-def _yes_or_no(key: str, wording: str, yes: str, no: str, shortcut: str) -> QuestionDefinition:
+def _yes_or_no(key: str, wording: str, yes: str, no: str) -> QuestionDefinition:
     return QuestionDefinition(
         key=key,
         wording=wording,
@@ -36,7 +36,6 @@ def _yes_or_no(key: str, wording: str, yes: str, no: str, shortcut: str) -> Ques
         values=(0, 1),
         anchors={0: no, 1: yes},
         positive=1,
-        shortcut=shortcut,
     )
 
 
@@ -53,21 +52,18 @@ SCHEME = SchemeDefinition(
             "Are the description and the people's profiles faithful to the conversation?",
             "Yes: nothing contradicts it or is made up",
             "No: something is wrong",
-            "d",
         ),
         _yes_or_no(
             TELLS,
             "Do they tell something that happens only after the cut?",
             "Yes: they give something away",
             "No: they tell nothing ahead",
-            "t",
         ),
         _yes_or_no(
             SUMMARY,
             "Is the summary faithful to what came before?",
             "Yes: nothing contradicts it (or there is no summary)",
             "No: something is wrong",
-            "s",
         ),
         QuestionDefinition(
             key=NOTE,

@@ -1,6 +1,6 @@
 """CoCoEval's ten behaviours as counts of whole continuations, without saying which turns they are about.
 
-A judge that was run elsewhere with the paper's own prompt gives such counts. The behaviours, their groups and
+A judge that was run elsewhere with the paper's own prompt gives such counts. The behaviours and
 their definitions are those of `cocoeval_behaviours`.
 """
 
@@ -15,6 +15,8 @@ PAPER_NAMES = {
     ("cocoeval_counts", "interruptions_count"): "interruption_count",
 }
 """Questions that CoCoEval's own files call otherwise, by scheme."""
+GROUPS = {key + COUNT: TAGS.question(key).group for key, *_ in BEHAVIOURS}
+"""The group of behaviours that each count is of; on a screen, only tags stand in groups."""
 MOST = 10_000
 """No continuation has more turns; whether a count is above those of its own is seen where it is stored."""
 
@@ -25,7 +27,6 @@ def _counted(key: str) -> QuestionDefinition:
         key=key + COUNT,
         wording=tag.wording,
         level="ratio",
-        group=tag.group,
         help=tag.help,
         minimum=0,
         maximum=MOST,

@@ -13,6 +13,8 @@ from django.db import transaction
 from annotation.corpora import openings, splits
 from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
+from annotation.schemes.cocoeval_counts import GROUPS
+from annotation.schemes.cocoeval_counts import SCHEME as COUNTS
 from calibration.counts import answers, choices
 from calibration.counts.choices import Chosen
 from calibration.counts.query import CountsQuery, part_of
@@ -221,12 +223,18 @@ def _counted(
     )
 
 
+def _group(question: QuestionInfo) -> str:
+    """Return the group that a question is counted in: its own, or that of the behaviour it counts."""
+    is_count = question.scheme.partition("@")[0] == COUNTS.key
+    return question.group or (GROUPS.get(question.key, "") if is_count else "")
+
+
 def _columns(chosen: Chosen) -> tuple[Column, ...]:
     questions = chosen.questions
-    groups = {question.key: question.group for question in questions}
+    groups = {question.key: _group(question) for question in questions}
     if chosen.is_turns:
         return columns_of(groups, choices.standing_alone(questions))
-    if all(question.level == "ratio" and question.group for question in questions):
+    if all(question.level == "ratio" and _group(question) for question in questions):
         given = columns_of(groups, choices.standing_alone(questions))
         return tuple(column for column in given if column.kind != "any")
     return tuple(Column(question.key, "score") for question in questions)
@@ -236,7 +244,7 @@ def _ends(question: QuestionInfo, found: Units) -> tuple[Floats, Floats]:
     """Return the least and greatest answer possible on each; infinite where the scale is open."""
     n = len(found.ids)
     if question.level == "ratio":
-        most = found.turns.astype(np.float64) if question.group else np.full(n, np.inf)
+        most = found.turns.astype(np.float64) if _group(question) else np.full(n, np.inf)
         return np.zeros(n), np.full(n, float(max(question.values))) if question.values else most
     if not question.values:
         return np.full(n, -np.inf), np.full(n, np.inf)
@@ -266,8 +274,8 @@ def _titles(chosen: Chosen) -> dict[str, str]:
         for question in chosen.questions
     }
     for question in chosen.questions:
-        if question.group:
-            titles[f"{GROUP}{question.group}"] = f"{question.group}, sum"
+        if _group(question):
+            titles[f"{GROUP}{_group(question)}"] = f"{_group(question)}, sum"
     return titles | {ANY: "Any of these"}
 
 

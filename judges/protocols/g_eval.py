@@ -62,8 +62,8 @@ class GEval(Rubric):
         return (LINE,)
 
     def prompt_file(self, variant: str) -> str:
-        """Both variants ask with one text."""
-        return self.key
+        """A text for each variant, as prompts are known by their names; both say the same."""
+        return self.key if variant == PROBABILITIES else f"{self.key}_{SAMPLES}"
 
     def parameters(self, variant: str) -> Mapping[str, Any]:
         """The likeliest tokens' probabilities, or replies that differ."""

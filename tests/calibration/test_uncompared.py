@@ -59,7 +59,9 @@ def test_categories_of_one_person_have_no_order_for_a_metric(built: World) -> No
     reasons = {left.title: left.reason for left in result.uncompared}
     assert reasons == {
         "Act": "only ann answered it",
-        "Value": "metrics are compared with people alone, who answered no question in order about turns",
+        "How is value in this turn, all in all?": (
+            "metrics are compared with people alone, who answered no question in order about turns"
+        ),
     }
 
 

@@ -193,7 +193,7 @@ def test_the_queries_of_a_dialogue_do_not_grow_with_its_turns(
     researcher: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     made = factories.dialogue(factories.corpus(), turns=300)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         text(researcher, reverse("dialogue", args=[made.pk]))
 
 

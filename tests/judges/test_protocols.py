@@ -42,7 +42,8 @@ RELEASED = {
     "cpdscore_simple_without_reference_v1.txt": "43d94a6fb31c0cb4b821b25207224a4d02426372ed9d447c30c34e777408926b",  # noqa: E501
     "improve_v1.txt": "8b3f977646d7b48f3780a0e47113d1e689e028f62f64c896d37427c8c084ac2d",
     "pairwise_v1.txt": "0590da1525e0f1a3951912004d34ce5a0867366b035b050ac2df13a7dab0816f",
-    "g_eval_v1.txt": "482ebd6a85fa6a912499666ddbb5fabfe546f9e5da95ad5a77b5f07e4058c736",
+    "g_eval_samples_v1.txt": "350afdd60c902fdb0a2bfb63d79c8289d088e58d872c6a3c0372d054cbecb0b2",
+    "g_eval_v1.txt": "350afdd60c902fdb0a2bfb63d79c8289d088e58d872c6a3c0372d054cbecb0b2",
     "rubric_expected_v1.txt": "e48ce7188cd6cc210a4579ceae4236e41bf8e9f8dc6b9c950947c070416c4f37",
     "rubric_line_v1.txt": "bafc0938d6591e5bc949f0fd02d21305c94289b6c2a59d029464725deb0921c6",
     "rubric_v1.txt": "f2e0cd47dd3018872ad97820f54cf16dac83e7be10486bea90ab3e8043f5e618",

@@ -282,6 +282,8 @@ def answer_to(question: QuestionDefinition) -> st.SearchStrategy[Any]:
         values: st.SearchStrategy[Any] = st.sampled_from(question.values)
     elif question.level in ("text", "nominal"):
         values = st.text("abc ", min_size=1).map(str.strip).filter(bool)
+    elif question.whole:
+        values = st.integers(0, 100)
     else:
         values = st.floats(0, 100, allow_nan=False)
     return values if question.required else st.none() | values
