@@ -30,7 +30,7 @@ AT_THE_EDGES = 16
 """Requests at the edges of what is described, for each operation at most."""
 
 BY_NAME = {
-    "POST /api/v1/workbench/{id}/drafts/": "a version, a variant or a parent is named, which may not be there",
+    "POST /api/v1/workbench/{id}/drafts/": "a version, a variant or a parent is named, and may be gone",
     "POST /api/v1/batches/{id}/adopt/": "a provider's id has no NUL in it",
     "GET /api/v1/corpora/{id}/report/": "there may be no such part, and test may be locked",
     "GET /api/v1/campaigns/{campaign}/report/": "there may be no such part, and test may be locked",
