@@ -70,24 +70,25 @@ class GenerateRun:
 
 def _asked(call: Call, links: Sequence[ProductionCall]) -> Asked:
     """Return a call made ready; one whose prompt cannot be made carries its failure."""
-    spec = call.run.spec
-    productions = [link.production for link in links]
-    first, generator = productions[0], steps.generator_of(productions[0])
-    shared = steps.width_of(first) > 1 and links[0].part == steps.SHARED
+    by = call.run.spec.get("generator", "a generator")
     try:
-        if shared:
-            prompt = generator.shared([one.memory for one in productions])
-        else:
-            prompt = _prompt(generator, first, links[0].part)
+        return _ready(call, links)
     except DEFECTS as error:
-        logger.exception("%s failed on call %s", generator.key, call.pk)
-        trouble = f"defect in {generator.key}: {type(error).__name__}: {error}"
-        return Asked(
-            call,
-            generator.key,
-            known=Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT),
-        )
-    read = partial(_read_shared if shared else _read, generator, productions, links[0].part)
+        logger.exception("%s failed on call %s", by, call.pk)
+        trouble = f"defect in {by}: {type(error).__name__}: {error}"
+        return Asked(call, by, known=Outcome(call.pk, "failed", error=trouble, error_kind=error_kinds.DEFECT))
+
+
+def _ready(call: Call, links: Sequence[ProductionCall]) -> Asked:
+    spec, part = call.run.spec, links[0].part
+    productions = [link.production for link in links]
+    generator = steps.generator_of(productions[0])
+    shared = steps.width_of(productions[0]) > 1 and part == steps.SHARED
+    if shared:
+        prompt = generator.shared([one.memory for one in productions])
+    else:
+        prompt = _prompt(generator, productions[0], part)
+    read = partial(_read_shared if shared else _read, generator, productions, part)
     told = _usual(generator, productions) if call.run.is_capped else 100
     sent = of_sample(spec["parameters"], call.sample)
     return Asked(call, generator.key, prompt, None, spec["model"], sent, read, told)

@@ -21,7 +21,7 @@ from systems.producing.estimates import estimate
 from systems.producing.plans import Generation, digest
 from tests import factories
 from tests.judges.helpers import finish
-from tests.systems.toy import ToyModel
+from tests.systems.toy import Toy, ToyModel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -315,3 +315,27 @@ def test_tokens_are_counted_by_the_endpoints_own_tokenizer(toys: ToyModel, tmp_p
         endpoint.save()
         with pytest.raises(JobError, match="of the endpoint toys cannot be loaded"):
             estimate(chosen.plan(), Dialogues(corpus))
+
+
+def test_a_defect_of_a_generator_fails_its_call_and_the_worker_goes_on(
+    toys: ToyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = begin(corpus_of(2), endpoint_of(toys))
+    usual = Toy.request
+
+    def broken(self: Toy, state: dict[str, Any]) -> Any:
+        if state["first"] == "word0":
+            raise LookupError("no such thing")
+        return usual(self, state)
+
+    monkeypatch.setattr(Toy, "request", broken)
+    finish()
+    run.refresh_from_db()
+    assert (run.state, run.values, run.missing) == ("failed", 1, 1)
+    failed = Production.objects.get(status="failed")
+    assert failed.error == "defect in toy: LookupError: no such thing"
+    monkeypatch.setattr(Toy, "request", usual)
+    runs.retry_failed(by=None, run=run)
+    finish()
+    run.refresh_from_db()
+    assert (run.state, run.values) == ("done", 2)
