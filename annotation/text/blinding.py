@@ -41,6 +41,28 @@ ORDINARY = frozenset(
     ]
 )
 """Values of conditions that say nothing by themselves, and are left standing."""
+SETTINGS = frozenset(
+    {
+        "addressees",
+        "content",
+        "from",
+        "max in a row",
+        "max turns",
+        "min each",
+        "min turns",
+        "objective",
+        "personas",
+        "point",
+        "profiles",
+        "speaker",
+        "stance",
+        "strategy",
+        "turns",
+        "window",
+    }
+)
+"""Entries of conditions that say how a generator was set up: their names are those of things that dialogues
+tell of, too (an objective, a stance), and their values words of every day (`last`, `history`, `given`)."""
 _TELLTALE = re.compile(
     r"(?:(?:answer|base|chat|dialog|dialogue|generating|generator|language|response|source|target) )?"
     r"(?:agent|bot|chatbot|engine|generator|llm|model|system)s?"
@@ -190,8 +212,9 @@ NOTHING_TOLD = Told()
 def told_by(conditions: Iterable[Mapping[str, Any]]) -> Told:
     """Return what is not to be read of conditions. Numbers stand everywhere, and are hidden by name alone."""
     entries = [entry for condition in conditions for entry in _entries(condition)]
+    entries = [(name, value) for key, value in entries if (name := _squeezed(key)) not in SETTINGS]
     texts = {value for _, value in entries if value and value.casefold() not in ORDINARY}
-    return Told(frozenset(_squeezed(key) for key, _ in entries), tuple(sorted(texts)))
+    return Told(frozenset(name for name, _ in entries), tuple(sorted(texts)))
 
 
 def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

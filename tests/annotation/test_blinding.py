@@ -220,3 +220,24 @@ def test_a_campaign_whose_name_or_guidelines_name_a_system_is_refused():
         factories.campaign(corpus, name="Round of parrot 9")
     with pytest.raises(CampaignRefused, match="The guidelines name the system “Parrot-9”"):
         factories.campaign(corpus, guidelines="Some are by Parrot-9.")
+
+
+def test_how_a_generator_was_set_up_takes_no_word_and_no_entry_from_a_dialogue() -> None:
+    told = told_by(
+        [
+            {
+                "from": "history",
+                "strategy": "turn_by_turn",
+                "stance": True,
+                "objective": True,
+                "model": "m-9",
+            },
+            {"point": "last", "speaker": "given", "personas": "both", "model": "m-9"},
+        ]
+    )
+    hide = Blind(*told.values)
+    text = "The history of the last strike was given by both sides, turn by turn."
+    assert hide.about(text) == hide.spoken(text) == text
+    assert not is_telltale("objective", told)
+    assert not is_telltale("stance", told)
+    assert hide.about("said by m-9") == f"said by {HIDDEN}"
