@@ -20,8 +20,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
-APPS = ("config", "jobs", "annotation", "judges", "calibration", "demo")
-FOLDERS = ("annotation", "judges", "calibration", "judges.metrics", "calibration.statistics", "jobs")
+APPS = ("config", "jobs", "annotation", "judges", "systems", "calibration", "demo")
+FOLDERS = ("annotation", "judges", "systems", "calibration", "judges.metrics", "calibration.statistics", "jobs")
 Graph = dict[str, set[str]]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-ROOMS = ("config", "jobs", "annotation", "judges", "calibration")
+ROOMS = ("config", "jobs", "annotation", "judges", "systems", "calibration")
 DOORS = ("calibration.pages.", "calibration.api.", "calibration.management.commands.")
 STATISTICS = "calibration.statistics"
 
