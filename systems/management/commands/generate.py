@@ -135,7 +135,11 @@ def summary(run: Run) -> dict[str, Any]:
     for found in rows.exclude(flags=[]).values_list("flags", flat=True):
         flags.update({flag.partition(":")[0] for flag in found})
     taken = CallCount.objects.filter(run=run).aggregate(
-        calls=Sum("asked"), read=Sum("tokens_in"), written=Sum("tokens_out"), cost=Sum("cost")
+        calls=Sum("asked"),
+        read=Sum("tokens_in"),
+        written=Sum("tokens_out"),
+        cost=Sum("cost"),
+        costed=Sum("costed"),
     )
     return {
         "run": run.pk,
@@ -148,7 +152,7 @@ def summary(run: Run) -> dict[str, Any]:
         "calls": taken["calls"] or 0,
         "tokens_in": taken["read"] or 0,
         "tokens_out": taken["written"] or 0,
-        "cost": None if taken["cost"] is None else float(taken["cost"]),
+        "cost": float(taken["cost"] or 0) if taken["costed"] or not taken["calls"] else None,
         "flags": dict(sorted(flags.items())),
     }
 
