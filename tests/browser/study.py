@@ -14,6 +14,9 @@ CODE = "CONCORD7"
 DIVIDES = "d08"
 """The dialogue whose reply divides people."""
 
+PAUSE = 800
+"""Milliseconds after which the editor has begun to check what was typed."""
+
 
 @dataclass
 class Study:
@@ -47,6 +50,8 @@ class Study:
         expect(page.get_by_role("status")).to_contain_text("Help at the desk is saved.")
 
     def _ask(self, number: int, wording: str, kind: str) -> None:
+        self.page.wait_for_timeout(PAUSE)  # what was typed before is checked, and may move the button
+        self.page.wait_for_load_state("networkidle")
         self.page.get_by_role("button", name="Add a question").click()
         expect(self.page.locator(f"#q{number}-wording")).to_be_focused()
         self.page.keyboard.type(wording)

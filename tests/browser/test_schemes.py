@@ -30,6 +30,7 @@ def test_a_scheme_is_made_seen_saved_asked_and_answered(page_of):
 
     page.goto("/schemes/")
     page.get_by_role("link", name="New scheme").first.click()
+    page.wait_for_load_state()  # before that, nobody listens to what is typed
     title = page.get_by_label("Title")
     page.get_by_label("Key").fill("Not A Key")
     expect(title).to_have_attribute("aria-invalid", "true")
