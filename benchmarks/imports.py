@@ -21,7 +21,10 @@ from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
 APPS = ("config", "jobs", "annotation", "judges", "systems", "calibration", "demo")
-FOLDERS = ("annotation", "judges", "systems", "calibration", "judges.metrics", "calibration.statistics", "jobs")
+FOLDERS = (
+    *("annotation", "judges", "systems", "calibration"),
+    *("judges.metrics", "calibration.statistics", "jobs"),
+)
 Graph = dict[str, set[str]]
 
 

@@ -185,46 +185,6 @@ def make_metric_run() -> dict[str, Any]:
     return {"plan": metric_plan("dnr", corpus), "selection": Selection(corpus, include_self=True)}
 
 
-def make_generation(by: User) -> dict[str, Any]:
-    from systems.producing.dialogues import Dialogues
-    from systems.producing.plans import Generation
-    from tests import factories
-
-    corpus = factories.corpus()
-    factories.dialogue(corpus)
-    generation = Generation("cocoeval_continuation", make_endpoint(by))
-    return {"generation": generation, "dialogues": Dialogues(corpus)}
-
-
-def make_several(by: User) -> dict[str, Any]:
-    from systems.producing.dialogues import of_rows
-
-    made = make_generation(by)
-    corpus = made["dialogues"].corpus
-    rows = list(corpus.dialogues.all())
-    read = [(row, of_rows(rows)[row.pk]) for row in rows]
-    return {"corpus": corpus, "planned": [(made["generation"].plan(), read)], "scope": {}}
-
-
-def make_benchmark_fields() -> dict[str, Any]:
-    from systems.making.orders import Order
-    from tests import factories
-
-    corpus = factories.corpus()
-    factories.dialogue(corpus, turns=60)
-    order = Order(1, steps=("cut",))
-    return {"name": "bench", "sources": [(corpus, "source")], "order": order, "endpoint": None}
-
-
-def make_benchmark(by: User, state: str) -> Any:
-    from systems.making import actions
-
-    made = actions.start(by=by, **make_benchmark_fields())
-    if state == "done":
-        return actions.advance(made.pk)
-    return actions.cancel(by=by, benchmark=made) if state == "cancelled" else made
-
-
 def make_link(by: User) -> Any:
     from annotation.people import links
 

@@ -13,6 +13,7 @@ import pytest
 from config.settings import BASE_DIR
 from tests.security import audit_checks
 from tests.security import audit_rounds as rounds
+from tests.security import audit_systems as systems
 from tests.security import audit_worlds as worlds
 
 if TYPE_CHECKING:
@@ -295,12 +296,12 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.prompt_versions.actions.archive": lambda by: {"prompt": worlds.make_prompt().prompt},
     "judges.prompt_versions.actions.delete": lambda by: {"version": worlds.make_prompt()},
     "judges.rating.actions.start": lambda by: worlds.make_metric_run(),
-    "systems.producing.actions.start": lambda by: worlds.make_generation(by),
-    "systems.producing.actions.start_each": lambda by: worlds.make_several(by),
-    "systems.making.actions.start": lambda by: worlds.make_benchmark_fields(),
-    "systems.making.actions.go_on": lambda by: {"benchmark": worlds.make_benchmark(by, "cancelled")},
-    "systems.making.actions.cancel": lambda by: {"benchmark": worlds.make_benchmark(by, "making")},
-    "systems.making.actions.mark_checked": lambda by: {"benchmark": worlds.make_benchmark(by, "done")},
+    "systems.producing.actions.start": lambda by: systems.make_generation(by),
+    "systems.producing.actions.start_each": lambda by: systems.make_several(by),
+    "systems.making.actions.start": lambda by: systems.make_benchmark_fields(),
+    "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
+    "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
+    "systems.making.actions.mark_checked": lambda by: {"benchmark": systems.make_benchmark(by, "done")},
     "judges.rating.openings.open_or_refuse": lambda by: {
         "rater": worlds.make_judge(),
         "selection": worlds.make_test_part(by),
