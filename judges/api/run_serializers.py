@@ -23,6 +23,19 @@ def cap_fields() -> dict[str, Any]:
     }
 
 
+class TakenSerializer(serializers.Serializer[Any]):
+    """What asking a model would take, about, and to whom the text goes."""
+
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField()
+    endpoint = serializers.CharField()
+    model = serializers.CharField()
+    host = serializers.CharField()
+    is_here = serializers.BooleanField()
+
+
 class CapsSerializer(serializers.Serializer[Any]):
     """What a run may take. What is left out stays as it is; null lifts a cap."""
 

@@ -13,7 +13,7 @@ from jobs.endpoints.forms import FORMS
 from jobs.endpoints.limits import width_of
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
-from judges.api.run_serializers import BatchSerializer, cap_fields
+from judges.api.run_serializers import BatchSerializer, TakenSerializer, cap_fields
 from judges.rating.lookup import PARTS
 from judges.rating.plans import LEAST_BUDGET, MOST_SAMPLES
 
@@ -164,20 +164,12 @@ class UnansweredSerializer(serializers.Serializer[Any]):
     about = serializers.BooleanField(help_text="told from a part of the calls")
 
 
-class EstimateSerializer(serializers.Serializer[Any]):
+class EstimateSerializer(TakenSerializer):
     """What a judge's run would take: calls to make, about how many tokens, and to whom the text goes."""
 
     calls = serializers.IntegerField()
     done = serializers.IntegerField()
     dialogues = serializers.IntegerField()
-    tokens_in = serializers.IntegerField()
-    tokens_out = serializers.IntegerField()
-    cost = serializers.FloatField(allow_null=True)
-    currency = serializers.CharField()
-    endpoint = serializers.CharField()
-    model = serializers.CharField()
-    host = serializers.CharField()
-    is_here = serializers.BooleanField()
     about = serializers.BooleanField(help_text="calls and dialogues are told from a part of a large corpus")
     mode = serializers.ChoiceField(choices=Run.Mode.choices)
     unanswered = UnansweredSerializer(many=True)

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from jobs.api.parameter_fields import given_parameters, parameter_fields
 from jobs.models import Run
-from judges.api.run_serializers import cap_fields
+from judges.api.run_serializers import TakenSerializer, cap_fields
 from judges.rating.lookup import PARTS
 from systems.models import Production, ProductionCall
 from systems.producing.actions import MOST_TRIALS
@@ -111,23 +111,15 @@ class NewProductionsSerializer(serializers.Serializer[Any]):
         return super().get_fields() | parameter_fields() | cap_fields()
 
 
-class EstimateSerializer(serializers.Serializer[Any]):
+class EstimateSerializer(TakenSerializer):
     """What generation would take: productions, calls to come, about how many tokens, and where the text
     goes. `tokens_new` are those of `tokens_out` that do not repeat what was shown."""
 
     productions = serializers.IntegerField()
     done = serializers.IntegerField()
     calls = serializers.IntegerField()
-    tokens_in = serializers.IntegerField()
-    tokens_out = serializers.IntegerField()
     tokens_new = serializers.IntegerField()
     counted_by = serializers.CharField()
-    cost = serializers.FloatField(allow_null=True)
-    currency = serializers.CharField()
-    endpoint = serializers.CharField()
-    model = serializers.CharField()
-    host = serializers.CharField()
-    is_here = serializers.BooleanField()
     left_out = serializers.DictField(child=serializers.IntegerField())
     name = serializers.CharField()
     about = serializers.BooleanField()

@@ -13,13 +13,12 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotation import records
 from jobs.endpoints.addresses import literal
 from jobs.endpoints.costs import cost
 from jobs.endpoints.counting import BY_CHARACTERS, Count, counter
 from jobs.prompt import Prompt, about_tokens
 from judges.rating import prices
-from systems.generators import Done, Failed, Generator, Reply, Settings, State
+from systems.generators import Done, Failed, Generator, Reply, State
 from systems.models import Production, Writer
 from systems.producing.dialogues import Dialogues
 from systems.producing.plans import Plan
@@ -108,7 +107,7 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
             continue
         eligible += 1
         if len(begun) < COUNTED:
-            begun.append((row.pk, _begun(plan.generator, record, plan.settings)))
+            begun.append((row.pk, plan.generator.begin(record, plan.settings)))
     there = _there(plan, dialogues, trials)
     done = sum(status == Production.Status.DONE for status, _ in there.values())
     count, counted_by = counter(plan.endpoint)
@@ -230,7 +229,3 @@ def _taken_together(generator: Generator, states: Sequence[State], count: Count)
     read = count(prompt.system) + count(prompt.user)
     new = sum(count(generator.anew(reply)) for reply in replies)
     return Taken(1, read, sum(map(count, replies)), new)
-
-
-def _begun(generator: Generator, record: records.Dialogue, settings: Settings) -> State:
-    return generator.begin(record, settings)

@@ -749,9 +749,6 @@ class EndpointRequest(TypedDict, total=False):
 
 class Estimate(TypedDict, total=False):
     """What a judge's run would take: calls to make, about how many tokens, and to whom the text goes."""
-    calls: Required[int]
-    done: Required[int]
-    dialogues: Required[int]
     tokens_in: Required[int]
     tokens_out: Required[int]
     cost: Required[float | None]
@@ -760,6 +757,9 @@ class Estimate(TypedDict, total=False):
     model: Required[str]
     host: Required[str]
     is_here: Required[bool]
+    calls: Required[int]
+    done: Required[int]
+    dialogues: Required[int]
     about: Required[bool]
     mode: Required[RunModeEnum]
     unanswered: Required[list[Unanswered]]
@@ -882,19 +882,19 @@ class GenerationEstimate(TypedDict, total=False):
     """What generation would take: productions, calls to come, about how many tokens, and where the text
     goes. `tokens_new` are those of `tokens_out` that do not repeat what was shown.
     """
-    productions: Required[int]
-    done: Required[int]
-    calls: Required[int]
     tokens_in: Required[int]
     tokens_out: Required[int]
-    tokens_new: Required[int]
-    counted_by: Required[str]
     cost: Required[float | None]
     currency: Required[str]
     endpoint: Required[str]
     model: Required[str]
     host: Required[str]
     is_here: Required[bool]
+    productions: Required[int]
+    done: Required[int]
+    calls: Required[int]
+    tokens_new: Required[int]
+    counted_by: Required[str]
     left_out: Required[dict[str, int]]
     name: Required[str]
     about: Required[bool]
