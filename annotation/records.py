@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+from annotation.scenarios.records import Scenario
+
 Act = Literal["message", "reaction", "silence", "join", "leave"]
 Mode = Literal["rollout", "static"]
 RaterKind = Literal["human", "judge", "metric", "key"]
@@ -34,7 +36,10 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A speaker of a dialogue. `id` is what turns name as their speaker; `extra` is anything else known."""
+    """A speaker of a dialogue. `id` is what turns name as their speaker; `extra` is anything else known.
+
+    The `agent` of a scenario is the one who decides.
+    """
 
     id: str
     name: str = ""
@@ -42,6 +47,7 @@ class Participant:
     profile: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=_nothing, hash=False)
+    agent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,8 @@ class LabelRecord:
 class Dialogue:
     """A shared history with its participants, and what systems produced for it.
 
-    `turns` are the dialogue's own; they are also the continuation `self` by `system`.
+    `turns` are the dialogue's own; they are also the continuation `self` by `system`. Of a scenario they are
+    its script.
     """
 
     id: str
@@ -153,6 +160,7 @@ class Dialogue:
     system: str = HUMAN
     metadata: Mapping[str, Any] = field(default_factory=dict)
     agenda: Agenda | None = None
+    scenario: Scenario | None = None
 
     def own(self) -> Continuation | None:
         """Return the dialogue's own turns as the continuation `self`, None where it has no turns."""

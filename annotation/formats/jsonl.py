@@ -24,6 +24,8 @@ from annotation.records import (
     Participant,
     Turn,
 )
+from annotation.scenarios.records import Scenario
+from annotation.scenarios.stored import KIND, OWN_FIELDS, scenario_record
 from annotation.schemes.base import LEVELS
 
 DIALOGUE = frozenset(
@@ -39,9 +41,11 @@ DIALOGUE = frozenset(
         "turns",
         "continuations",
         "labels",
+        "kind",
+        *OWN_FIELDS,
     ]
 )
-PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases", "extra"])
+PARTICIPANT = frozenset(["id", "name", "role", "profile", "aliases", "extra", "agent"])
 AGENDA = frozenset(["items", "edges", "start", "terminal", "success"])
 AGENDA_ITEM = frozenset(["id", "text"])
 TURN = frozenset(
@@ -120,11 +124,22 @@ def dialogue(raw: Any) -> Dialogue:
         system=fields.id("system", HUMAN, limit=NAME_LIMIT),
         metadata=fields.object("metadata"),
         agenda=_agenda(fields.raw["agenda"]) if fields.has("agenda") else None,
+        scenario=_scenario(fields, participants),
     )
     check_speakers(record)
     if turns:
         check_static(record, len(turns))
     return record
+
+
+def _scenario(fields: Fields, participants: tuple[Participant, ...]) -> Scenario | None:
+    """Return what makes a dialogue a scenario, None for one that is none."""
+    if fields.choice("kind", ("", KIND), "") != KIND:
+        return None
+    agents = [person.id for person in participants if person.agent]
+    if len(agents) != 1:
+        raise fields.problem("participants", "a scenario has exactly one participant with agent true")
+    return scenario_record({"agent": agents[0], **{name: fields.raw.get(name) for name in OWN_FIELDS}})
 
 
 def _once(ids: list[str], path: str) -> None:
@@ -142,6 +157,7 @@ def _participant(raw: Any, path: str) -> Participant:
         profile=fields.texts("profile"),
         aliases=fields.texts("aliases"),
         extra=fields.object("extra"),
+        agent=fields.flag("agent"),
     )
 
 

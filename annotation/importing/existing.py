@@ -12,6 +12,7 @@ from annotation.models import Continuation as StoredContinuation
 from annotation.models import Corpus, Turn
 from annotation.models import Dialogue as StoredDialogue
 from annotation.records import SELF, Continuation, Dialogue, Participant
+from annotation.scenarios.stored import scenario_json
 
 
 @dataclass(slots=True)
@@ -105,6 +106,7 @@ def _refuse_contradiction(stored: StoredDialogue, record: Dialogue) -> None:
         "participants": participants_json(record.participants),
         "metadata": dict(record.metadata),
         "agenda": agenda_json(record.agenda),
+        "scenario": scenario_json(record.scenario),
     }
     for name, value in given.items():
         if value and getattr(stored, name) != value:

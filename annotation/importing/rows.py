@@ -68,6 +68,7 @@ def participant_record(person: Mapping[str, Any]) -> Participant:
         profile=tuple(person.get("profile") or ()),
         aliases=tuple(person.get("aliases") or ()),
         extra=person.get("extra") or {},
+        agent=bool(person.get("agent")),
     )
 
 
@@ -94,6 +95,7 @@ def participants_json(participants: tuple[Participant, ...]) -> list[dict[str, A
             "profile": list(participant.profile),
             "aliases": list(participant.aliases),
             **({"extra": dict(participant.extra)} if participant.extra else {}),
+            **({"agent": True} if participant.agent else {}),
         }
         for participant in participants
     ]

@@ -15,8 +15,10 @@ from annotation.importing.existing import Existing, additions
 from annotation.importing.result import ImportResult
 from annotation.importing.rows import agenda_json, participants_json, turn_row
 from annotation.kinds import KINDS
+from annotation.kinds.decision import DECISION
 from annotation.models import Corpus, Import, System
 from annotation.records import Continuation, Dialogue
+from annotation.scenarios.stored import scenario_json
 
 DIALOGUE_COLUMNS = [
     "id",
@@ -28,9 +30,10 @@ DIALOGUE_COLUMNS = [
     "participants",
     "metadata",
     "agenda",
+    "scenario",
     "imported_id",
 ]
-DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", "jsonb", "jsonb", "jsonb", "int8"]
+DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", *["jsonb"] * 4, "int8"]
 CONTINUATION_COLUMNS = ["id", "dialogue_id", "key", "system_id", "mode", "trial", "condition"]
 CONTINUATION_TYPES = ["int8", "int8", "text", "int8", "text", "int4", "jsonb"]
 TURN_COLUMNS = ["continuation_id", "position", "speaker", "text", "given", "at", "extra"]
@@ -43,11 +46,17 @@ OF_CONTINUATIONS = """
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
 SELECT %(corpus)s, %(kind)s, id, NULL FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS c (id, n) ORDER BY n
 """
-OF_TURNS = """
+OF_TURNS = f"""
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id)
-SELECT %(corpus)s, %(kind)s, continuation_id, id FROM annotation_turn
- WHERE continuation_id = ANY(%(ids)s) AND NOT given ORDER BY continuation_id, position
-"""
+SELECT %(corpus)s,
+       CASE WHEN c.mode = 'static' AND d.scenario IS NOT NULL THEN '{DECISION.key}' ELSE %(kind)s END,
+       t.continuation_id, t.id
+  FROM annotation_turn t
+  JOIN annotation_continuation c ON c.id = t.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
+ WHERE t.continuation_id = ANY(%(ids)s) AND NOT t.given ORDER BY t.continuation_id, t.position
+"""  # noqa: S608  (a key of ours)
+"""Items of turns: decisions where a system answers the points of a scenario."""
 
 
 MADE = sorted((kind for kind in KINDS.values() if kind.imported), key=lambda kind: kind.has_turn)
@@ -143,6 +152,7 @@ class Writer:
             participants_json(record.participants),
             dict(record.metadata),
             agenda_json(record.agenda),
+            scenario_json(record.scenario),
             self.imported.pk,
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from annotation.kinds.base import ItemKind, Member, Place
+from annotation.kinds.decision import DECISION
 from annotation.kinds.dialogue import DIALOGUE
 from annotation.kinds.pair import PAIR
 from annotation.kinds.ranking import RANKING
 from annotation.kinds.turn import TURN
 
-KINDS: dict[str, ItemKind] = {kind.key: kind for kind in (TURN, DIALOGUE, PAIR, RANKING)}
+KINDS: dict[str, ItemKind] = {kind.key: kind for kind in (TURN, DIALOGUE, DECISION, PAIR, RANKING)}
 COMPARING = tuple(kind.key for kind in KINDS.values() if kind.compares)
 """The kinds whose items have members."""
 

@@ -89,7 +89,8 @@ class System(models.Model):
 class Dialogue(models.Model):
     """A shared history: participants, metadata, agenda, summary. Its own turns are continuation `self`.
 
-    `participants` is a list of {id, name, role, profile, aliases}; `agenda` is as in the native format.
+    `participants` is a list of {id, name, role, profile, aliases}; `agenda` is as in the native format, and
+    so is `scenario`, which holds what makes a dialogue a scenario (null: it is none).
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="dialogues", db_index=False)
@@ -100,6 +101,7 @@ class Dialogue(models.Model):
     participants = models.JSONField(default=list)
     metadata = models.JSONField(default=dict)
     agenda = models.JSONField(null=True)
+    scenario = models.JSONField(null=True)
     imported = models.ForeignKey(Import, null=True, on_delete=models.CASCADE, related_name="dialogues")
 
     class Meta:

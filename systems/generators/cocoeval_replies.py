@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.text.cleaning import clean
+from annotation.text.folding import fold, spaced
 from jobs.prompt import Unparseable
 from judges.metrics.kit.tokens import words
 from judges.protocols.replies import json_object
 from systems.generators.cocoeval_shown import Cast
-from systems.generators.folding import fold, spaced
 
 WRITTEN = "generated_turns"
 COPIES = ("previous_turns", "five_previous_turns")

@@ -12,9 +12,9 @@ from annotation.records import Dialogue, Participant, Turn
 from annotation.schemes.cocoeval_behaviours import BEHAVIOURS, SCHEME
 from annotation.text.blinding import Blind
 from annotation.text.cleaning import clean, one_line
+from annotation.text.folding import fold
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.views import View
-from systems.generators.folding import fold
 
 FIRST_TURN = "first_turn"
 BOOKKEEPING = (FIRST_TURN, "part", "source")

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.records import Turn
+from annotation.text.folding import fold
 from jobs.prompt import Unparseable
 from judges.protocols.replies import json_value
-from systems.generators.folding import fold
 from systems.generators.json_replies import array, fields, message, speaker
 from systems.generators.named_cast import Cast, Member
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from annotation.records import SELF, Continuation, Dialogue, Participant, Turn
 from annotation.text.cleaning import one_line
+from annotation.text.folding import fold
 from annotation.text.happenings import Names
 from annotation.text.views import DEFAULT, View
 from jobs.prompt import Unparseable
 from judges.protocols.base import Case
 from judges.protocols.quoting import Seen
-from systems.generators.folding import fold
 
 STANCE = "stance"
 PEOPLE = View(shows=(*DEFAULT, "participants.extra"))
