@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from annotation.records import Participant
+from annotation.text.mentions import named, names, reference_mentioned
 from judges.metrics.kit.base import (
     DESCRIPTIVE,
     HIGHER,
@@ -22,7 +23,6 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
-from judges.metrics.kit.mentions import named, names, reference_mentioned
 from judges.metrics.kit.scene import Scene
 from judges.metrics.kit.tools import Tools
 

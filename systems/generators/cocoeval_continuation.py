@@ -14,8 +14,8 @@ from statistics import median
 
 from annotation.records import EVENTS, Dialogue, Turn
 from annotation.text.cleaning import clean
+from annotation.text.tokens import words
 from jobs.prompt import Prompt
-from judges.metrics.kit.tokens import words
 from judges.protocols.quoting import quote
 from systems.generators.base import (
     Done,

@@ -9,8 +9,8 @@ from typing import Any
 
 from annotation.text.cleaning import clean
 from annotation.text.folding import fold, spaced
+from annotation.text.tokens import words
 from jobs.prompt import Unparseable
-from judges.metrics.kit.tokens import words
 from judges.protocols.replies import json_object
 from systems.generators.cocoeval_shown import Cast
 

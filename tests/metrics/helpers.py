@@ -8,9 +8,9 @@ from zlib import crc32
 import numpy as np
 
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
+from annotation.text.tokens import words
 from judges.metrics import Embedder, Scene, Score, Tools, instrument_for
 from judges.metrics.kit.embedding import Vectors
-from judges.metrics.kit.tokens import words
 
 
 class WordCounts(Embedder):

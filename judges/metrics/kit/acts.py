@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from annotation.text.tokens import words
 from judges.metrics.kit.hub import Encoder, load_classifier
-from judges.metrics.kit.tokens import words
 from judges.metrics.kit.tools import Tools
 
 RULES = "rules"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from annotation.text.tokens import is_unspaced, words
 from judges.metrics.kit.base import Parameter, Score, Settings, unscored
 from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tokens import is_unspaced, words
 
 AGAINST = {"against": Parameter("", "continuation whose turn at the same place is the reference")}
 _PUNCTUATION = re.compile(r"""[!"#$%&()*+,\-./:;<=>?@\[\]\\^`{|}~_']""")

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from annotation.text.tokens import words
 from judges.metrics.kit.embedding import Embedder
 from judges.metrics.kit.instrument import Instrument
 from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tokens import words
 
 MOST_UNKNOWN = 0.2
 """Share of a conversation's tokens that a model may not know. Plain English has none, with emoji some 2%."""
 MOST_WITHOUT_LETTERS = 0.5
-"""Share of a conversation's words (`judges.metrics.kit.tokens`) that may be digits or pictures alone."""
+"""Share of a conversation's words (`annotation.text.tokens`) that may be digits or pictures alone."""
 
 
 def flag(instrument: Instrument, scene: Scene, embed: Embedder) -> str:

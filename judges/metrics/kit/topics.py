@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.records import Dialogue
+from annotation.text.tokens import words
 from judges.metrics.kit.errors import MetricError, ModelMissing
 from judges.metrics.kit.scene import Scene
-from judges.metrics.kit.tokens import words
 from judges.metrics.kit.tools import Tools
 
 Mixture = NDArray[np.float64]

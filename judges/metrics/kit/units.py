@@ -7,10 +7,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from annotation.text.tokens import words
 from judges.metrics.kit.base import PAPER, Settings
 from judges.metrics.kit.errors import ModelMissing
 from judges.metrics.kit.stopwords import PARTICLES, STOP_WORDS
-from judges.metrics.kit.tokens import words
 from judges.metrics.kit.tools import Tools
 from judges.metrics.kit.vectors import word_vectors
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from annotation.records import Participant
-from judges.metrics.kit.tokens import folded, is_unspaced
+from annotation.text.tokens import folded, is_unspaced
 
 MARKS = ("@", "#")
 Name = tuple[str, str, bool]
