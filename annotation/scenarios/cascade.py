@@ -1,0 +1,198 @@
+"""The decision cascade: six stages in order, of which the first hard failure ends the score.
+
+`group_chat.md`, section 5. Nothing here asks a model: what judges said comes in as `Judged`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from types import MappingProxyType
+
+from annotation.records import Dialogue
+from annotation.scenarios.canaries import any_occurs, leaked
+from annotation.scenarios.conducting import BEST, WORST, conduct_score, leaked_here
+from annotation.scenarios.observing import Observed, intrudes, observe
+from annotation.scenarios.points import key_at, scenario_of
+from annotation.scenarios.presence import others_at
+from annotation.scenarios.records import (
+    COMPETENCE,
+    FORM,
+    NONE,
+    STAGES,
+    UNPARSEABLE,
+    CascadeSettings,
+    Decision,
+    Judged,
+    Key,
+    Outcome,
+    StageScore,
+)
+
+SETTINGS = CascadeSettings()
+NOBODY_EARLIER: Mapping[int, Decision] = MappingProxyType({})
+NOT_ASKED = StageScore(None, "not_asked", "not asked here")
+SILENCE = StageScore(None, "silence", "nothing was said, rightly")
+REACTION = StageScore(None, "reaction", "a reaction says nothing")
+FREE = StageScore(None, "not_asked", "anything goes at this point")
+
+
+def outcome(
+    dialogue: Dialogue,
+    decision: Decision,
+    judged: Judged | None = None,
+    settings: CascadeSettings = SETTINGS,
+    earlier: Mapping[int, Decision] = NOBODY_EARLIER,
+) -> Outcome:
+    """Return what the cascade makes of a decision of a scenario.
+
+    `earlier` are the agent's own decisions by point, for its share of talk. At a `free` point nothing is
+    scored: all three results are None.
+    """
+    key = key_at(scenario_of(dialogue), decision.point)
+    here = leaked_here(dialogue, decision, key)
+    elsewhere = tuple(one for one in leaked(dialogue, decision) if one not in here)
+    if key.free:
+        return Outcome(dict.fromkeys(STAGES, FREE), None, None, None, decision.flags, (), elsewhere)
+    if UNPARSEABLE in decision.flags:
+        void = StageScore(None, "void", f"void: failed at {FORM}")
+        return Outcome(dict.fromkeys(STAGES, void), FORM, 0.0, 0.0, decision.flags)
+    observed = observe(dialogue, decision, key, judged)
+    raw = _stages(dialogue, decision, key, observed, judged, settings, earlier)
+    return combine(
+        raw, settings, flags=(*decision.flags, *observed.flags), leaks=here, leaks_elsewhere=elsewhere
+    )
+
+
+def combine(
+    raw: Mapping[str, StageScore],
+    settings: CascadeSettings = SETTINGS,
+    *,
+    flags: tuple[str, ...] = (),
+    leaks: tuple[str, ...] = (),
+    leaks_elsewhere: tuple[str, ...] = (),
+) -> Outcome:
+    """Return the outcome of six stages, each scored, pending or not applicable by itself.
+
+    What is asked after a hard failure is void. `competence` and `turn_score` are 0 where a stage of theirs is
+    known to have failed hard, else None while one is pending; `failed_at` is None while a stage before the
+    first known failure is pending, or one is pending and none failed.
+    """
+    stages: dict[str, StageScore] = {}
+    failed, waits = "", False
+    failed_at: str | None = None
+    for stage, tau in zip(STAGES, settings.tau, strict=True):
+        found = raw[stage]
+        if failed and found.state != "not_asked":
+            found = StageScore(None, "void", f"void: failed at {failed}")
+        elif found.state == "pending":
+            waits = True
+        elif found.score is not None and found.score <= tau:
+            failed = stage
+            failed_at = None if waits else stage
+        stages[stage] = found
+    if not failed and not waits:
+        failed_at = NONE
+    return Outcome(
+        stages,
+        failed_at,
+        _product(stages, COMPETENCE, failed),
+        _product(stages, STAGES, failed),
+        flags,
+        leaks,
+        leaks_elsewhere,
+    )
+
+
+def _product(stages: Mapping[str, StageScore], names: tuple[str, ...], failed: str) -> float | None:
+    """Return the product of the applicable scores: 0 after a failure among them, None while one waits."""
+    if failed in names:
+        return 0.0
+    if any(stages[name].state == "pending" for name in names):
+        return None
+    return prod(score for name in names if (score := stages[name].score) is not None)
+
+
+def _stages(
+    dialogue: Dialogue,
+    decision: Decision,
+    key: Key,
+    observed: Observed,
+    judged: Judged | None,
+    settings: CascadeSettings,
+    earlier: Mapping[int, Decision],
+) -> dict[str, StageScore]:
+    """Return each stage by itself, as if no earlier one had failed."""
+    asked = {
+        "address": _address(dialogue, decision, key, observed, settings),
+        "ground": _ground(key, observed),
+        "compose": _compose(decision, key, judged) if asks_compose(key) else NOT_ASKED,
+        "conduct": (
+            conduct_score(dialogue, decision, key, observed, judged, earlier) if key.conduct else NOT_ASKED
+        ),
+    }
+    if decision.act == "silence":
+        asked = {stage: score if score is NOT_ASKED else SILENCE for stage, score in asked.items()}
+    elif decision.act == "reaction":
+        asked = {
+            stage: score if score is NOT_ASKED or stage == "address" else REACTION
+            for stage, score in asked.items()
+        }
+    return {
+        "attend": StageScore(_attend(decision, key, observed)),
+        "speak": StageScore(key.speak.get(decision.act, 0.0)),
+        **asked,
+    }
+
+
+def asks_compose(key: Key) -> bool:
+    """Whether a key asks what a message must hold, or for a judge's score of it."""
+    return bool(key.must or key.must_not or key.rubric)
+
+
+def _attend(decision: Decision, key: Key, observed: Observed) -> float:
+    if decision.mode == "explicit":
+        return float(observed.attend == bool(key.attend))
+    return float(bool(key.attend) or not intrudes(decision, key))
+
+
+def _address(
+    dialogue: Dialogue, decision: Decision, key: Key, observed: Observed, settings: CascadeSettings
+) -> StageScore:
+    """Return the mean over `addressed` and `target` of those that the key names and the mode observes.
+
+    A reaction is asked for its target alone.
+    """
+    agent, author = scenario_of(dialogue).agent, dialogue.turns[decision.point].speaker
+    parts: list[float] = []
+    if key.addressed is not None and observed.addressed is not None and decision.act != "reaction":
+        everybody = others_at(dialogue, decision.point, author)
+        match = key.addressed.overlap if settings.jaccard else key.addressed.met
+        parts.append(float(match(observed.addressed, everybody)))
+    if key.target is not None:
+        everybody = others_at(dialogue, decision.point, agent)
+        match = key.target.overlap if settings.jaccard else key.target.met
+        parts.append(float(match(observed.targets or frozenset(), everybody)))
+    return StageScore(sum(parts) / len(parts)) if parts else NOT_ASKED
+
+
+def _ground(key: Key, observed: Observed) -> StageScore:
+    if key.ground is None:
+        return NOT_ASKED
+    if observed.presupposes:
+        return StageScore(0.0, why=f"takes as known what is not: {', '.join(observed.presupposes)}")
+    if observed.move is None:
+        return StageScore(None, "pending", "waits for a rater of the move")
+    return StageScore(key.ground.get(observed.move, 0.0))
+
+
+def _compose(decision: Decision, key: Key, judged: Judged | None) -> StageScore:
+    """Return the share of what must be said, 0 where anything forbidden is, times a judge's score."""
+    share = sum(any_occurs(one, decision.text) for one in key.must) / len(key.must) if key.must else 1.0
+    if any(any_occurs(one, decision.text) for one in key.must_not):
+        return StageScore(0.0, why="says what it must not")
+    if not key.rubric or share == 0:
+        return StageScore(share)
+    if judged is None or judged.compose is None:
+        return StageScore(None, "pending", "waits for a rater of the composition")
+    return StageScore(share * (judged.compose - WORST) / (BEST - WORST))
