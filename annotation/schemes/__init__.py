@@ -2,11 +2,13 @@
 
 from annotation.schemes import (
     benchmark_review,
+    cascade,
     cocoeval_behaviours,
     cocoeval_counts,
     cocoeval_overall,
     comperdial_dialogue,
     comperdial_turn,
+    conduct,
     conversation_constraints,
     fed,
     preference,
@@ -30,6 +32,12 @@ SCHEMES: dict[str, SchemeDefinition] = {
         usr.SCHEME,
         preference.PAIR,
         preference.RANKING,
+        cascade.SCHEME,
+        cascade.HUMAN,
+        conduct.CONDUCT,
+        conduct.COMPOSE,
+        conduct.GROUND,
+        conduct.NATURALNESS,
     )
 }
 

@@ -137,7 +137,8 @@ def explains(level: str, condition: Mapping[str, Any] | None, tags: Container[st
 class QuestionDefinition:
     """One question about an item.
 
-    `values` lists what may be answered, in order; empty means any number (interval, ratio) or any text.
+    `values` lists what may be answered, in order; empty means any number (interval, ratio) or any text, and
+    of a nominal question about decisions a set of participants (`names_people`).
     `anchors` words some of the values. `group` gathers questions into one multi-label control. `help` holds
     `definition`, `example` and `not_this` where they apply, or `keep_in_mind`, one aspect a line. `show_if`
     is {"question": key, "max": value} (or "min", or both) or {"question": key, "in": [values]} for a question
@@ -171,6 +172,11 @@ class QuestionDefinition:
     def is_tag(self) -> bool:
         """Whether it is one toggle of a multi-label control: left untouched, it means no."""
         return self.level == "binary" and bool(self.group)
+
+    @property
+    def names_people(self) -> bool:
+        """Whether it is answered with a set of participants: ids joined by `;`, `nobody` for none."""
+        return self.level == "nominal" and not self.values
 
     @property
     def is_comparison(self) -> bool:

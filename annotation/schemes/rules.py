@@ -21,7 +21,7 @@ LONGEST_NAME = 120
 MOST_QUESTIONS = 100
 RESERVED = ("check", "diff", "import", "new", "preview")
 UNITS = ("item", "continuation")
-TURN, WHOLE = "turn", "dialogue"
+TURN, WHOLE, DECISION = "turn", "dialogue", "decision"
 HELP_FIELDS = ("definition", "example", "not_this", "keep_in_mind")
 LONGEST = {"title": 200, "introduction": 5_000, "guidelines": 50_000, "source": 1_000}
 LONGEST_WORDING = 1_000
@@ -96,7 +96,7 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
     if question.level not in LEVELS:
         yield ("level",), f"There is no level {named(question.level)}: write {_listed(LEVELS)}."
     else:
-        yield from scale_problems(question)
+        yield from scale_problems(question, names_people=scheme.item_kind == DECISION)
         yield from _comparing_problems(scheme.item_kind, question)
     yield from _kind_problems(scheme, question, before)
     yield from _group_problems(question, before)

@@ -20,8 +20,13 @@ OPEN = ("interval", "ratio")
 Found = Iterator[tuple[tuple[str | int, ...], str]]
 
 
-def scale_problems(question: QuestionDefinition) -> Found:
-    """Yield the paths, from the question on, and sentences of what is wrong with a question's scale."""
+def scale_problems(question: QuestionDefinition, *, names_people: bool = False) -> Found:
+    """Yield the paths, from the question on, and sentences of what is wrong with a question's scale.
+
+    With `names_people` a nominal question without values is answered with a set of participants.
+    """
+    if names_people and question.level == "nominal" and not question.values:
+        return
     yield from _VALUES[question.level](question)
     yield from _positive_problems(question)
     yield from _anchor_problems(question)

@@ -15,6 +15,7 @@ from judges.metrics import (
     agenda_progress,
     alignment,
     bart_score,
+    cascade_observed,
     centroids,
     concentration,
     constraints,
@@ -68,6 +69,7 @@ METRICS: dict[str, Metric] = {
         follow_ups.FAMILY,
         yes_no.FAMILY,
         constraints.FAMILY,
+        cascade_observed.FAMILY,
     )
     for metric in family
 }

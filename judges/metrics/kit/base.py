@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from annotation.kinds import KINDS
-
 if TYPE_CHECKING:
     from annotation.records import Dialogue
     from annotation.schemes.base import SchemeDefinition
@@ -283,7 +281,7 @@ class Metric:
 
     def all_parameters(self) -> dict[str, Parameter]:
         """Return its own parameters and the one that all metrics of its kind share."""
-        shared = {"window": WINDOW} if KINDS[self.kind].has_turn else {"history": HISTORY}
+        shared = {"turn": {"window": WINDOW}, "dialogue": {"history": HISTORY}}.get(self.kind, {})
         return {**shared, **self.parameters}
 
     def defaults(self, variant: str) -> dict[str, Value]:

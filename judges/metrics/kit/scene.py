@@ -8,6 +8,7 @@ from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 from annotation.kinds import KINDS
+from annotation.kinds.decision import DECISION
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
 
 T = TypeVar("T")
@@ -36,9 +37,15 @@ class Scene:
         return self._memo[name]
 
     def items(self, kind: str) -> list[int | None]:
-        """Return the items of a kind: the indexes of turns that are not given, or [None]."""
+        """Return the items of a kind: the indexes of turns that are not given, or [None].
+
+        What a system answers to the points of a scenario are decisions, and no turns.
+        """
         if not KINDS[kind].has_turn:
             return [None]
+        decides = self.continuation.mode == "static" and self.dialogue.scenario is not None
+        if decides != (kind == DECISION.key):
+            return []
         return [index for index, turn in enumerate(self.continuation.turns) if not turn.given]
 
     def position(self, turn: int) -> int:

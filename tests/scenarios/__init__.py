@@ -1,0 +1,1 @@
+"""Scenarios, their keys, and what the cascade makes of decisions."""
