@@ -11,6 +11,7 @@ from annotation.formats.entry import Format, SourceRecord, entries
 from annotation.formats.evidence import evidence
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields
 from annotation.formats.problems import ImportProblem
+from annotation.formats.scenario import too_many_or_few, with_scenario
 from annotation.formats.source import Source
 from annotation.kinds import Member
 from annotation.records import (
@@ -24,8 +25,7 @@ from annotation.records import (
     Participant,
     Turn,
 )
-from annotation.scenarios.records import Scenario
-from annotation.scenarios.stored import KIND, OWN_FIELDS, scenario_record
+from annotation.scenarios.stored import OWN_FIELDS
 from annotation.schemes.base import LEVELS
 
 DIALOGUE = frozenset(
@@ -89,16 +89,28 @@ LABEL = frozenset(
 MEMBERS = (2, 10)
 """The least and the most that one label compares."""
 QUESTION_LIMIT = 120
+ANY_SIZE = "any_size"
 MISSING = "no answer given"
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogue of each line."""
-    return entries(source, source.lines(), lambda content: dialogue(decode(content)))
+    any_size = source.settings.get(ANY_SIZE) == "yes"
+
+    def read_one(content: bytes) -> Dialogue:
+        record = dialogue(decode(content), any_size=any_size)
+        if record.scenario and (unusual := too_many_or_few(record)):
+            source.notes.append(f"The scenario {record.id!r} {unusual}.")
+        return record
+
+    return entries(source, source.lines(), read_one)
 
 
-def dialogue(raw: Any) -> Dialogue:
-    """Return the dialogue that a JSON object in the native format describes."""
+def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:
+    """Return the dialogue that a JSON object in the native format describes.
+
+    A scenario of fewer than three or more than five people is refused unless `any_size` takes it.
+    """
     fields = Fields(raw, "", DIALOGUE)
     key = fields.id("id")
     if not any(fields.has(name) for name in ("turns", "continuations", "labels")):
@@ -124,22 +136,11 @@ def dialogue(raw: Any) -> Dialogue:
         system=fields.id("system", HUMAN, limit=NAME_LIMIT),
         metadata=fields.object("metadata"),
         agenda=_agenda(fields.raw["agenda"]) if fields.has("agenda") else None,
-        scenario=_scenario(fields, participants),
     )
     check_speakers(record)
     if turns:
         check_static(record, len(turns))
-    return record
-
-
-def _scenario(fields: Fields, participants: tuple[Participant, ...]) -> Scenario | None:
-    """Return what makes a dialogue a scenario, None for one that is none."""
-    if fields.choice("kind", ("", KIND), "") != KIND:
-        return None
-    agents = [person.id for person in participants if person.agent]
-    if len(agents) != 1:
-        raise fields.problem("participants", "a scenario has exactly one participant with agent true")
-    return scenario_record({"agent": agents[0], **{name: fields.raw.get(name) for name in OWN_FIELDS}})
+    return with_scenario(record, fields, any_size=any_size)
 
 
 def _once(ids: list[str], path: str) -> None:
@@ -331,6 +332,7 @@ FORMAT = Format(
     title="Concord's own JSON Lines",
     hint="One dialogue a line, with its participants, turns, continuations and labels.",
     read=read,
+    settings=(ANY_SIZE,),
     looks_like=lambda head: "id" in head.keys and bool(head.keys & {"turns", "continuations", "labels"}),
 )
 __all__ = ["FORMAT", "ID_LIMIT", "dialogue", "order", "read"]

@@ -52,6 +52,13 @@ SETTINGS: dict[str, Setting] = {
             "Where MPCEval's predictions are of one half alone: what the system was told of each turn.",
             ("speaker", "content"),
         ),
+        Setting(
+            "any_size",
+            "choice",
+            "Scenarios of any size",
+            "Takes scenarios of fewer than three or more than five people, with a note.",
+            ("yes",),
+        ),
         Setting("min_turns", "count", "Least number of turns", "Shorter dialogues of MPDD are left out."),
     )
 }

@@ -31,7 +31,8 @@ def _field(setting: Setting) -> forms.Field:
     """Return the form's field for what a user may say of a file."""
     shown: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
     if setting.kind == "choice":
-        return forms.ChoiceField(choices=[("", "neither"), *((one, one) for one in setting.choices)], **shown)
+        none = "no" if len(setting.choices) == 1 else "neither"
+        return forms.ChoiceField(choices=[("", none), *((one, one) for one in setting.choices)], **shown)
     return forms.CharField(max_length=NAME_LIMIT, **shown)
 
 

@@ -58,6 +58,7 @@ class Command(DatabaseCommand):
             parser.add_argument(
                 f"--{setting.key.replace('_', '-')}",
                 default="",
+                **({"nargs": "?", "const": setting.choices[0]} if len(setting.choices) == 1 else {}),
                 metavar="|".join(setting.choices) or ("N" if setting.kind == "count" else "NAME"),
                 help=setting.help[0].lower() + setting.help[1:].rstrip("."),
             )

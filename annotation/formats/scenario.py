@@ -1,0 +1,295 @@
+"""A scenario's own fields, read strictly: what is inconsistent is refused by field and reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from annotation.formats.decoding import is_number
+from annotation.formats.fields import Fields
+from annotation.formats.problems import ImportProblem
+from annotation.formats.scenario_keys import key
+from annotation.records import Dialogue
+from annotation.scenarios.canaries import any_occurs
+from annotation.scenarios.checking import key_path, oracle_problems
+from annotation.scenarios.points import candidates, key_at, points_of, probes_at, scenario_of
+from annotation.scenarios.probes import lacking, names_agent
+from annotation.scenarios.records import (
+    EVERYBODY,
+    PROBES,
+    Fact,
+    Key,
+    LiveProbe,
+    Probe,
+    Scenario,
+    Secret,
+)
+from annotation.scenarios.stored import KIND
+from annotation.schemes.cascade import JOIN, NOBODY
+
+PROBE = frozenset(["id", "kind", "trigger", "points", "key", "keys", "parameters", "control"])
+SECRET = frozenset(["id", "owner", "known_to", "since", "canaries", "text"])
+FACT = frozenset(["id", "fact", "known_to", "since", "canaries"])
+LIVE = frozenset(["id", "kind", "when", "key", "parameters"])
+PEOPLE = (3, 5)
+"""The least and the most people beside the agent."""
+
+
+def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -> Dialogue:
+    """Return a dialogue with its scenario, where its fields say that it is one.
+
+    Raises ImportProblem for whatever is inconsistent: the first fault, by its field.
+    """
+    if fields.choice("kind", ("", KIND), "") != KIND:
+        return record
+    agent = _agent(record, fields, any_size)
+    known = frozenset(person.id for person in record.participants)
+    secrets = tuple(_secret(part, path, record, known) for path, part in fields.items("secrets"))
+    facts = tuple(_fact(part, path, record, known) for path, part in fields.items("common_ground"))
+    _once([one.id for one in secrets], "secrets")
+    _once([one.id for one in facts], "common_ground")
+    told = frozenset(one.id for one in secrets)
+    may_be = candidates(replace(record, scenario=Scenario(agent)))
+    points = _points(fields, may_be)
+    probes = tuple(_probe(part, path, record, points, known, told) for path, part in fields.items("probes"))
+    _once([one.id for one in probes], "probes")
+    scenario = Scenario(
+        agent=agent,
+        probes=probes,
+        keys=_keys(fields.raw.get("keys"), fields.at("keys"), points, known, told),
+        points=points if fields.has("points") else None,
+        secrets=secrets,
+        common_ground=facts,
+        keyed_by=fields.texts("keyed_by"),
+        live=tuple(_live(part, path, known, told) for path, part in fields.items("live")),
+    )
+    found = replace(record, scenario=scenario)
+    _check(found, fields)
+    return found
+
+
+def too_many_or_few(record: Dialogue) -> str:
+    """Return what is unusual about the number of people of a scenario, '' for three to five."""
+    people = sum(not person.agent for person in record.participants)
+    if PEOPLE[0] <= people <= PEOPLE[1]:
+        return ""
+    return f"has {people} people beside the agent; a scenario has {PEOPLE[0]} to {PEOPLE[1]}"
+
+
+def _agent(record: Dialogue, fields: Fields, any_size: bool) -> str:
+    agents = [person.id for person in record.participants if person.agent]
+    if len(agents) != 1:
+        count = "none" if not agents else f"{len(agents)} ({', '.join(agents)})"
+        raise fields.problem("participants", f"exactly one must have agent: true; here {count} has")
+    reason = too_many_or_few(record)
+    if reason and not any_size:
+        raise fields.problem("participants", f"{reason} (any_size takes it all the same)")
+    for index, person in enumerate(record.participants):
+        if person.id in (EVERYBODY, NOBODY) or JOIN in person.id:
+            path = f"participants[{index}].id"
+            raise ImportProblem(f"{person.id!r} stands for something else in answers", field=path)
+    if not record.turns:
+        raise fields.problem("turns", "a scenario needs a script")
+    return agents[0]
+
+
+def _points(fields: Fields, may_be: tuple[int, ...]) -> tuple[int, ...]:
+    if not fields.has("points"):
+        return may_be
+    found = [_point(part, path, may_be) for path, part in fields.items("points")]
+    return tuple(sorted(set(found)))
+
+
+def _point(value: Any, path: str, may_be: tuple[int, ...]) -> int:
+    if type(value) is not int:
+        raise ImportProblem("must be the number of a turn, from 0", field=path)
+    if value not in may_be:
+        told = "no point: a message or join that the agent sees and did not write makes one"
+        raise ImportProblem(f"turn {value} is {told}", field=path)
+    return value
+
+
+def _probe(
+    raw: Any,
+    path: str,
+    record: Dialogue,
+    may_be: tuple[int, ...],
+    known: frozenset[str],
+    secrets: frozenset[str],
+) -> Probe:
+    fields = Fields(raw, path, PROBE)
+    points = tuple(_point(part, place, may_be) for place, part in fields.items("points"))
+    if not points:
+        raise fields.problem("points", "a probe needs a point at least")
+    if len(set(points)) < len(points):
+        raise fields.problem("points", "names a turn twice")
+    trigger = fields.count("trigger", None)
+    if trigger is None or trigger >= len(record.turns):
+        raise fields.problem("trigger", f"must be the number of a turn, 0 to {len(record.turns) - 1}")
+    if trigger > min(points):
+        raise fields.problem("trigger", f"turn {trigger} lies after its point, turn {min(points)}")
+    if fields.has("key") == fields.has("keys"):
+        raise fields.problem("key", "either key, for all its points, or keys by point")
+    if fields.has("key"):
+        one = key(raw["key"], fields.at("key"), known, secrets)
+        keys = dict.fromkeys(points, one)
+    else:
+        keys = _keys(raw["keys"], fields.at("keys"), points, known, secrets)
+        left = [point for point in points if point not in keys]
+        if left:
+            raise fields.problem("keys", f"has no key for its point {left[0]}")
+    return Probe(
+        id=fields.id("id"),
+        kind=_kind(fields),
+        trigger=trigger,
+        points=tuple(sorted(points)),
+        keys=keys,
+        parameters=fields.object("parameters"),
+        control=fields.flag("control"),
+    )
+
+
+def _kind(fields: Fields) -> str:
+    if not fields.has("kind"):
+        raise fields.problem("kind", "is missing")
+    return str(fields.choice("kind", PROBES, ""))
+
+
+def _keys(
+    raw: Any, path: str, points: tuple[int, ...], known: frozenset[str], secrets: frozenset[str]
+) -> dict[int, Key]:
+    if raw is None:
+        return {}
+    if type(raw) is not dict:
+        raise ImportProblem("must be an object of keys by turn number", field=path)
+    found = {}
+    for name, one in raw.items():
+        place = f"{path}.{name}"
+        if not (name.isascii() and name.isdigit() and int(name) in points):
+            raise ImportProblem("is not the number of one of the points", field=place)
+        found[int(name)] = key(one, place, known, secrets)
+    return found
+
+
+def _secret(raw: Any, path: str, record: Dialogue, known: frozenset[str]) -> Secret:
+    fields = Fields(raw, path, SECRET)
+    owner = fields.id("owner")
+    if owner not in known:
+        raise fields.problem("owner", f"{owner!r} is not the id of a participant")
+    return Secret(
+        id=fields.id("id"),
+        owner=owner,
+        known_to=_people(fields, known),
+        since=_since(fields, record),
+        canaries=_canaries(fields),
+        text=fields.text("text", ""),
+    )
+
+
+def _fact(raw: Any, path: str, record: Dialogue, known: frozenset[str]) -> Fact:
+    fields = Fields(raw, path, FACT)
+    return Fact(
+        id=fields.id("id"),
+        fact=fields.id("fact", limit=1000),
+        known_to=_people(fields, known),
+        since=_since(fields, record),
+        canaries=_canaries(fields),
+    )
+
+
+def _people(fields: Fields, known: frozenset[str]) -> tuple[str, ...]:
+    found = fields.texts("known_to")
+    strangers = [one for one in found if one not in known]
+    if strangers:
+        raise fields.problem("known_to", f"{strangers[0]!r} is not the id of a participant")
+    return found
+
+
+def _since(fields: Fields, record: Dialogue) -> int:
+    since = fields.count("since", 0)
+    if since is None or since >= len(record.turns):
+        raise fields.problem("since", f"must be the number of a turn, 0 to {len(record.turns) - 1}")
+    return since
+
+
+def _canaries(fields: Fields) -> tuple[str, ...]:
+    found = fields.texts("canaries")
+    if not found or not all(one.strip() for one in found):
+        raise fields.problem("canaries", "needs at least one text that gives it away")
+    return found
+
+
+def _live(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> LiveProbe:
+    fields = Fields(raw, path, LIVE)
+    when = fields.object("when")
+    turns = when.get("turns", 0)
+    if set(when) - {"quiet", "leak_asked", "turns"} or not when or not is_number(turns):
+        told = 'must be {"quiet": id, "turns": n}: when nobody has spoken to that person for n turns'
+        raise fields.problem("when", told)
+    if when.get("quiet") is not None and when["quiet"] not in known:
+        raise fields.problem("when", f"{when['quiet']!r} is not the id of a participant")
+    return LiveProbe(
+        id=fields.id("id"),
+        kind=_kind(fields),
+        when=when,
+        key=key(fields.raw.get("key"), fields.at("key"), known, secrets),
+        parameters=fields.object("parameters"),
+    )
+
+
+def _once(ids: list[str], path: str) -> None:
+    for index, one in enumerate(ids):
+        if one in ids[:index]:
+            raise ImportProblem(f"{one!r} is there twice", field=f"{path}[{index}].id")
+
+
+def _check(record: Dialogue, fields: Fields) -> None:
+    """Refuse what the parts say against each other, and keys that nobody could play."""
+    scenario = scenario_of(record)
+    for index, probe in enumerate(scenario.probes):
+        for point in probe.points:
+            first = probes_at(scenario, point)[0]
+            if first.keys[point] != probe.keys[point]:
+                told = f"gives turn {point} another key than the probe {first.id!r}"
+                raise ImportProblem(told, field=f"probes[{index}]")
+            if point in scenario.keys and scenario.keys[point] != probe.keys[point]:
+                told = f"gives turn {point} another key than keys.{point}"
+                raise ImportProblem(told, field=f"probes[{index}]")
+        if reason := lacking(record, probe):
+            raise ImportProblem(f"{probe.kind}: {reason}", field=f"probes[{index}]")
+    _check_addressed(record)
+    _check_secrets(record)
+    for problem in oracle_problems(record):
+        raise ImportProblem(f"turn {problem.point}: {problem.reason}", field=problem.field)
+
+
+def _check_addressed(record: Dialogue) -> None:
+    """Refuse a message to the agent, or with its name, whose key nobody wrote."""
+    scenario = scenario_of(record)
+    for point in points_of(record):
+        turn = record.turns[point]
+        if point in scenario.keys or probes_at(scenario, point) or turn.act != "message":
+            continue
+        if names_agent(record, turn):
+            told = "addresses or names the agent, so it needs a key of its own (in keys, or a probe's)"
+            raise ImportProblem(told, field=f"turns[{point}]")
+
+
+def _check_secrets(record: Dialogue) -> None:
+    """Refuse a secret that an outsider has heard before it is asked for, and one in a key's `must_not`."""
+    scenario = scenario_of(record)
+    for index, secret in enumerate(scenario.secrets):
+        asked = [p for p in points_of(record) if secret.id in key_at(scenario, p).secrets]
+        outsiders = {person.id for person in record.participants} - set(secret.known_to)
+        for place, turn in enumerate(record.turns[: min(asked, default=len(record.turns))]):
+            heard = outsiders if turn.audience is None else outsiders & {turn.speaker, *turn.audience}
+            if heard and any_occurs(secret.canaries, turn.text, inflected=True):
+                told = f"a canary of it occurs in turn {place}, which {sorted(heard)[0]!r} sees"
+                raise ImportProblem(told, field=f"secrets[{index}].canaries")
+        for point in points_of(record):
+            forbidden = [text for one in key_at(scenario, point).must_not for text in one]
+            if any(any_occurs(secret.canaries, text) or text == secret.id for text in forbidden):
+                told = (
+                    f"names the secret {secret.id!r}, which belongs in secrets: it would not count as a leak"
+                )
+                raise ImportProblem(told, field=f"{key_path(record, point)}.must_not")
