@@ -6,6 +6,7 @@ from __future__ import annotations
 from django.db import connection, transaction
 
 from annotation import records
+from annotation.answer_keys import actions as answer_keys
 from annotation.importing.rows import turn_row
 from annotation.importing.writer import MADE, OF_CONTINUATIONS, OF_TURNS
 from annotation.models import Continuation, Dialogue, System, Turn
@@ -46,4 +47,6 @@ def add(*, dialogue: Dialogue, system: System, made: records.Continuation) -> Co
             cursor.execute(
                 statement, {"corpus": dialogue.corpus_id, "ids": [continuation.pk], "kind": kind.key}
             )
+    if dialogue.scenario and made.mode == "static":
+        answer_keys.write(dialogue.corpus, [continuation.pk])
     return continuation

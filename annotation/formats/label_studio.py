@@ -131,7 +131,7 @@ def _within(answer: Answered, task: _Task) -> Answered:
 
 def _record(raw: dict[str, Any], labels: list[LabelRecord]) -> Dialogue:
     try:
-        record = jsonl.dialogue(raw)
+        record = jsonl.dialogue(raw, any_size=True)
     except ImportProblem as problem:
         problem.field = f"dialogue {raw['id']!r}, {problem.field}" if problem.field else raw["id"]
         raise

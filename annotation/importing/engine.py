@@ -217,6 +217,9 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             faults=faults,
         )
     faults.refuse()
+    from annotation.answer_keys.actions import write  # reads what this package writes: not before it is whole
+
+    write(imported.corpus)
 
 
 def _batches(order: _Order, faults: Faults) -> Iterator[list[SourceRecord]]:

@@ -44,6 +44,8 @@ def place_labels(
     _refuse_unplaced(known, faults)
     result.items += compared.place(corpus, faults)
     _refuse_beyond(known, faults)
+    fresh_table("import_decided", "(dialogue text, continuation text, PRIMARY KEY (dialogue, continuation))")
+    _run(sql.DECIDED, known)
     resolver = Resolver(corpus, given, fresh, faults)
     questions = resolver.resolve(asked_questions())
     _store_questions(questions)

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from annotation.kinds import kind_at
+from annotation.kinds.decision import DECISION
 
 KIND = f"""CASE WHEN jsonb_array_length(l.members) = 2 THEN 'pair' WHEN l.members IS NOT NULL THEN 'ranking'
-  WHEN l.position IS NULL THEN '{kind_at(None).key}' ELSE '{kind_at(0).key}' END"""
+  WHEN l.position IS NULL THEN '{kind_at(None).key}'
+  WHEN EXISTS (SELECT FROM import_decided s WHERE s.dialogue = l.dialogue AND s.continuation = l.continuation)
+  THEN '{DECISION.key}' ELSE '{kind_at(0).key}' END"""
 """The kind of item that a staged label `l` is about."""
+
+DECIDED = """
+INSERT INTO import_decided
+SELECT d.key, c.key FROM annotation_dialogue d JOIN annotation_continuation c ON c.dialogue_id = d.id
+ WHERE d.corpus_id = %(corpus)s AND d.scenario IS NOT NULL AND c.mode = 'static'
+"""
+"""Fills the table of the continuations whose turns are decisions."""
 
 UNPLACED = """
 SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, d.id, c.id, t.id

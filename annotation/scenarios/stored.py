@@ -52,6 +52,15 @@ def scenario_json(scenario: Scenario | None) -> Json | None:
     return {name: value for name, value in found.items() if value or (name == "points" and value is not None)}
 
 
+def native_scenario(scenario: Scenario | None) -> Json:
+    """Return the fields of the native format that make a dialogue a scenario, {} for none.
+
+    Who is the agent stands at the participants.
+    """
+    told = scenario_json(scenario)
+    return {"kind": KIND, **{name: told[name] for name in OWN_FIELDS if name in told}} if told else {}
+
+
 def scenario_record(stored: Mapping[str, Any] | None) -> Scenario | None:
     """Return a scenario from the form of `scenario_json`, which has been checked before."""
     if not stored:

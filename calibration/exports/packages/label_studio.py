@@ -19,6 +19,7 @@ from annotation.formats.label_studio_results import REGION
 from annotation.formats.source import MAX_DOCUMENT
 from annotation.importing.rows import agenda_json, participants_json
 from annotation.records import SELF, Dialogue, Turn
+from annotation.scenarios.stored import native_scenario
 from annotation.text.blinding import Blind
 from annotation.text.happenings import Names
 from calibration.exports.bundle import Bundle
@@ -278,6 +279,7 @@ def _dialogue(dialogue: Dialogue) -> dict[str, Any]:
         "metadata": dict(dialogue.metadata),
         "participants": participants_json(dialogue.participants),
         "agenda": agenda_json(dialogue.agenda),
+        **native_scenario(dialogue.scenario),
     }
     return {key: value for key, value in known.items() if value}
 

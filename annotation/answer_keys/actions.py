@@ -1,0 +1,90 @@
+"""Writing the labels of a corpus's answer key, and correcting keys: a corrected key is another rater."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation import records
+from annotation.answer_keys.reading import decided, keys_hash, of_corpus, scenarios
+from annotation.answer_keys.writing import expected
+from annotation.formats.fields import Fields
+from annotation.formats.scenario import with_scenario
+from annotation.kinds.decision import DECISION
+from annotation.labels import raters
+from annotation.labels.recording import Answer, record
+from annotation.models import Corpus, Dialogue, Item, Label, Occasion, Question, Rater
+from annotation.scenarios.stored import KIND, OWN_FIELDS, scenario_json
+from annotation.scheme_versions import store
+from annotation.schemes import cascade
+from config.models import Event
+
+DIGITS = 12
+"""So many digits of the hash of the keys name a rater."""
+
+
+def rater_of(corpus: Corpus) -> Rater:
+    """Return the rater that the keys of a corpus are now, made at first use."""
+    name = f"key:{corpus.name}:{keys_hash(corpus)[:DIGITS]}"
+    return raters.imported(corpus=corpus, kind=Rater.Kind.KEY, name=name)
+
+
+@transaction.atomic
+def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
+    """Write what the keys say about decisions, None: all of the corpus; return how many labels are new.
+
+    Where the keys have changed, the new rater answers all decisions, whatever is named.
+    """
+    if not decided(corpus):
+        return 0
+    rater = rater_of(corpus)
+    items = Item.objects.filter(corpus=corpus, kind=DECISION.key)
+    if continuations is not None and Label.objects.filter(rater=rater).exists():
+        items = items.filter(continuation__in=list(continuations))
+    places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for item, dialogue, at in items.values_list("pk", "continuation__dialogue", "turn__at"):
+        places[dialogue].append((item, at - 1))
+    questions = _questions()
+    told = scenarios(row for row in of_corpus(corpus) if row.pk in places)
+    written = 0
+    for pk, dialogue in told.items():
+        answers = [
+            Answer(item, questions[name], value, missing)
+            for item, point in places[pk]
+            for name, (value, missing) in expected(dialogue, point).items()
+        ]
+        written += len(record(rater=rater, answers=answers, occasion=Occasion.MAIN))
+    return written
+
+
+def _questions() -> dict[str, Question]:
+    version = store.store(definition=cascade.SCHEME)
+    return {question.key: question for question in version.questions.filter(key__in=cascade.DECIDED)}
+
+
+@transaction.atomic
+def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) -> records.Dialogue:
+    """Replace fields of a stored scenario, such as `probes` or `keys`, and write the corrected key's labels.
+
+    `changes` are fields of the native format. The script stays. Raises ImportProblem, and changes nothing,
+    where the scenario would be refused at an import.
+    """
+    Dialogue.objects.select_for_update().get(pk=dialogue.pk)
+    own = {"kind": KIND, **{name: dialogue.scenario.get(name) for name in OWN_FIELDS}, **changes}
+    before = scenarios([dialogue])[dialogue.pk]
+    fields = Fields(own, "", frozenset(["kind", *OWN_FIELDS]))
+    made = with_scenario(before, fields, any_size=True)
+    dialogue.scenario = scenario_json(made.scenario)
+    dialogue.save(update_fields=["scenario"])
+    Event.objects.create(
+        by=by,
+        verb="correct_keys",
+        subject=f"{dialogue.key} in {dialogue.corpus.name}"[:300],
+        detail={"fields": sorted(changes)},
+    )
+    write(dialogue.corpus)
+    return made
