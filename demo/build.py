@@ -1,7 +1,7 @@
 """Build the demo corpora and their planted truth from the written sources: `python -m demo.build`.
 
-`demo/sources/` holds one readable file per dialogue or family of scenarios; `demo/corpora/` holds what is imported. Both are
-kept in the repository, and a test checks that the one still gives the other.
+`demo/sources/` holds one readable file per dialogue or family of scenarios; `demo/corpora/` holds what is
+imported. Both are kept in the repository, and a test checks that the one still gives the other.
 """
 
 from __future__ import annotations

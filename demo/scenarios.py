@@ -1,7 +1,8 @@
 """The scenario sets of the demo: from their written sources to native dialogues, and the part of each family.
 
 `demo/sources/scenarios/` holds the public set, one readable YAML file per family, and
-`demo/sources/scenarios_demo/` the short script that a visitor plays. `python -m demo.build` makes the corpora.
+`demo/sources/scenarios_demo/` the short script that a visitor plays. `python -m demo.build` makes the
+corpora.
 """
 
 from __future__ import annotations
