@@ -19,7 +19,7 @@ _KEY = re.compile(r"([^\s:-][^:\n]{0,119}): \S")
 _VALUE = re.compile(r"- ([^:\n]+?)(?:: .*)?")
 _SPAN = re.compile(r"(-?\d+) to (-?\d+)")
 _LISTED = re.compile(r"One of: (.+)")
-_WORDS, _NUMBER = "Answer in words.", "Answer with a "
+_WORDS, _NUMBER = ("Answer in words.", "Answer with a short text."), "Answer with a "
 _ONLY = re.compile(
     r"Asked only where (.+?) is (?:at least (\S+?))?(?: and )?(?:at most (\S+?))?; else null\."
 )
@@ -67,7 +67,7 @@ def _question(lines: list[str]) -> Question | None:
             values += _spanned(one[1])
         elif several := _LISTED.fullmatch(line):
             values += [_typed(text) for text in several[1].split(", ")]
-    in_words = _WORDS in lines[1:]
+    in_words = any(line in _WORDS for line in lines[1:])
     if not values and not in_words and not any(line.startswith(_NUMBER) for line in lines[1:]):
         return None
     only = next((found for line in lines if (found := _ONLY.fullmatch(line))), None)

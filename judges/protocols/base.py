@@ -111,8 +111,8 @@ class Protocol(ABC):
     reads; where one is not met, nothing is asked. `network` is false for a judge that computes its verdicts
     itself. `version` is that of the prompt's text (or of the rules): a released one is never edited. How the
     material is rendered into it has a version of its own (`annotation.text.views.RENDERING`). One that
-    `takes_scheme` is a template: it answers nothing until it is bound `over` a scheme. `samples` is how many are asked for where
-    nobody says: one, or one in each order.
+    `takes_scheme` is a template: it answers nothing until it is bound `over` a scheme. `samples` is how many
+    are asked for where nobody says: one, or one in each order.
     """
 
     key: ClassVar[str]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
-from annotation.scenarios.records import Fact, Key, Scenario, Secret
+from annotation.scenarios.records import DIMENSIONS, Fact, Key, Scenario, Secret
 from annotation.schemes import SCHEMES
 from annotation.text.cleaning import clean
 from annotation.text.views import DEFAULT, View
@@ -140,7 +140,7 @@ def hostile(protocol: Asking, write: Callable[[str], str]) -> Case:
 
 def decided(case: Case, write: Callable[[str], str]) -> Case:
     """The same as a case about an agent's message, with a secret and a fact of the common ground."""
-    asked = Key(1, {"message": 1.0}, conduct=("face", "leak"), ground={"answer": 1.0}, rubric=True)
+    asked = Key(1, {"message": 1.0}, conduct=DIMENSIONS, ground={"answer": 1.0}, rubric=True)
     scenario = Scenario(
         "B",
         keys={0: asked},

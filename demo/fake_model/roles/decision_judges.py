@@ -25,7 +25,7 @@ _ID = re.compile(r"(\S+?): ")
 class ConductJudge(Role):
     """Reads `{face 3 repair 4 leak 0}` in the decision, `{face na}` where a dimension does not apply.
 
-    A dimension that the text does not name is judged by its `{quality 4}`, else by 3; nothing named is no leak.
+    A dimension that the text does not name has its `{quality 4}`, else 3; without a word of it, no leak.
     """
 
     key = "conduct"
