@@ -1,0 +1,119 @@
+"""One decision with all that a report needs of it, and decisions of many as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from annotation.records import Dialogue
+from annotation.scenarios.cascade import outcome
+from annotation.scenarios.points import key_at, probes_at, scenario_of
+from annotation.scenarios.presence import others_at
+from annotation.scenarios.records import (
+    LEAK,
+    CascadeSettings,
+    Decision,
+    Judged,
+    Key,
+    Outcome,
+)
+
+MUST_SPEAK, STAY_OUT, EITHER = "must speak", "stay out", ""
+"""The classes of points of the restraint panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision of a system on a trial, what the cascade makes of it, and what its key asks.
+
+    ``item`` is None where the decision is a baseline's, computed for the report. ``addressed`` is whether the
+    declared addressees meet the key, None where that is not asked or not observed.
+    """
+
+    scenario: int
+    family: str
+    trial: int
+    point: int
+    item: int | None
+    act: str
+    mode: str
+    key: Key
+    result: Outcome
+    probes: tuple[tuple[str, bool], ...]
+    must: str
+    addressed: bool | None
+    attended: bool | None
+    judged: Judged | None = None
+
+    @property
+    def is_probed(self) -> bool:
+        """Whether its point belongs to a probe."""
+        return bool(self.probes)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the reply could be read."""
+        return self.result.failed_at != "form"
+
+    @property
+    def asks_leak(self) -> bool:
+        """Whether its key asks about secrets."""
+        return LEAK in self.key.conduct
+
+
+def decided(
+    dialogue: Dialogue,
+    decisions: Mapping[int, tuple[int | None, Decision]],
+    *,
+    scenario: int,
+    trial: int,
+    judged: Mapping[int, Judged],
+    settings: CascadeSettings,
+) -> Iterable[Decided]:
+    """Yield what became of each of a system's decisions, (item, decision) by point, without free points."""
+    earlier: dict[int, Decision] = {}
+    told = scenario_of(dialogue)
+    for point, (item, decision) in sorted(decisions.items()):
+        key = key_at(told, point)
+        if not key.free:
+            heard = None if item is None else judged.get(item)
+            result = outcome(dialogue, decision, heard, settings, earlier)
+            yield Decided(
+                scenario=scenario,
+                family=dialogue.cluster or dialogue.id,
+                trial=trial,
+                point=point,
+                item=item,
+                act=decision.act,
+                mode=decision.mode,
+                key=key,
+                result=result,
+                probes=tuple((probe.kind, probe.control) for probe in probes_at(told, point)),
+                must=class_of(key),
+                addressed=_addressed(dialogue, decision, key),
+                attended=_attended(result),
+                judged=heard,
+            )
+        earlier[point] = decision
+
+
+def class_of(key: Key) -> str:
+    """Return the class of a point: must speak, stay out, or neither."""
+    message, silence = key.speak.get("message", 0.0) > 0, key.speak.get("silence", 0.0) > 0
+    if message != silence:
+        return MUST_SPEAK if message else STAY_OUT
+    return EITHER
+
+
+def _addressed(dialogue: Dialogue, decision: Decision, key: Key) -> bool | None:
+    """Return whether the declared addressees of the last message meet the key, whatever the act."""
+    if key.addressed is None or decision.mode != "explicit" or decision.flags[:1] == ("unparseable",):
+        return None
+    author = dialogue.turns[decision.point].speaker
+    everybody = others_at(dialogue, decision.point, author)
+    return key.addressed.met(frozenset(decision.addressed or ()), everybody)
+
+
+def _attended(result: Outcome) -> bool | None:
+    score = result.stages["attend"].score
+    return None if score is None else score > 0
