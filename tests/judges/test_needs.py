@@ -193,6 +193,8 @@ def test_the_command_and_the_api_bind_a_need(
             "question": "comperdial_turn/overall",
             "aggregate": "mean",
             "missing": "whole",
+            "optional": False,
+            "also": [],
         }
     ]
 
