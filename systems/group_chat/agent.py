@@ -1,6 +1,6 @@
 """A group-chat agent: asked at every point of a scenario what it does, from what it has seen.
 
-The script goes on whatever it does, so all points are asked at once, unless it sees its own earlier decisions.
+The script goes on whatever it does, so all points are asked at once, unless it sees what it decided before.
 A reply that cannot be read is asked for once more; if that cannot be read either, the decision is
 `unparseable`: silence that counts as a failure. `group_chat.md`, sections 2, 5 and 8.
 """
@@ -66,9 +66,7 @@ class GroupChatAgent(Generator):
             "agent": scenario.agent,
             "people": [[one.id, one.name, list(one.aliases)] for one in dialogue.participants],
             "about": _about(by_id[scenario.agent]),
-            "members": [
-                line for one in dialogue.participants if one.id != scenario.agent for line in _member(one)
-            ],
+            "members": [_member(one) for one in dialogue.participants if one.id != scenario.agent],
             "date": next((str(dialogue.metadata[name]) for name in DATES if dialogue.metadata.get(name)), ""),
             "turns": Shown(dialogue.turns).as_json(),
             "points": list(points),
@@ -147,14 +145,14 @@ def _about(agent: Participant) -> list[str]:
     return [f"{agent.id}: {agent.name or agent.id}", *([agent.role] if agent.role else []), *agent.profile]
 
 
-def _member(person: Participant) -> list[str]:
+def _member(person: Participant) -> str:
     named = f"{person.id}: {person.name or person.id}"
     also = f", also called {', '.join(person.aliases)}" if person.aliases else ""
-    return [f"{named}{f' ({person.role})' if person.role else ''}{also}"]
+    return f"{named}{f' ({person.role})' if person.role else ''}{also}"
 
 
 def _asked(state: State) -> list[int]:
-    """Return the places of the points that are asked now: those again, else all that are open, or the next."""
+    """Return the places of the points that are asked now: those again, else all open ones, or the next."""
     if state["again"]:
         return list(state["again"])
     still = [at for at, point in enumerate(state["points"]) if str(point) not in state["decided"]]
