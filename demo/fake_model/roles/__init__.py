@@ -1,6 +1,7 @@
 """Who answers which prompt, one file each, in one table."""
 
 from demo.fake_model.reading import Request
+from demo.fake_model.roles.agent import Agent
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import BehaviourJudge
 from demo.fake_model.roles.cleaner import Cleaner
@@ -37,6 +38,7 @@ ROLES: dict[str, Role] = {
         NextSpeaker(),
         ConversationWriter(),
         ResponseWriter(),
+        Agent(),
         Cleaner(),
         MetadataWriter(),
         Summariser(),
