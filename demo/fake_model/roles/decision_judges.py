@@ -98,7 +98,7 @@ def listed(request: Request) -> list[str]:
 
 def told(text: str) -> Mapping[str, str]:
     """Return what a text says of itself in markers of pairs, such as `{face 3 repair 4}`."""
-    known = {}
+    known: dict[str, str] = {}
     for words in truth.markers(text):
         known |= dict(zip(words[::2], words[1::2], strict=False))
     return known
