@@ -21,8 +21,8 @@ class Command(DatabaseCommand):
 
     help = (
         "Print the Cascade report of a corpus of scenarios: competence, conduct and reliability of each "
-        "system beside the best baseline, the funnel, restraint, probes and controls. Shows dev where the corpus is "
-        "split; test needs --purpose, which is logged."
+        "system beside the best baseline, the funnel, restraint, probes and controls. Shows dev where the "
+        "corpus is split; test needs --purpose, which is logged."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
