@@ -46,7 +46,7 @@ def test_the_oracle_has_competence_1_at_every_scored_point_and_leaks_nothing(dia
         result = outcome(dialogue, decision)
         is_free = key_at(scenario_of(dialogue), decision.point).free
         assert result.competence == (None if is_free else 1)
-        assert not (result.leaks or result.leaks_elsewhere)
+        assert (result.leaks, result.leaks_elsewhere) == ((), ())
     assert oracle_problems(dialogue) == ()
 
 
