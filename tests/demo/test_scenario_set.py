@@ -52,6 +52,17 @@ def test_families_have_a_base_a_variant_and_a_control() -> None:
             assert (one["metadata"]["variant"] == "base") != (one["metadata"].get("of") in ids), one["id"]
 
 
+def test_a_renamed_scenario_names_nobody_of_its_base() -> None:
+    for family in scenarios.families():
+        by_id = {one["id"]: one for one in family.scenarios}
+        for one in family.scenarios:
+            if one["metadata"]["variant"] == "renamed":
+                base = by_id[one["metadata"]["of"]]
+                old = [person["name"] for person in base["participants"] if not person.get("agent")]
+                told = " ".join(word.strip(".,:;!?'\"") for word in str(one).split()).split()
+                assert not set(old) & set(told), one["id"]
+
+
 def test_both_parts_hold_families_of_every_setting() -> None:
     places = Counter((family.setting, family.part) for family in scenarios.families())
     assert {part for _, part in places} == set(scenarios.PARTS)

@@ -22,7 +22,7 @@ class Command(DatabaseCommand):
     """Loads what is missing of the demo and prints its accounts."""
 
     help = (
-        "Load the demo: four corpora written for Concord, simulated ratings, four campaigns to rate in, two "
+        "Load the demo: corpora and scenarios written for Concord, simulated ratings, campaigns, two "
         "that simulated people have begun, and a run of the judge rules-baseline; with a fake model, also "
         "continuations that it writes, and what judges and simulated people say of them. Makes the accounts "
         "annotator, researcher and administrator and prints their passwords. Run again, it adds only what "
