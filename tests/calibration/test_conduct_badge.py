@@ -54,13 +54,7 @@ def scenario(number: int, people: tuple[str, ...]) -> dict[str, Any]:
     """A scenario with one decision, whose face people rate as it is."""
     text = f"Best ask Mia, number {number}. {{face {truth(number)}}}"
     turn = {"at": 5, "speaker": "bot", "text": text, "addressees": ["ole"], "extra": EXTRA}
-    made = {
-        "id": "k",
-        "system": "kit-x",
-        "mode": "static",
-        "condition": {"mode": "explicit"},
-        "turns": [turn],
-    }
+    made = {"id": "k", "system": "kit-x", "mode": "static", "turns": [turn]}
     rated = {"continuation": "k", "turn": 0, "scheme": "conduct", "question": "face", "value": truth(number)}
     labels = [{"rater": person, **rated} for person in people]
     own = {"id": f"launch-{number}", "cluster": f"f{number}", "continuations": [made], "labels": labels}
