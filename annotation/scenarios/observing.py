@@ -80,14 +80,17 @@ def _attend(decision: Decision, key: Key) -> tuple[bool | None, tuple[str, ...]]
 def _addressed(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
     if decision.mode != "explicit":
         return None
-    author = dialogue.turns[decision.point].speaker
-    return _declared(decision.addressed, others_at(dialogue, decision.point, author))
+    return _declared(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
 
 
-def _declared(ids: tuple[str, ...] | None, everybody: frozenset[str]) -> frozenset[str]:
-    """Return a declared set of ids, `all` in it being everybody else who is present."""
+def _declared(
+    dialogue: Dialogue, decision: Decision, ids: tuple[str, ...] | None, without: str
+) -> frozenset[str]:
+    """Return a declared set of ids, `all` in it being everybody who is present but for one."""
     named = frozenset(ids or ())
-    return (named - {EVERYBODY}) | everybody if EVERYBODY in named else named
+    if EVERYBODY not in named:
+        return named
+    return (named - {EVERYBODY}) | others_at(dialogue, decision.point, without)
 
 
 def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
@@ -98,8 +101,7 @@ def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
     if decision.mode == "explicit":
         if decision.targets is None and decision.act == "reaction":
             return author
-        agent = scenario_of(dialogue).agent
-        return _declared(decision.targets, others_at(dialogue, decision.point, agent))
+        return _declared(dialogue, decision, decision.targets, scenario_of(dialogue).agent)
     return named_in(dialogue, decision.text) or author
 
 
