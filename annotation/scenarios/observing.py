@@ -55,7 +55,7 @@ def observe(dialogue: Dialogue, decision: Decision, key: Key, judged: Judged | N
     attend, flags = _attend(decision, key)
     return Observed(
         attend=attend,
-        addressed=_addressed(dialogue, decision),
+        addressed=declared_addressees(dialogue, decision),
         targets=_targets(dialogue, decision),
         move=_move(dialogue, decision, judged),
         presupposes=presupposed(dialogue, decision, judged),
@@ -77,7 +77,8 @@ def _attend(decision: Decision, key: Key) -> tuple[bool | None, tuple[str, ...]]
     return (True if decision.act == "reaction" else None), ()
 
 
-def _addressed(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
+def declared_addressees(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
+    """Return whom an agent takes the last message to be for, None in implicit mode."""
     if decision.mode != "explicit":
         return None
     return _declared(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
