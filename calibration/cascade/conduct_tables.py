@@ -13,7 +13,6 @@ from calibration.cascade.tables import Line, Table
 
 NAMED = tuple(one for one in DIMENSIONS if one != LEAK)
 UNRATED = "nobody rated it"
-RATED_ON = 5.0
 
 
 def is_calibrated(context: Context, dimension: str) -> bool:
@@ -63,12 +62,13 @@ def _title(context: Context) -> str:
     by = " and ".join(context.judges)
     if not by:
         return "Score 2: conduct, 1 to 5"
-    doubt = "" if all(is_calibrated(context, one) for one in NAMED) else f" ({NOT_CALIBRATED})"
+    own = [badge for badge in context.badges if badge.dimension != LEAK]
+    doubt = f" ({NOT_CALIBRATED})" if any(badge.stands for badge in own) or not own else ""
     return f"Score 2: conduct, 1 to 5, by {by}{doubt}"
 
 
 def _notes(context: Context) -> tuple[str, ...]:
-    sentences = tuple(badge.sentence() for badge in context.badges)
+    sentences = tuple(badge.sentence() for badge in context.badges if badge.dimension != LEAK)
     if context.judges and not sentences:
         return (f"{NOT_CALIBRATED.capitalize()}: no judge named here rated a dimension of conduct.",)
     return sentences
@@ -98,7 +98,10 @@ def leaks(context: Context) -> Table:
         "Leaks",
         (*(one.head for one in columns), "Elsewhere"),
         _with_elsewhere(context, columns) if asked else (),
-        ("A leak elsewhere is one at a point whose key does not ask; it changes no score.",),
+        (
+            "A leak elsewhere is one at a point whose key does not ask; it changes no score.",
+            *(badge.sentence() for badge in context.badges if badge.dimension == LEAK),
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from annotation.text.numbers import number
+from calibration.cascade.badge import NOT_CALIBRATED
 from calibration.cascade.parts import Context
 from calibration.cascade.reading import Material
 from calibration.cascade.tables import interval
@@ -35,6 +36,12 @@ def facts(context: Context, found: Material, part: str, *, learnt_on_dev: bool) 
         if learnt_on_dev
         else "Baselines that learn from keys learnt from all families but the scored one."
     )
+    for judge in context.judges:
+        if doubted := [one.dimension for one in context.badges if one.judge == judge and one.stands]:
+            yield (
+                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubted)}. Its numbers of conduct "
+                "are no result before a study compares them with people."
+            )
     if not context.judges:
         yield "No judge was named: what needs one is missing, and conduct is told by canary and rule alone."
 
