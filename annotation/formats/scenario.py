@@ -151,7 +151,9 @@ def _probe(raw: Any, path: str, record: Dialogue, may_be: tuple[int, ...], names
         trigger=trigger,
         points=tuple(sorted(points)),
         keys=keys,
-        parameters=parameters(fields, names.people, names.facts),
+        parameters=parameters(
+            fields.raw.get("parameters"), fields.at("parameters"), names.people, names.facts
+        ),
         control=fields.flag("control"),
     )
 
@@ -238,7 +240,9 @@ def _live(raw: Any, path: str, names: _Names) -> LiveProbe:
         kind=_kind(fields),
         when=when,
         key=key(fields.raw.get("key"), fields.at("key"), names.people, names.secrets),
-        parameters=parameters(fields, names.people, names.facts),
+        parameters=parameters(
+            fields.raw.get("parameters"), fields.at("parameters"), names.people, names.facts
+        ),
     )
 
 

@@ -1,68 +1,51 @@
-"""What a probe may say of itself beside its key: its parameters, read strictly."""
+"""The parameters of a probe, read strictly: what a script says about its own trigger."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from annotation.formats.fields import Fields
 from annotation.formats.problems import ImportProblem
 
-Read = Callable[[Fields, str], None]
+TEXTS = ("candidates", "truth", "right", "wrong")
+FLAGS = ("both", "false_correction")
+COUNTS = ("window", "silent_for")
+QUIET, FACT = "quiet", "fact"
+KNOWN = frozenset([*TEXTS, *FLAGS, *COUNTS, QUIET, FACT])
 
 
-def parameters(fields: Fields, known: frozenset[str], facts: frozenset[str]) -> Mapping[str, Any]:
-    """Return a probe's `parameters`; raise ImportProblem for one that there is not, or with a wrong value.
+def parameters(raw: Any, path: str, people: frozenset[str], facts: frozenset[str]) -> dict[str, Any]:
+    """Return a probe's parameters as they stand; raise ImportProblem for one that is unknown or of no use.
 
-    `known` are the ids of the participants, `facts` those of the common ground.
+    `people` are the ids of the participants, `facts` those of the common ground.
     """
-    found = fields.object("parameters")
-    own = Fields(found, fields.at("parameters"), frozenset(PARAMETERS))
-    for name in found:
-        PARAMETERS[name](own, name)
-    for person in found.get("quiet", ()):
-        if person not in known:
-            raise own.problem("quiet", f"{person!r} is not the id of a participant")
-    if "fact" in found and found["fact"] not in facts:
-        raise own.problem("fact", f"{found['fact']!r} is not the id of a fact in common_ground")
+    if raw is None:
+        return {}
+    fields = Fields(raw, path, KNOWN)
+    for name in (one for one in (*TEXTS, QUIET) if one in fields.raw):
+        _texts(fields, name)
+    for name in FLAGS:
+        fields.flag(name)
+    for name in (one for one in COUNTS if one in fields.raw):
+        if not fields.count(name):
+            raise fields.problem(name, "must be a whole number from 1")
+    strangers = [one for one in _texts(fields, QUIET) if one not in people] if QUIET in fields.raw else []
+    if strangers:
+        raise fields.problem(QUIET, f"{strangers[0]!r} is not the id of a participant")
+    if FACT in fields.raw and fields.text(FACT) not in facts:
+        raise fields.problem(FACT, f"{fields.text(FACT)!r} is not the id of a fact of common_ground")
+    return dict(fields.raw)
+
+
+def _texts(fields: Fields, name: str) -> tuple[str, ...]:
+    """Return a list of texts, none of them empty; what has one alternative may be a text alone."""
+    if type(fields.raw[name]) is str and name not in ("candidates", QUIET):
+        found: tuple[str, ...] = (fields.raw[name],)
+    else:
+        found = fields.texts(name)
+    if not found:
+        raise fields.problem(name, "needs a text at least")
+    for index, one in enumerate(found):
+        if not one.strip():
+            raise ImportProblem("is empty", field=f"{fields.at(name)}[{index}]")
     return found
-
-
-def _flag(fields: Fields, name: str) -> None:
-    fields.flag(name)
-
-
-def _text(fields: Fields, name: str) -> None:
-    fields.id(name)
-
-
-def _several(fields: Fields, name: str) -> None:
-    found = fields.texts(name)
-    if not found or not all(one.strip() for one in found):
-        raise fields.problem(name, "must be a list of texts, none of them empty")
-
-
-def _one_or_several(fields: Fields, name: str) -> None:
-    if isinstance(fields.raw[name], str) and fields.raw[name].strip():
-        return
-    _several(fields, name)
-
-
-def _number(fields: Fields, name: str) -> None:
-    if not fields.count(name):
-        raise ImportProblem("must be a whole number from 1", field=fields.at(name))
-
-
-PARAMETERS: dict[str, Read] = {
-    "candidates": _several,
-    "both": _flag,
-    "truth": _one_or_several,
-    "right": _one_or_several,
-    "wrong": _one_or_several,
-    "false_correction": _flag,
-    "fact": _text,
-    "quiet": _several,
-    "silent_for": _number,
-    "window": _number,
-}
-"""What a probe may say, and how it is read."""

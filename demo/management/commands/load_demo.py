@@ -60,6 +60,7 @@ class Command(DatabaseCommand):
             self._load_group_chats(corpus, by)
         for demo in loading.CAMPAIGNS:
             loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
+        group_chats.play(by=by, annotators=[account.user for account in made.values()])
         visitors = [account.user for account in made.values()]
         new = study.load_study(by=by, visitors=visitors)
         self.stdout.write(f"{desk.NAME}: a study under way{'' if new else ', there already'}")
