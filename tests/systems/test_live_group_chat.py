@@ -46,10 +46,9 @@ def script(**fields: object) -> Dialogue:
 
 def silent(prompt: Prompt) -> str:
     """Answer as a silent agent among people who always say something, who like the market."""
-    if "PERSON" in prompt.user and "OPTIONS" in prompt.user:
-        return json.dumps(
-            {"choice": "The  market" if "Bo" in prompt.user.split("CHAT")[0] else "the harbour"}
-        )
+    if "<<<BEGIN OPTIONS>>>" in prompt.user:
+        is_bo = prompt.user.partition("<<<BEGIN PERSON>>>\n| ")[2].startswith("Bo")
+        return json.dumps({"choice": "The  market" if is_bo else "the harbour"})
     if "<<<BEGIN PERSON>>>" in prompt.user:
         return json.dumps({"says": "And then?"})
     return json.dumps(
