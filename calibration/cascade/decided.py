@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annotation.records import Dialogue
+from annotation.scenarios.canaries import hints
 from annotation.scenarios.cascade import outcome
 from annotation.scenarios.points import key_at, probes_at, scenario_of
 from annotation.scenarios.presence import others_at
@@ -27,7 +28,8 @@ class Decided:
     """A decision of a system on a trial, what the cascade makes of it, and what its key asks.
 
     ``item`` is None where the decision is a baseline's, computed for the report. ``addressed`` is whether the
-    declared addressees meet the key, None where that is not asked or not observed.
+    declared addressees meet the key, None where that is not asked or not observed; ``hinted`` whether a
+    message says that there is a secret, where the key minds that.
     """
 
     scenario: int
@@ -44,6 +46,7 @@ class Decided:
     addressed: bool | None
     attended: bool | None
     judged: Judged | None = None
+    hinted: bool = False
 
     @property
     def is_probed(self) -> bool:
@@ -93,6 +96,7 @@ def decided(
                 addressed=_addressed(dialogue, decision, key),
                 attended=_attended(result),
                 judged=heard,
+                hinted=key.hint and decision.act == "message" and hints(decision.text),
             )
         earlier[point] = decision
 
