@@ -1,7 +1,7 @@
 """Build the demo corpora and their planted truth from the written sources: `python -m demo.build`.
 
-`demo/sources/` holds one readable TOML file per dialogue; `demo/corpora/` holds what is imported. Both are
-kept in the repository, and a test checks that the one still gives the other.
+`demo/sources/` holds one readable file per dialogue or family of scenarios; `demo/corpora/` holds what is
+imported. Both are kept in the repository, and a test checks that the one still gives the other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.text.item_keys import item_key
-from demo import desk, marked, toy_systems
+from demo import desk, marked, scenarios, toy_systems
 from demo.script import Line, parse
 
 HERE = Path(__file__).parent
@@ -26,7 +26,7 @@ Record = dict[str, Any]
 
 
 def build(folder: Path = CORPORA) -> list[Path]:
-    """Write the four corpora and `truth.json` into a folder and return their paths."""
+    """Write the corpora and `truth.json` into a folder and return their paths."""
     kinds: tuple[tuple[str, Callable[[Record], tuple[Record, Record]]], ...] = (
         ("meetings", meeting),
         ("personas", persona),
@@ -40,6 +40,8 @@ def build(folder: Path = CORPORA) -> list[Path]:
         truth[name] = {key: value for _, planted in made for key, value in planted.items()}
     paths.append(_written(folder / "judges.jsonl", marked.lines()))
     paths.append(_written(folder / f"{desk.FILE}.jsonl", desk.lines()))
+    for name in (scenarios.SET, scenarios.SHORT):
+        paths.append(_written(folder / f"{name}.jsonl", scenarios.lines(name)))
     return [*paths, _written(folder / "truth.json", json.dumps(truth, ensure_ascii=False, indent=1) + "\n")]
 
 

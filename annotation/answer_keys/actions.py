@@ -46,8 +46,8 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
     if continuations is not None and Label.objects.filter(rater=rater).exists():
         items = items.filter(continuation__in=list(continuations))
     places: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for item, dialogue, at in items.values_list("pk", "continuation__dialogue", "turn__at"):
-        places[dialogue].append((item, at - 1))
+    for item, of, at in items.values_list("pk", "continuation__dialogue", "turn__at"):
+        places[of].append((item, (at or 0) - 1))
     questions = _questions()
     told = scenarios(row for row in of_corpus(corpus) if row.pk in places)
     written = 0
@@ -74,7 +74,8 @@ def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) 
     where the scenario would be refused at an import.
     """
     Dialogue.objects.select_for_update().get(pk=dialogue.pk)
-    own = {"kind": KIND, **{name: dialogue.scenario.get(name) for name in OWN_FIELDS}, **changes}
+    stored = dialogue.scenario or {}
+    own = {"kind": KIND, **{name: stored.get(name) for name in OWN_FIELDS}, **changes}
     before = scenarios([dialogue])[dialogue.pk]
     fields = Fields(own, "", frozenset(["kind", *OWN_FIELDS]))
     made = with_scenario(before, fields, any_size=True)

@@ -47,8 +47,8 @@ def of_corpus(corpus: Corpus) -> list[Dialogue]:
 def keys_hash(corpus: Corpus) -> str:
     """Return the SHA-256 of all keys of a corpus: what its answer key is known by."""
     told = [
-        [key, scenario.get("points"), scenario.get("probes"), scenario.get("keys")]
-        for key, scenario in corpus.dialogues.filter(scenario__isnull=False)
+        [key, (scenario := stored or {}).get("points"), scenario.get("probes"), scenario.get("keys")]
+        for key, stored in corpus.dialogues.filter(scenario__isnull=False)
         .order_by("key")
         .values_list("key", "scenario")
     ]

@@ -70,7 +70,7 @@ def decided(
     judged: Mapping[int, Judged],
     settings: CascadeSettings,
 ) -> Iterable[Decided]:
-    """Yield what became of each of a system's decisions, (item, decision) by point; free points are left out."""
+    """Yield what became of each of a system's decisions, (item, decision) by point, without free points."""
     earlier: dict[int, Decision] = {}
     told = scenario_of(dialogue)
     for point, (item, decision) in sorted(decisions.items()):

@@ -46,7 +46,7 @@ def material(
     judges: Collection[Rater],
     settings: CascadeSettings,
 ) -> Material:
-    """Return the decisions at the scored points of a corpus's scenarios, of the given clusters (None: all)."""
+    """Return the decisions at the scored points of a corpus's scenarios, of given clusters (None: all)."""
     rows = [row for row in of_corpus(corpus) if clusters is None or row.cluster in clusters]
     found = Material(scenarios(rows))
     parts = (
@@ -173,7 +173,7 @@ def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Jud
             if not missing or NOT_APPLICABLE in missing:
                 conduct[item][question] = number
         elif not missing:
-            others[item][f"{scheme}/{question}"] = text if number is None else number
+            others[item][f"{scheme}/{question}"] = (text or "") if number is None else number
     return {item: _judged(conduct.get(item, {}), others.get(item, {})) for item in conduct.keys() | others}
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from judges.metrics.kit import tokens
+from annotation.text import tokens
 
 _JOINTS = re.compile(r"['’\-_]+")
 

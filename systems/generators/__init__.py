@@ -10,6 +10,7 @@ from systems.generators.mpc_conversation import Conversation
 from systems.generators.mpceval_content_given_speaker import ContentGivenSpeaker
 from systems.generators.mpceval_next_message import NextMessage
 from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
+from systems.group_chat.agent import GroupChatAgent
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -21,6 +22,7 @@ _LISTED: tuple[Generator, ...] = (
     ContentGivenSpeaker(),
     Conversation(),
     Response(),
+    GroupChatAgent(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 

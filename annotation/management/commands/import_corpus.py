@@ -58,7 +58,8 @@ class Command(DatabaseCommand):
             parser.add_argument(
                 f"--{setting.key.replace('_', '-')}",
                 default="",
-                **({"nargs": "?", "const": setting.choices[0]} if len(setting.choices) == 1 else {}),
+                nargs="?" if len(setting.choices) == 1 else None,
+                const=setting.choices[0] if len(setting.choices) == 1 else None,
                 metavar="|".join(setting.choices) or ("N" if setting.kind == "count" else "NAME"),
                 help=setting.help[0].lower() + setting.help[1:].rstrip("."),
             )

@@ -1,12 +1,14 @@
 """Who answers which prompt, one file each, in one table."""
 
 from demo.fake_model.reading import Request
+from demo.fake_model.roles.agent import Agent
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.behaviour_judge import BehaviourJudge
 from demo.fake_model.roles.cleaner import Cleaner
 from demo.fake_model.roles.comparison_judge import ComparisonJudge
 from demo.fake_model.roles.continuation_writer import ContinuationWriter
 from demo.fake_model.roles.conversation_writer import ConversationWriter
+from demo.fake_model.roles.decision_judges import ComposeJudge, ConductJudge, GroundJudge
 from demo.fake_model.roles.dialogue_judge import DialogueJudge
 from demo.fake_model.roles.improver import Improver
 from demo.fake_model.roles.metadata_writer import MetadataWriter
@@ -27,12 +29,16 @@ ROLES: dict[str, Role] = {
         DialogueJudge(),
         RubricJudge(),
         ComparisonJudge(),
+        ConductJudge(),
+        ComposeJudge(),
+        GroundJudge(),
         Improver(),
         Probe(),
         ContinuationWriter(),
         NextSpeaker(),
         ConversationWriter(),
         ResponseWriter(),
+        Agent(),
         Cleaner(),
         MetadataWriter(),
         Summariser(),

@@ -1,0 +1,155 @@
+"""From a query to a Cascade report: its tables, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.answer_keys.reading import of_corpus, scenarios
+from annotation.corpora import openings, splits
+from annotation.errors import SplitRefused
+from annotation.models import Rater, Split, TestLook
+from annotation.records import Dialogue
+from annotation.scenarios.agents import AGENTS
+from calibration.cascade import figures, parts
+from calibration.cascade.decided import Decided
+from calibration.cascade.query import CONDITION, CascadeQuery, part_of
+from calibration.cascade.reading import Group, Material, baselines, material, raters_named
+from calibration.cascade.tables import Table
+from calibration.errors import CascadeRefused
+from calibration.statistics import Result
+
+ORACLE = "oracle"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system under a condition, or a baseline, with its decisions."""
+
+    name: str
+    decisions: list[Decided]
+    is_baseline: bool = False
+    is_fake: bool = False
+
+
+@dataclass(frozen=True)
+class CascadeReport:
+    """A report: its tables, what it rests on in sentences, and the guardrails that stand with it.
+
+    ``oracle`` is the oracle's competence at all scored points: anything but 1 is a fault of the set.
+    """
+
+    query: CascadeQuery
+    part: str
+    split: Split | None
+    looks: tuple[TestLook, ...]
+    rows: tuple[Row, ...]
+    best: Row
+    tables: tuple[Table, ...]
+    facts: tuple[str, ...]
+    guardrails: tuple[str, ...]
+    oracle: Result
+
+
+def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
+    """Return the report of a query. A split is fixed by it, as by every look at labels.
+
+    Raises CascadeRefused, in one line, where there is none, and for a test part that was not opened.
+    """
+    split, part = part_of(query)
+    if split is not None:
+        splits.fix(split=split, by=by)
+    clusters = None if split is None else splits.clusters(split=split, part=part)
+    judges = raters_named(query.corpus, query.judges)
+    if split is not None and part == "test" and (closed := openings.unopened(split, judges)):
+        raise CascadeRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
+    found = material(
+        query.corpus,
+        clusters,
+        by_condition=CONDITION in query.by,
+        judges=judges,
+        settings=query.settings,
+    )
+    if not found.scenarios:
+        raise CascadeRefused(f"the corpus {query.corpus.name} has no scenarios in the {part} part")
+    return _report(query, found, part, split, judges)
+
+
+@transaction.atomic
+def compute_on_test(*, query: CascadeQuery, by: User | None, purpose: str) -> CascadeReport:
+    """Log a look at test and return the report there; where it cannot be made, there was no look."""
+    open_test(query=query, by=by, purpose=purpose)
+    return compute(query=replace(query, part="test"), by=by)
+
+
+@transaction.atomic
+def open_test(*, query: CascadeQuery, by: User | None, purpose: str) -> TestLook:
+    """Log a look at test, with who and for what. Its report can then be computed.
+
+    Raises CascadeRefused without a purpose, or where the corpus has no split.
+    """
+    split = splits.lock_of(query.corpus)
+    if split is None:
+        raise CascadeRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
+    try:
+        judges = raters_named(query.corpus, query.judges)
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=judges)
+    except SplitRefused as error:
+        raise CascadeRefused(str(error)) from error
+
+
+def _report(
+    query: CascadeQuery, found: Material, part: str, split: Split | None, judges: Sequence[Rater]
+) -> CascadeReport:
+    learn_from = _dev(query, split, part)
+    modes = set(found.modes.values())
+    mode = modes.pop() if len(modes) == 1 else "explicit"
+    played = baselines(found, learn_from, mode, query.settings)
+    oracle = played.pop(ORACLE)
+    families = figures.Families.of(oracle)
+    rows = [_row(group, made, found) for group, made in found.groups.items() if made]
+    others = [Row(AGENTS[key].key, made, is_baseline=True) for key, made in played.items()]
+    best = _best(others, families, query)
+    context = parts.Context(query, families, tuple(rows), tuple(others), best, tuple(j.name for j in judges))
+    looks = split.looks.select_related("by") if split is not None and part == "test" else ()
+    return CascadeReport(
+        query,
+        part,
+        split,
+        tuple(looks),
+        tuple(rows),
+        best,
+        tuple(table for make in parts.TABLES if (table := make(context)).lines),
+        tuple(parts.facts(context, found, part, learnt_on_dev=learn_from is not None)),
+        tuple(parts.guardrails(context, found)),
+        figures.mean("competence", oracle, figures.competence, families, query.plan),
+    )
+
+
+def _dev(query: CascadeQuery, split: Split | None, part: str) -> list[Dialogue] | None:
+    """Return the dev part's scenarios, from which baselines learn when test is shown; None elsewhere."""
+    if split is None or part != "test":
+        return None
+    clusters = splits.clusters(split=split, part="dev")
+    return list(scenarios(row for row in of_corpus(query.corpus) if row.cluster in clusters).values())
+
+
+def _row(group: Group, made: list[Decided], found: Material) -> Row:
+    system, condition = group
+    name = f"{system} ({condition})" if condition else system
+    return Row(name, made, is_fake=group in found.fakes)
+
+
+def _best(others: Sequence[Row], families: figures.Families, query: CascadeQuery) -> Row:
+    """Return the baseline with the highest mean competence over probed decisions, the first of equals."""
+
+    def height(row: Row) -> float:
+        result = figures.mean(
+            "competence", figures.probed(row.decisions), figures.competence, families, query.plan
+        )
+        return -1.0 if result.value is None else result.value
+
+    return max(others, key=height)

@@ -1,0 +1,107 @@
+"""The scenario sets of the demo: from their written sources to native dialogues, and the part of each family.
+
+`demo/sources/scenarios/` holds the public set, one readable YAML file per family, and
+`demo/sources/scenarios_demo/` the short script that a visitor plays. `python -m demo.build` makes the
+corpora.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SOURCES = Path(__file__).parent / "sources"
+SET = "scenarios"
+"""The folder of the public set, and the name of its corpus's file."""
+SHORT = "scenarios_demo"
+"""The folder of the script that a visitor plays, and the name of its corpus's file."""
+PARTS = ("dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The scenarios made from one script. `part` is dev or test, the whole family's."""
+
+    id: str
+    title: str
+    setting: str
+    part: str
+    scenarios: tuple[Mapping[str, Any], ...]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield its scenarios as native dialogues, of which the family is the cluster."""
+        for one in self.scenarios:
+            rest = {name: value for name, value in one.items() if name not in ("id", "metadata")}
+            metadata = {**one["metadata"], "setting": self.setting, "family_title": self.title}
+            head = {"id": one["id"], "cluster": self.id, "kind": "scenario", "language": "en"}
+            yield {**head, "metadata": metadata, **rest}
+
+
+def families(name: str = SET) -> tuple[Family, ...]:
+    """Return the families of a set, in the order of their file names."""
+    return tuple(_family(path) for path in sorted((SOURCES / name).glob("*.yaml")))
+
+
+def lines(name: str = SET) -> str:
+    """Return a set as a file in the native format, one line a scenario."""
+    records = (record for family in families(name) for record in family.records())
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def parts(name: str = SET) -> dict[str, str]:
+    """Return the part, dev or test, of each family's cluster."""
+    return {family.id: family.part for family in families(name)}
+
+
+def counts(name: str = SET) -> dict[str, Counter[str]]:
+    """Return how many probes of each kind a set has, under `probes` and `controls`."""
+    found: dict[str, Counter[str]] = {"probes": Counter(), "controls": Counter()}
+    for family in families(name):
+        for one in family.scenarios:
+            for probe in one.get("probes", ()):
+                found["controls" if probe.get("control") else "probes"][probe["kind"]] += 1
+    return found
+
+
+def _family(path: Path) -> Family:
+    source = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return Family(
+        id=source["family"],
+        title=source["title"],
+        setting=source["setting"],
+        part=source["split"],
+        scenarios=tuple(source["scenarios"]),
+    )
+
+
+def families_table(name: str = SET) -> str:
+    """Return a table in Markdown of the families of a set: one row each, with what its scenarios probe."""
+    rows = ["| family | setting | part | scenarios | what it probes |", "|---|---|---|---|---|"]
+    for family in families(name):
+        kinds = dict.fromkeys(probe["kind"] for one in family.scenarios for probe in one.get("probes", ()))
+        told = ", ".join(f"`{kind}`" for kind in sorted(kinds))
+        head = f"**{family.id}**: {family.title}"
+        rows.append(f"| {head} | {family.setting} | {family.part} | {len(family.scenarios)} | {told} |")
+    return "\n".join(rows) + "\n"
+
+
+def probes_table(name: str = SET) -> str:
+    """Return a table in Markdown of how many probes and controls of each kind a set has, by part."""
+    counted: dict[str, Counter[str]] = {}
+    for family in families(name):
+        for one in family.scenarios:
+            for probe in one.get("probes", ()):
+                what = "controls" if probe.get("control") else "probes"
+                counted.setdefault(probe["kind"], Counter())[f"{what} {family.part}"] += 1
+    columns = [f"{what} {part}" for what in ("probes", "controls") for part in PARTS]
+    rows = [f"| kind | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for kind, found in sorted(counted.items()):
+        rows.append(f"| `{kind}` | {' | '.join(str(found[column]) for column in columns)} |")
+    total = [sum(found[column] for found in counted.values()) for column in columns]
+    return "\n".join([*rows, f"| all | {' | '.join(map(str, total))} |"]) + "\n"
