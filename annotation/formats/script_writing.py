@@ -78,14 +78,14 @@ def _text(raw: Raw, people: Mapping[str, Participant], marks: Mapping[int, list[
 def _field(name: str, value: Any) -> list[str]:
     """Return a field as lines of YAML: a list of objects with one each."""
     if not (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
-        return [f"{name}: {_flow(value)}"]
+        return [f"{name}: {flow(value)}"]
     lines = [f"{name}:"]
     for one in value:
         if name == "participants":
-            lines.append(f"- {_flow(one)}")
+            lines.append(f"- {flow(one)}")
             continue
         said = {key: part for key, part in one.items() if key not in _marked(name)}
-        told = [f"{key}: {_flow(part)}" for key, part in said.items()]
+        told = [f"{key}: {flow(part)}" for key, part in said.items()]
         lines += [("- " if index == 0 else "  ") + line for index, line in enumerate(told)]
     return lines
 
@@ -119,7 +119,7 @@ def _own(turn: Raw) -> list[str]:
     if turn.get("given") and turn.get("act") not in ("join", "leave"):
         found.append("given")
     if turn.get("extra"):
-        found.append(f"extra: {_flow(turn['extra'])}")
+        found.append(f"extra: {flow(turn['extra'])}")
     return found
 
 
@@ -138,13 +138,13 @@ def _marks(raw: Raw, left_out: frozenset[int]) -> Mapping[int, list[str]]:
             found[int(trigger)].append(f"trigger {one.get('id')}")
         for at in points:
             own = (one.get("keys") or {}).get(str(at))
-            found[at].append(f"point {one.get('id')}" + (f": {_flow(own)}" if own is not None else ""))
+            found[at].append(f"point {one.get('id')}" + (f": {flow(own)}" if own is not None else ""))
     for at, key in (raw.get("keys") or {}).items():
-        found[int(at)].append(f"key: {_flow(key)}")
+        found[int(at)].append(f"key: {flow(key)}")
     return found
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """Return a value as one line of YAML."""
     if isinstance(value, str) and "\n" not in value:
         told = yaml.safe_dump([value], allow_unicode=True, width=10**9, default_flow_style=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.formats.script_writing import flow
 from annotation.records import Dialogue, Participant
 from annotation.scenarios.agents import ORACLE, decide
 from annotation.scenarios.checking import oracle_problems
@@ -36,6 +37,23 @@ class Shown:
     key: dict[str, Any] | None
     oracle: Decision | None
     problem: str
+
+    @property
+    def sight(self) -> str:
+        """Who sees it, in words: at once, later or never."""
+        told = []
+        for words, kind in (("seen by", AT_ONCE), ("read later by", LATER), ("not by", NEVER)):
+            names = [person.name or person.id for person, seen in self.seen if seen == kind]
+            if kind == AT_ONCE and len(names) == len(self.seen):
+                return "seen by all"
+            if names:
+                told.append(f"{words} {', '.join(names)}")
+        return "; ".join(told)
+
+    @property
+    def key_text(self) -> str:
+        """Its key as a script has it, '' where there is none."""
+        return "" if self.key is None else flow(self.key)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for a program to read."""
