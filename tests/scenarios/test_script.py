@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from annotation.formats.script import read_scenario, read_script
 from annotation.formats.script_writing import write_draft, write_script
 from annotation.scenario_editing.native import native
 from annotation.scenarios.planting import planted, taken_out
-from annotation.scenarios.points import points_of
+from annotation.scenarios.points import points_of, scenario_of
 from annotation.scenarios.records import PROBES
 from tests.scenarios.scripts import LAUNCH
 
@@ -73,8 +75,6 @@ def test_what_is_written_is_read_again_as_the_same_scenario(raw: dict[str, Any])
 
 def test_json_is_read_too() -> None:
     record = dialogue(deepcopy(LAUNCH))
-    import json
-
     assert read_scenario(json.dumps(LAUNCH, indent=2)) == record
 
 
@@ -168,3 +168,10 @@ def test_a_planted_probe_has_a_key_that_can_be_read(kind: str, control: bool) ->
 def test_points_that_are_left_out_are_marked() -> None:
     record = read_scenario(HEAD + "Ana: hi\n    no point\nBo: ho\n")
     assert points_of(record) == (1,)
+
+
+def test_the_script_of_the_documentation_is_a_scenario() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scenario_editor.md").read_text(encoding="utf-8")
+    record = read_scenario(page.split("```")[1].lstrip("\n"))
+    assert points_of(record) == (0, 1, 2, 3)
+    assert [probe.kind for probe in scenario_of(record).probes] == ["overheard", "secret"]
