@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import count
 
 from django.contrib.auth.models import User
 
 from annotation.corpora import splits
 from annotation.importing import ImportResult
-from annotation.models import Corpus
+from annotation.models import Campaign, Corpus
+from annotation.schemes import cascade
 from demo import loading, scenarios
 
 SET = loading.DemoCorpus("Scenarios", scenarios.SET, {})
 SHORT = loading.DemoCorpus("Demo group chat", scenarios.SHORT, {})
 CORPORA = (SHORT, SET)
+PLAY = loading.DemoCampaign("Demo: play the agent", SHORT.name, cascade.HUMAN.key)
+"""A visitor decides at every point of the short script and its control."""
+PLAYERS = 20
+"""So many visitors may play."""
+AGENTS = ("always_silent", "always_speak", "mention_rule")
+"""The agents that have played before."""
 
 
 def load(corpus: loading.DemoCorpus, *, by: User) -> ImportResult:
@@ -24,6 +32,11 @@ def load(corpus: loading.DemoCorpus, *, by: User) -> ImportResult:
     if len(set(parts.values())) > 1 and splits.lock_of(known) is None:
         splits.draw(corpus=known, by=by, seed=seed_of(parts), test_share=share_of(parts))
     return found
+
+
+def play(*, by: User, annotators: Iterable[User]) -> Campaign:
+    """Return the campaign in which visitors play the agent, made and opened where it is missing."""
+    return loading.campaign(PLAY, by=by, annotators=annotators, raters_per_item=PLAYERS)
 
 
 def seed_of(parts: dict[str, str]) -> int:

@@ -17,6 +17,8 @@ from annotation.text.mentions import mentioned
 from demo import build, scenarios
 
 SETTINGS = {"workplace", "friends", "council", "study group"}
+INSTANCES = 4
+"""So many probes of each kind, and so many controls, are in the set at least."""
 VARIANTS = {"base", "renamed", "reworded", "reordered", "control"}
 
 
@@ -52,6 +54,17 @@ def test_families_have_a_base_a_variant_and_a_control() -> None:
             assert (one["metadata"]["variant"] == "base") != (one["metadata"].get("of") in ids), one["id"]
 
 
+def test_a_renamed_scenario_names_nobody_of_its_base() -> None:
+    for family in scenarios.families():
+        by_id = {one["id"]: one for one in family.scenarios}
+        for one in family.scenarios:
+            if one["metadata"]["variant"] == "renamed":
+                base = by_id[one["metadata"]["of"]]
+                old = [person["name"] for person in base["participants"] if not person.get("agent")]
+                told = " ".join(word.strip(".,:;!?'\"") for word in str(one).split()).split()
+                assert not set(old) & set(told), one["id"]
+
+
 def test_both_parts_hold_families_of_every_setting() -> None:
     places = Counter((family.setting, family.part) for family in scenarios.families())
     assert {part for _, part in places} == set(scenarios.PARTS)
@@ -68,6 +81,13 @@ def test_every_kind_of_probe_has_instances_and_controls_in_more_than_one_family(
         for kind in {probe["kind"] for one in family.scenarios for probe in one.get("probes", ())}
     )
     assert min(spread.values()) >= 2
+    assert min(*counted["probes"].values(), *counted["controls"].values()) >= INSTANCES
+
+
+def test_the_set_is_as_large_as_it_is_said_to_be() -> None:
+    families = scenarios.families()
+    assert len(families) >= 12
+    assert sum(len(family.scenarios) for family in families) >= 36
 
 
 def test_people_turns_and_names_are_those_of_a_chat(dialogues) -> None:

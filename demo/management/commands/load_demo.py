@@ -22,7 +22,7 @@ class Command(DatabaseCommand):
     """Loads what is missing of the demo and prints its accounts."""
 
     help = (
-        "Load the demo: four corpora written for Concord, simulated ratings, four campaigns to rate in, two "
+        "Load the demo: corpora and scenarios written for Concord, simulated ratings, campaigns, two "
         "that simulated people have begun, and a run of the judge rules-baseline; with a fake model, also "
         "continuations that it writes, and what judges and simulated people say of them. Makes the accounts "
         "annotator, researcher and administrator and prints their passwords. Run again, it adds only what "
@@ -60,6 +60,7 @@ class Command(DatabaseCommand):
             self._load_group_chats(corpus, by)
         for demo in loading.CAMPAIGNS:
             loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
+        group_chats.play(by=by, annotators=[account.user for account in made.values()])
         visitors = [account.user for account in made.values()]
         new = study.load_study(by=by, visitors=visitors)
         self.stdout.write(f"{desk.NAME}: a study under way{'' if new else ', there already'}")
