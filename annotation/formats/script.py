@@ -183,10 +183,19 @@ def _mark(one: dict[str, Any], kind: str, path: str, said: Turns, script: Script
 
 def _candidates(raw: dict[str, Any]) -> list[int]:
     """Return where there may be points in what is said so far; nowhere where it is not right yet."""
-    plain = {name: raw[name] for name in ("id", "participants", "turns") if name in raw}
+    made = chat_of(raw)
+    return [] if made is None else list(candidates(made))
+
+
+def chat_of(raw: Mapping[str, Any]) -> Dialogue | None:
+    """Return who says what in a scenario whose probes and keys need not be right yet, as one without points.
+
+    None where even that cannot be read.
+    """
+    plain = {name: raw[name] for name in ("id", "language", "participants", "turns") if name in raw}
     try:
         made = jsonl.dialogue(plain)
     except ImportProblem:
-        return []
+        return None
     agent = next((person.id for person in made.participants if person.agent), "")
-    return list(candidates(replace(made, scenario=Scenario(agent))))
+    return replace(made, scenario=Scenario(agent))

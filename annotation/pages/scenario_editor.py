@@ -142,15 +142,16 @@ def _page(
 
 def _checked(request: HttpRequest, made: Draft) -> dict[str, Any]:
     """Return what stands beside the text: its turns, all of them or those that somebody has seen by then."""
-    lines = made.lines()
+    chat, lines = made.chat, made.lines()
     viewer = request.POST.get("viewer", "")
     until = row_id(request.POST.get("until", ""))
     last = len(lines) - 1 if until is None else min(until, len(lines) - 1)
-    people = made.record.participants if made.record else ()
+    people = chat.participants if chat else ()
     is_one = any(person.id == viewer for person in people)
-    seen = seen_until(made.record, viewer, last) if made.record and is_one else None
+    seen = seen_until(chat, viewer, last) if chat and lines and is_one else None
     return {
         "draft": made,
+        "language": chat.language if chat else "",
         "lines": lines if seen is None else [line for line in lines if line.position in seen],
         "summary": made.summary(),
         "people": people,

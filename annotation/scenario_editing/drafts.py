@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from annotation import records
 from annotation.formats import ImportProblem
-from annotation.formats.script import is_json, read_scenario, read_script
+from annotation.formats.script import chat_of, is_json, read_scenario, read_script
 from annotation.formats.script_writing import write_draft, write_script
 from annotation.scenario_editing.native import native
 from annotation.scenario_editing.reading import as_json
 from annotation.scenario_editing.showing import Shown, shown
 from annotation.scenarios.overview import Summary, summary
 from annotation.scenarios.planting import planted, taken_out
+from annotation.scenarios.points import scenario_of
 
 STARTER = """id: {id}
 cluster: {id}
@@ -63,9 +64,20 @@ class Draft:
         """Whether it is the native format and no script."""
         return is_json(self.text)
 
+    @property
+    def chat(self) -> records.Dialogue | None:
+        """Who says what: the record, or that much of it where only probes or keys are wrong."""
+        if self.record is not None:
+            return self.record
+        try:
+            made = chat_of(read_script(self.text).raw)
+        except ImportProblem:
+            return None
+        return made and replace(made, scenario=replace(scenario_of(made), points=()))
+
     def lines(self) -> tuple[Shown, ...]:
         """Return the script turn by turn, nothing where it cannot be read."""
-        return shown(self.record) if self.record else ()
+        return shown(self.chat) if self.chat else ()
 
     def summary(self) -> Summary | None:
         """Return it in numbers, None where it cannot be read."""

@@ -129,6 +129,15 @@ def test_the_editor_shows_who_sees_what(rosa: Client, corpus: Corpus, stored: Di
     assert "<html" not in part
 
 
+def test_who_sees_what_is_shown_while_keys_are_wrong(rosa: Client, corpus: Corpus) -> None:
+    address = reverse("new-scenario", args=[corpus.pk])
+    told = {"text": START.replace("silence: 1}}", "silence: 2}}"), "do": "check"}
+    part = rosa.post(address, told, headers={"HX-Request": "true"}).content.decode()
+    assert "field probes[0].key.speak.silence: must be a score from 0 to 1" in part
+    assert "seen by all" in part
+    assert "oracle:" not in part
+
+
 def test_as_json_and_back(rosa: Client, corpus: Corpus) -> None:
     address = reverse("new-scenario", args=[corpus.pk])
     told = rosa.post(address, {"text": START, "do": "other-form"}).context["draft"]
