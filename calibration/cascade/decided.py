@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from annotation.records import Dialogue
 from annotation.scenarios.canaries import hints
 from annotation.scenarios.cascade import outcome
+from annotation.scenarios.observing import declared_addressees
 from annotation.scenarios.points import key_at, probes_at, scenario_of
 from annotation.scenarios.presence import others_at
 from annotation.scenarios.records import (
     LEAK,
+    UNPARSEABLE,
     CascadeSettings,
     Decision,
     Judged,
@@ -111,11 +113,11 @@ def class_of(key: Key) -> str:
 
 def _addressed(dialogue: Dialogue, decision: Decision, key: Key) -> bool | None:
     """Return whether the declared addressees of the last message meet the key, whatever the act."""
-    if key.addressed is None or decision.mode != "explicit" or decision.flags[:1] == ("unparseable",):
+    declared = declared_addressees(dialogue, decision)
+    if key.addressed is None or declared is None or UNPARSEABLE in decision.flags:
         return None
     author = dialogue.turns[decision.point].speaker
-    everybody = others_at(dialogue, decision.point, author)
-    return key.addressed.met(frozenset(decision.addressed or ()), everybody)
+    return key.addressed.met(declared, others_at(dialogue, decision.point, author))
 
 
 def _attended(result: Outcome) -> bool | None:
