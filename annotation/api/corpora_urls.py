@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import corpora, systems, without_turns
+from annotation.api import answer_keys, corpora, systems, without_turns
 
 urlpatterns = [
     path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
@@ -14,4 +14,5 @@ urlpatterns = [
     path("corpora/<str:name>/systems/", systems.Systems.as_view(), name="api-systems"),
     path("corpora/<str:name>/without-turns/", without_turns.WithoutTurns.as_view(), name="api-without-turns"),
     path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
+    path("dialogues/<int:pk>/keys/", answer_keys.AnswerKeys.as_view(), name="api-answer-keys"),
 ]
