@@ -88,6 +88,7 @@ BY_NAME = {
     "POST /api/v1/scenarios/check/": "a scenario has a form of its own",
     "POST /api/v1/corpora/{name}/without-turns/": "corpora are named, and there may be nobody in one",
     "PATCH /api/v1/corpora/{name}/systems/": "systems are named",
+    "PATCH /api/v1/dialogues/{id}/keys/": "turns and participants are named, keys fit their script",
     "POST /api/v1/corpora/{name}/splits/": "a split that is used is fixed",
     "DELETE /api/v1/corpora/{name}/": "the confirmation is the corpus's name",
     "POST /api/v1/endpoints/": "a name is taken, an address refused",
