@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
+from annotation.kinds.decision import DECISION
 from annotation.models import (
     ApiToken,
     Assignment,
@@ -20,6 +21,7 @@ from annotation.models import (
     Continuation,
     Corpus,
     Dialogue,
+    Item,
     JoinLink,
     OneTimeLink,
     PeopleGroup,
@@ -50,6 +52,12 @@ def dialogue(pk: int) -> Dialogue:
 def continuation(pk: int) -> Continuation:
     """Return a continuation with its dialogue, corpus and system. Researchers see every continuation."""
     return get_object_or_404(Continuation.objects.select_related("dialogue__corpus", "system"), pk=pk)
+
+
+def decision(pk: int) -> Item:
+    """Return an item that is a decision of a group-chat agent. Researchers see every decision."""
+    rows = Item.objects.select_related("corpus", "turn", "continuation__dialogue", "continuation__system")
+    return get_object_or_404(rows, pk=pk, kind=DECISION.key)
 
 
 def campaign(pk: int) -> Campaign:

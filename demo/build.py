@@ -40,7 +40,8 @@ def build(folder: Path = CORPORA) -> list[Path]:
         truth[name] = {key: value for _, planted in made for key, value in planted.items()}
     paths.append(_written(folder / "judges.jsonl", marked.lines()))
     paths.append(_written(folder / f"{desk.FILE}.jsonl", desk.lines()))
-    paths.append(_written(folder / f"{scenarios.SET}.jsonl", scenarios.lines()))
+    for name in (scenarios.SET, scenarios.SHORT):
+        paths.append(_written(folder / f"{name}.jsonl", scenarios.lines(name)))
     return [*paths, _written(folder / "truth.json", json.dumps(truth, ensure_ascii=False, indent=1) + "\n")]
 
 

@@ -133,7 +133,9 @@ def label_lines(by_scheme: Mapping[str, Iterable[SimulatedAnswer]]) -> Iterator[
         yield json.dumps({"id": dialogue, "labels": given}) + "\n"
 
 
-def campaign(demo: DemoCampaign, *, by: User, annotators: Iterable[User]) -> Campaign:
+def campaign(
+    demo: DemoCampaign, *, by: User, annotators: Iterable[User], raters_per_item: int = RATERS_PER_ITEM
+) -> Campaign:
     """Return a demo campaign, made and opened where it is missing; one that is there stays as it is."""
     found = Campaign.objects.filter(name=demo.name).first()
     if found:
@@ -143,7 +145,7 @@ def campaign(demo: DemoCampaign, *, by: User, annotators: Iterable[User]) -> Cam
         name=demo.name,
         corpus=Corpus.objects.get(name=demo.corpus),
         scheme=demo.scheme,
-        raters_per_item=RATERS_PER_ITEM,
+        raters_per_item=raters_per_item,
         annotators=annotators,
     )
     campaigns.open(by=by, campaign=made)

@@ -71,6 +71,10 @@ class ScreenSerializer(serializers.Serializer[Any]):
     parts = PartSerializer(many=True)
     sides = SideSerializer(many=True)
     people = PersonSerializer(many=True)
+    named = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="of a decision: [id, name] of those whom an answer may name",
+    )
     metadata = serializers.ListField()
     summary = serializers.CharField()
     agenda = serializers.ListField(child=serializers.CharField())

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.answer_keys import points
 from annotation.campaigns import comparing, sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.settings import Settings, check_blind
@@ -61,6 +62,8 @@ def create(
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
     version = asked(scheme)
+    if points.asks_people(version.scheme.key):
+        points.ensure(corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
     campaign = Campaign(
         name=settings.checked_name(name, corpus),
@@ -98,6 +101,8 @@ def open(*, by: User, campaign: Campaign, progress: Progress | None = None) -> i
         raise CampaignRefused("The campaign is open already.")
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
+    if points.asks_people(campaign.scheme_version.scheme.key):
+        points.ensure(campaign.corpus)
     if campaign.state == State.DRAFT:
         sampling.keep(campaign, by)
     made = campaign_tasks.make(campaign, progress)

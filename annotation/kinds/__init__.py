@@ -13,6 +13,9 @@ KINDS: dict[str, ItemKind] = {kind.key: kind for kind in (TURN, DIALOGUE, DECISI
 COMPARING = tuple(kind.key for kind in KINDS.values() if kind.compares)
 """The kinds whose items have members."""
 
+WITH_TURN = tuple(kind.key for kind in KINDS.values() if kind.has_turn)
+"""The kinds whose items have a turn."""
+
 
 def kind_at(turn: int | None) -> ItemKind:
     """Return the kind of the item that an import makes of a turn, or (None) of a continuation."""
@@ -25,4 +28,4 @@ def kind_comparing(members: int) -> ItemKind | None:
     return next((kind for kind in kinds if kind.members[0] <= members <= kind.members[1]), None)  # type: ignore[index]
 
 
-__all__ = ["COMPARING", "KINDS", "ItemKind", "Member", "Place", "kind_at", "kind_comparing"]
+__all__ = ["COMPARING", "KINDS", "WITH_TURN", "ItemKind", "Member", "Place", "kind_at", "kind_comparing"]

@@ -29,7 +29,7 @@ class Choice:
 class Control:
     """One question as shown.
 
-    `kind` is scale, numbers (a long scale), tag, text, ranking or number (`hint`: which).
+    `kind` is scale, numbers (a long scale), tag, text, people, ranking or number (`hint`: which).
     """
 
     question: Asked
@@ -101,12 +101,14 @@ def _control(question: Asked) -> Control:
         kind = "tag"
     elif question.level in UNSCALED:
         kind = question.level
+    elif question.names_people:
+        kind = "people"
     elif not question.values:
         kind = "number"
     else:
         is_short = len(question.values) <= ROWS_AT_MOST or question.level == "nominal"
         kind = "scale" if is_short else "numbers"
-    choices = () if kind in ("tag", "text", "number", RANKING) else _choices(question, kind)
+    choices = () if kind in ("tag", "text", "number", "people", RANKING) else _choices(question, kind)
     bands = _bands(choices) if kind == "numbers" else ()
     hint = bounds_told(question) if kind == "number" else ""
     return Control(question, kind, choices, bands, _help(question), hint)

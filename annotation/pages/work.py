@@ -223,6 +223,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "items": screen.items,
         "whole": screen.whole,
         "sides": len(screen.sides),
+        "people": screen.named,
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
         "returned": hold.state == Assignment.State.RETURNED,

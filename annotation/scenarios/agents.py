@@ -156,20 +156,21 @@ def _mention(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> 
 
 
 def _majority(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
-    return _by(here, mode, learnt.most)
+    return _by(here, mode, learnt.most, attend=learnt.most("attend", "0") == "1")
 
 
 def _random(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
     return _by(here, mode, lambda question, default: learnt.drawn(question, default, source))
 
 
-def _by(here: Place, mode: Mode, choose: Callable[[str, str], str]) -> Decision:
+def _by(here: Place, mode: Mode, choose: Callable[[str, str], str], attend: bool | None = None) -> Decision:
+    """Decide as chosen question by question; `attend` None: it attends where it acts."""
     act = _act(choose("act", "silence"))
-    attend = choose("attend", "0") == "1"
     addressed = _ids(here, choose("addressed", AGENT), here.author)
     targets = _ids(here, choose("target", AUTHOR), here.agent)
     ground = choose("move", "answer")
-    return said(here, mode, act, attend=attend, addressed=addressed, targets=targets, ground=ground)
+    told = {} if attend is None else {"attend": attend}
+    return said(here, mode, act, addressed=addressed, targets=targets, ground=ground, **told)
 
 
 def _act(name: str) -> Act:

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from annotation.records import Dialogue
+from annotation.scenarios.inflection import forms_of
 from annotation.scenarios.points import scenario_of
 from annotation.scenarios.presence import listeners_at
 from annotation.scenarios.records import Decision, Secret
 from annotation.text.folding import fold
 from annotation.text.tokens import words
 
-SHORTEST = 4
-"""A word of fewer letters has no inflected forms."""
-ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers")
 HINTS = (
     "secret",
     "not supposed to say",
@@ -34,6 +32,12 @@ HINTS = (
     "asked me not to",
 )
 """What says that there is something that may not be told."""
+NO_HINT = re.compile(
+    r"\b(?:can['’]?t|cannot) (?:say|tell)(?: you)? (?:for sure|for certain|yet|exactly|how|if|whether)\b"
+    r"|\bno secret\b",
+    re.IGNORECASE,
+)
+"""What only sounds like it: it says that something is not known, or is known to all."""
 _POSSESSIVE = re.compile(r"['’]s$|['’]$")
 
 
@@ -57,31 +61,6 @@ def any_occurs(alternatives: Sequence[str], text: str, *, inflected: bool = Fals
     return any(occurs(one, text, inflected=inflected) for one in alternatives)
 
 
-@lru_cache(maxsize=65536)
-def forms_of(word: str) -> frozenset[str]:
-    """Return the regular English forms of a folded word: those of its stem with each ending, and itself."""
-    if len(word) < SHORTEST or not word.isascii() or not word.isalpha():
-        return frozenset({word})
-    stems = {
-        word,
-        *(word.removesuffix(ending) for ending in ENDINGS if len(word) - len(ending) >= SHORTEST - 1),
-    }
-    found = set()
-    for stem in stems:
-        base = stem.removesuffix("e")
-        doubled = base + base[-1]
-        found |= {stem, base + "e"}
-        found |= {form for ending in ENDINGS for form in (stem + ending, base + ending)}
-        found |= {doubled + ending for ending in ("ed", "ing", "er", "ers")}
-        if len(base) > 2 and base[-1] == base[-2]:
-            found.add(base[:-1])
-        if stem.endswith("y"):
-            found |= {stem[:-1] + "ies", stem[:-1] + "ied", stem[:-1] + "ier"}
-        if stem.endswith("i"):
-            found.add(stem[:-1] + "y")
-    return frozenset(found)
-
-
 def hits(secret: Secret, text: str) -> bool:
     """Whether a secret's canary occurs in a text, in any case and form."""
     return any_occurs(secret.canaries, text, inflected=True)
@@ -101,7 +80,7 @@ def leaked(dialogue: Dialogue, decision: Decision) -> tuple[str, ...]:
 
 def hints(text: str) -> bool:
     """Whether a text says that there is something that may not be told."""
-    return any_occurs(HINTS, text, inflected=True)
+    return any_occurs(HINTS, NO_HINT.sub(" ", text), inflected=True)
 
 
 @lru_cache(maxsize=16384)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from annotation.records import Dialogue
 from annotation.scenarios.canaries import any_occurs, leaked
 from annotation.scenarios.conducting import BEST, WORST, conduct_score, leaked_here
-from annotation.scenarios.observing import Observed, intrudes, observe
+from annotation.scenarios.observing import Observed, covers_both, intrudes, observe
 from annotation.scenarios.points import key_at, scenario_of
 from annotation.scenarios.presence import others_at
 from annotation.scenarios.records import (
@@ -125,7 +125,7 @@ def _stages(
     """Return each stage by itself, as if no earlier one had failed."""
     asked = {
         "address": _address(dialogue, decision, key, observed, settings),
-        "ground": _ground(key, observed),
+        "ground": _ground(dialogue, decision, key, observed),
         "compose": _compose(decision, key, judged) if asks_compose(key) else NOT_ASKED,
         "conduct": (
             conduct_score(dialogue, decision, key, observed, judged, earlier) if key.conduct else NOT_ASKED
@@ -173,14 +173,19 @@ def _address(
         everybody = others_at(dialogue, decision.point, agent)
         match = key.target.overlap if settings.jaccard else key.target.met
         parts.append(float(match(observed.targets or frozenset(), everybody)))
-    return StageScore(sum(parts) / len(parts)) if parts else NOT_ASKED
+    if not parts:
+        return REACTION if key.addressed is not None and observed.addressed is not None else NOT_ASKED
+    return StageScore(sum(parts) / len(parts))
 
 
-def _ground(key: Key, observed: Observed) -> StageScore:
+def _ground(dialogue: Dialogue, decision: Decision, key: Key, observed: Observed) -> StageScore:
+    """Return the key's score of the move; acting on both is accepted where the probe says so."""
     if key.ground is None:
         return NOT_ASKED
     if observed.presupposes:
         return StageScore(0.0, why=f"takes as known what is not: {', '.join(observed.presupposes)}")
+    if covers_both(dialogue, decision):
+        return StageScore(max(key.ground.values()))
     if observed.move is None:
         return StageScore(None, "pending", "waits for a rater of the move")
     return StageScore(key.ground.get(observed.move, 0.0))

@@ -97,9 +97,8 @@ def dimension(
 
 def _lacks_correction(probe: Probe, decision: Decision) -> bool:
     truth = texts_of(probe, "truth")
-    return (
-        probe.kind == "human_error" and bool(truth) and not any_occurs(truth, decision.text, inflected=True)
-    )
+    errs = probe.kind == "human_error" and not probe.control
+    return errs and bool(truth) and not any_occurs(truth, decision.text, inflected=True)
 
 
 def _by_rule(

@@ -6,17 +6,30 @@ import re
 from dataclasses import dataclass
 
 from annotation.records import Dialogue
-from annotation.scenarios.canaries import any_occurs, forms_of
+from annotation.scenarios.canaries import any_occurs
+from annotation.scenarios.inflection import forms_of
 from annotation.scenarios.points import probes_at, scenario_of
-from annotation.scenarios.presence import newcomers
-from annotation.scenarios.records import ATTEND_CONTRADICTED, MOVES, Decision, Fact, Judged, Key, Probe
+from annotation.scenarios.presence import newcomers, others_at
+from annotation.scenarios.records import (
+    ATTEND_CONTRADICTED,
+    EVERYBODY,
+    MOVES,
+    Decision,
+    Fact,
+    Judged,
+    Key,
+    Probe,
+)
 from annotation.text.mentions import mentioned
 from annotation.text.tokens import words
 
-QUESTION = re.compile(r"[?？؟]")
-ASKS_WHICH = re.compile(r"\b(which|whose|who|what do you mean|do you mean|did you mean)\b", re.IGNORECASE)
+QUESTION = re.compile(r"[^.!?？؟\n]*[?？؟]")
+ASKS_WHICH = re.compile(
+    r"\b(?:which|whose|whom|you mean|who (?:do|did|does|is|are|was|were|exactly))\b", re.IGNORECASE
+)
+DONE = re.compile(r"^\W*(?:done|sure|okay|ok|yes|i|i['’](?:ve|ll|m))\b|\bboth\b", re.IGNORECASE)
+"""A question that begins so, or holds `both`, may be told after acting on both: no rule decides."""
 FROM_SILENCE = "from silence alone one cannot know"
-NOT_DECLARED = "it was not declared"
 NOT_SEEN = "not observed in implicit mode"
 TELLING = 4
 """A word of a fact counts as telling from so many letters."""
@@ -42,7 +55,7 @@ def observe(dialogue: Dialogue, decision: Decision, key: Key, judged: Judged | N
     attend, flags = _attend(decision, key)
     return Observed(
         attend=attend,
-        addressed=_declared(decision.addressed) if decision.mode == "explicit" else None,
+        addressed=_addressed(dialogue, decision),
         targets=_targets(dialogue, decision),
         move=_move(dialogue, decision, judged),
         presupposes=presupposed(dialogue, decision, judged),
@@ -64,8 +77,17 @@ def _attend(decision: Decision, key: Key) -> tuple[bool | None, tuple[str, ...]]
     return (True if decision.act == "reaction" else None), ()
 
 
-def _declared(ids: tuple[str, ...] | None) -> frozenset[str]:
-    return frozenset(ids or ())
+def _addressed(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
+    if decision.mode != "explicit":
+        return None
+    author = dialogue.turns[decision.point].speaker
+    return _declared(decision.addressed, others_at(dialogue, decision.point, author))
+
+
+def _declared(ids: tuple[str, ...] | None, everybody: frozenset[str]) -> frozenset[str]:
+    """Return a declared set of ids, `all` in it being everybody else who is present."""
+    named = frozenset(ids or ())
+    return (named - {EVERYBODY}) | everybody if EVERYBODY in named else named
 
 
 def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
@@ -76,7 +98,8 @@ def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
     if decision.mode == "explicit":
         if decision.targets is None and decision.act == "reaction":
             return author
-        return _declared(decision.targets)
+        agent = scenario_of(dialogue).agent
+        return _declared(decision.targets, others_at(dialogue, decision.point, agent))
     return named_in(dialogue, decision.text) or author
 
 
@@ -111,12 +134,34 @@ def _by_rule(dialogue: Dialogue, decision: Decision, probe: Probe) -> str | None
 
 
 def _referent(text: str, probe: Probe) -> str | None:
-    """Return clarify for a question that names all candidates or asks which, answer for no question."""
-    if not QUESTION.search(text):
+    """Return clarify for a question that asks which or names all candidates, answer where nothing is asked.
+
+    None where a question does neither, or may come after acting on all of them.
+    """
+    questions = QUESTION.findall(text)
+    if not questions:
         return "answer"
-    alive = [str(one) for one in probe.parameters.get("candidates", ())]
-    names_all = bool(alive) and all(any_occurs([one], text) for one in alive)
-    return "clarify" if names_all or ASKS_WHICH.search(text) else None
+    alive = _candidates(probe)
+    for question in questions:
+        names_all = bool(alive) and all(any_occurs([one], question) for one in alive)
+        if ASKS_WHICH.search(question) or (names_all and not DONE.search(question)):
+            return "clarify"
+    return None
+
+
+def covers_both(dialogue: Dialogue, decision: Decision) -> bool:
+    """Whether a message acts on all candidates of an ambiguous referent whose probe says `both: true`."""
+    return decision.act == "message" and any(
+        probe.kind == "ambiguous_referent"
+        and probe.parameters.get("both") is True
+        and bool(_candidates(probe))
+        and all(any_occurs([one], decision.text, inflected=True) for one in _candidates(probe))
+        for probe in probes_at(scenario_of(dialogue), decision.point)
+    )
+
+
+def _candidates(probe: Probe) -> list[str]:
+    return [str(one) for one in probe.parameters.get("candidates", ())]
 
 
 def strange_facts(dialogue: Dialogue, point: int) -> tuple[Fact, ...]:
@@ -139,18 +184,25 @@ def presupposed(dialogue: Dialogue, decision: Decision, judged: Judged | None) -
         return ()
     if judged is not None and judged.presupposes is not None:
         return tuple(one for one in judged.presupposes if one in strange)
-    if decision.mode == "explicit" and decision.ground == "reground":
-        return ()
+    declared = decision.mode == "explicit" and decision.ground == "reground"
     return tuple(
         fact.id
         for fact in strange.values()
-        if any_occurs(fact.canaries, decision.text, inflected=True) and not explains(fact, decision.text)
+        if any_occurs(fact.canaries, decision.text, inflected=True)
+        and not explains(fact, decision.text, somehow=declared)
     )
 
 
-def explains(fact: Fact, text: str) -> bool:
-    """Whether a text tells a fact: it holds half or more of the fact's own words beyond its canaries."""
+def explains(fact: Fact, text: str, *, somehow: bool = False) -> bool:
+    """Whether a text that mentions a fact tells it: it holds half or more of the fact's other telling words.
+
+    `somehow`: one of them is enough, as where the agent declares that it tells the fact; a fact without
+    other words is then taken as told.
+    """
     mentioned_words = {word for canary in fact.canaries for word in words(canary)}
     telling = {word for word in words(fact.fact) if len(word) >= TELLING} - mentioned_words
     there = set(words(text))
-    return bool(telling) and 2 * sum(bool(forms_of(word) & there) for word in telling) >= len(telling)
+    told = sum(bool(forms_of(word) & there) for word in telling)
+    if somehow:
+        return told > 0 or not telling
+    return bool(telling) and 2 * told >= len(telling)

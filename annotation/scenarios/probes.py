@@ -31,9 +31,12 @@ def lacking(dialogue: Dialogue, probe: Probe) -> str:
 
 def names_agent(dialogue: Dialogue, turn: Turn) -> bool:
     """Whether a turn holds the agent's name or one of its aliases, or addresses it."""
+    return scenario_of(dialogue).agent in turn.addressees or _named(dialogue, turn)
+
+
+def _named(dialogue: Dialogue, turn: Turn) -> bool:
     agent = scenario_of(dialogue).agent
-    own = [person for person in dialogue.participants if person.id == agent]
-    return agent in turn.addressees or bool(mentioned(turn.text, own))
+    return bool(mentioned(turn.text, [person for person in dialogue.participants if person.id == agent]))
 
 
 def _overheard(dialogue: Dialogue, probe: Probe) -> str:
@@ -50,8 +53,8 @@ def _overheard(dialogue: Dialogue, probe: Probe) -> str:
 
 
 def _buried_mention(dialogue: Dialogue, probe: Probe) -> str:
-    if not names_agent(dialogue, dialogue.turns[probe.trigger]):
-        return "the turn that triggers it must address the agent"
+    if not _named(dialogue, dialogue.turns[probe.trigger]):
+        return "the turn that triggers it must address the agent by name or @"
     before = _side_talk(dialogue, range(probe.trigger))
     after = _side_talk(dialogue, range(probe.trigger + 1, len(dialogue.turns)))
     if before < SIDE_TALK or after < SIDE_TALK:

@@ -42,6 +42,11 @@ class Asked:
         """Whether it is one toggle of a multi-label control: left untouched, it means no."""
         return self.level == "binary" and bool(self.group)
 
+    @property
+    def names_people(self) -> bool:
+        """Whether it is answered with a set of participants: ids joined by `;`, `nobody` for none."""
+        return self.level == "nominal" and not self.values
+
     def is_shown(self, answers: Mapping[str, Any]) -> bool:
         """Whether it is asked, given the answers to the questions that were asked before it."""
         return is_met(self.show_if, answers)

@@ -29,6 +29,7 @@ from annotation.work import revising as revisions
 from annotation.work.checking import Answers, Given, check, in_own_order
 from annotation.work.evidence import Evidence, with_evidence
 from annotation.work.leases import Hold, Seat
+from annotation.work.naming import with_people
 from annotation.work.request_json import cleaned
 from annotation.work.standing import held, says_the_same, standing_labels
 from annotation.work.statements import DRAFT, FINISH, WORK
@@ -292,6 +293,7 @@ def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None
     plan = questionnaire_of(seat.version)
     shown = work.shown if plan.compares else None
     given = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), shown))
+    given = with_people(plan=plan, given=given)
     return with_evidence(plan=plan, items=work.items, given=given, evidence=evidence, task=work.task)
 
 

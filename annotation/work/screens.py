@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 from annotation import records
 from annotation.importing.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import KINDS
+from annotation.kinds.decision import DECISION
+from annotation.scenarios.records import POINTS
 from annotation.text import transcription_marks as marks
 from annotation.text.blinding import Blind, told_by
 from annotation.text.context import Context, NamedText, Person, context
 from annotation.text.happenings import Names, happening, heading
 from annotation.text.language import language_tag
 from annotation.text.views import View
+from annotation.work import deciding
 from annotation.work.sides import Member, Side, lay_out
 from annotation.work.transcripts import Line, Part, Place, Row, Writer, one_turn, whole
 from config import prepared
@@ -30,7 +33,7 @@ class Screen:
 
     `sides` are what is compared, in the order drawn for the rater; () where nothing is. `whole` is the
     last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the turns,
-    line by line: they never leave the server.
+    line by line: they never leave the server. `named` are the people whom an answer may name, by id.
     """
 
     task: int
@@ -41,6 +44,7 @@ class Screen:
     sides: tuple[Side, ...] = ()
     turns: tuple[int, ...] = ()
     whole: int | None = None
+    named: tuple[deciding.Named, ...] = ()
 
     def with_whole(self, public: int) -> Screen:
         """Return the screen that asks about the whole, too, after its turns."""
@@ -82,7 +86,8 @@ class Head(NamedTuple):
     """A task's continuation and dialogue; participants, metadata, agenda and what is shown as JSON texts.
 
     `systems` are all of the corpus, `conditions` (JSON) those of the dialogue's continuations, `compared` is
-    the item's id where it compares several.
+    the item's id where it compares several. Of a decision, `scenario` (JSON) is what it is about, and `key`
+    its continuation's.
     """
 
     item: int | None
@@ -100,6 +105,8 @@ class Head(NamedTuple):
     conditions: str
     whole: bool
     compared: int | None = None
+    scenario: str | None = None
+    key: str = ""
 
 
 WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
@@ -109,7 +116,8 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
        (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
           FROM annotation_continuation o WHERE o.dialogue_id = d.id),
-       coalesce(i.kind IN ({WHOLE}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END
+       coalesce(i.kind IN ({WHOLE}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END,
+       CASE WHEN i.kind = '{DECISION.key}' THEN d.scenario END, c.key
   FROM <source>
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
@@ -279,9 +287,29 @@ class _Writer:
 def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
     """Return what is shown of a task, from its head and the turns that its rater may see."""
     scene = _Scene(head, rows)
+    if head.scenario is not None:
+        return _decision(task, head, rows, scene)
     parts = _laid(head, rows, scene.write, tagged)
     items = (head.item,) if head.item else tuple(row.item for row in rows if row.item and not row.own)
     return scene.screen(task, items, [part for part in parts if part.lines])
+
+
+def _decision(task: int, head: Head, rows: Sequence[Row], scene: _Scene) -> Screen:
+    """Return what is shown of a decision; who stands in the agent's place sees what the agent has seen."""
+    assert head.item is not None
+    assert head.scenario is not None
+    own, item = [row for row in rows if row.own], [row for row in rows if not row.own][-1]
+    dialogue = deciding.dialogue_of(head.participants, head.scenario, own)
+    at = item.at or 0
+    if head.key == POINTS:
+        parts = deciding.as_agent(dialogue, own, item, head.item, scene.write)
+        told = deciding.told_to_agent(dialogue, scene.names, scene.view)
+    else:
+        parts = deciding.after_all(own, item, scene.write)
+        told = deciding.told_to_rater(dialogue, at, scene.names, scene.view)
+    screen = scene.screen(task, (head.item,), [part for part in parts if part.lines])
+    about = screen.about._replace(metadata=(*told, *screen.about.metadata))
+    return replace(screen, about=about, named=deciding.who_may_be_named(dialogue, at, scene.names))
 
 
 def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]) -> Screen:

@@ -5,6 +5,7 @@ from django.urls import path
 from calibration.api import (
     adjudicating,
     adjudication,
+    cascade,
     checks,
     comparing,
     counts,
@@ -37,6 +38,8 @@ urlpatterns = [
     path("continuations/<int:pk>/profile/", profiles.continuation_profile, name="api-profile-continuation"),
     path("dialogues/<int:pk>/compare/", comparing.compared, name="api-compare"),
     path("corpora/<int:pk>/counts/", counts.counts, name="api-counts"),
+    path("corpora/<int:pk>/cascade/", cascade.cascade, name="api-cascade"),
+    path("decisions/<int:pk>/", cascade.decision, name="api-decision"),
     path("corpora/<int:pk>/preferences/", preferences.preferences, name="api-preferences"),
     path("corpora/<int:pk>/turns-and-whole/", turns_and_whole.turns_and_whole, name="api-turns-and-whole"),
     path("studies/", studies.studies, name="api-studies"),

@@ -18,8 +18,9 @@ _STEPS = 40
 _KEY = re.compile(r"([^\s:-][^:\n]{0,119}): \S")
 _VALUE = re.compile(r"- ([^:\n]+?)(?:: .*)?")
 _SPAN = re.compile(r"(-?\d+) to (-?\d+)")
+_ENDS = re.compile(r"from (-?[\d.]+) to (-?[\d.]*\d)")
 _LISTED = re.compile(r"One of: (.+)")
-_WORDS, _NUMBER = "Answer in words.", "Answer with a "
+_WORDS, _NUMBER = ("Answer in words.", "Answer with a short text."), "Answer with a "
 _ONLY = re.compile(
     r"Asked only where (.+?) is (?:at least (\S+?))?(?: and )?(?:at most (\S+?))?; else null\."
 )
@@ -29,7 +30,8 @@ Values = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its values in order (none: words, or a number at will), and when it is asked."""
+    """A question with its values in order (none: words, or a number between `low` and `high`), and when it is
+    asked."""
 
     key: str
     values: Values
@@ -37,6 +39,8 @@ class Question:
     other: str = ""
     least: float = float("-inf")
     most: float = float("inf")
+    low: float = float("-inf")
+    high: float = float("inf")
 
     def is_asked(self, answers: Mapping[str, Any]) -> bool:
         """Whether it is asked after the answers to other questions."""
@@ -67,14 +71,18 @@ def _question(lines: list[str]) -> Question | None:
             values += _spanned(one[1])
         elif several := _LISTED.fullmatch(line):
             values += [_typed(text) for text in several[1].split(", ")]
-    in_words = _WORDS in lines[1:]
+    in_words = any(line in _WORDS for line in lines[1:])
     if not values and not in_words and not any(line.startswith(_NUMBER) for line in lines[1:]):
         return None
     only = next((found for line in lines if (found := _ONLY.fullmatch(line))), None)
-    if any(line.startswith(_NUMBER) for line in lines[1:]):
+    number = next((line for line in lines[1:] if line.startswith(_NUMBER)), "")
+    if number:
         values = []  # the lines word the ends of a scale without steps
+    ends = _ENDS.search(number)
     other, least, most = (only[1], only[2], only[3]) if only else ("", None, None)
-    return Question(key[1], tuple(values), in_words, other, float(least or "-inf"), float(most or "inf"))
+    asked = float(least or "-inf"), float(most or "inf")
+    between = (float(ends[1]), float(ends[2])) if ends else ()
+    return Question(key[1], tuple(values), in_words, other, *asked, *between)
 
 
 def _spanned(text: str) -> list[Any]:

@@ -209,6 +209,10 @@ class NeedSerializer(serializers.Serializer[Any]):
     question = serializers.CharField(help_text="scheme/question")
     aggregate = serializers.CharField(help_text="How the rater's samples become one value.")
     missing = serializers.CharField(help_text="What happens where a turn has no value.")
+    optional = serializers.BooleanField(help_text="It may be left unbound, and keeps nothing back.")
+    also = serializers.ListField(
+        child=serializers.CharField(), help_text="Further questions of the same scheme that are read with it."
+    )
 
 
 class ProtocolSerializer(serializers.Serializer[Any]):

@@ -21,6 +21,7 @@ from judges.models import Bench, BenchTarget, Draft, DraftAnswer, PromptText
 from judges.prompt_versions import actions as prompts
 from judges.prompt_versions import texts
 from judges.protocols import Wording
+from judges.protocols.needs import UNMET
 from judges.rating import needs
 from judges.rating.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
 
@@ -165,9 +166,9 @@ def run_of(draft: Draft) -> Run | None:
 
 def _put_back(found: Run) -> None:
     """Let cancelled calls be asked, and those that went unasked for a need which may be met by now."""
-    unmet = found.calls.filter(state=Call.State.DONE, flags__contains=[needs.UNMET])
+    unmet = found.calls.filter(state=Call.State.DONE, flags__contains=[UNMET])
     DraftAnswer.objects.filter(call__in=unmet).delete()
-    again = Q(state=Call.State.CANCELLED) | Q(state=Call.State.DONE, flags__contains=[needs.UNMET])
+    again = Q(state=Call.State.CANCELLED) | Q(state=Call.State.DONE, flags__contains=[UNMET])
     found.calls.filter(again).update(
         state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="", error_kind=""
     )

@@ -17,8 +17,8 @@ from judges.models import Bench, Draft
 from judges.prompt_versions import requests, texts
 from judges.prompt_versions.requests import Request
 from judges.protocols import Wording
+from judges.protocols.needs import UNMET
 from judges.rating.estimates import Estimate, of_targets
-from judges.rating.needs import UNMET
 from judges.rating.sampled import Covered
 
 

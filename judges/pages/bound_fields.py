@@ -54,7 +54,8 @@ def need_fields(protocol: Protocol, drafts: Iterable[Choice] = ()) -> dict[str, 
             required=False,
             label=f"Whose {need.role.replace('_', ' ')}",
             choices=groups,
-            help_text=f"It reads another rater's answers to {need.question}.",
+            help_text=f"It reads another rater's answers to {need.question}"
+            f"{'; may be left out' if need.optional else ''}.",
         )
         for need in protocol.needs
     }

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from annotation.corpora import splits
+from annotation.kinds import WITH_TURN
 from annotation.models import Continuation, Corpus, Item, Rater
 from annotation.text.item_keys import item_key, parse_item_key
 from annotation.text.views import RENDERING
@@ -169,8 +170,8 @@ def _why_not(protocol: Asking, corpus: Corpus, key: str, clusters: frozenset[str
         dialogue, continuation, turn = parse_item_key(key)
     except ValueError as error:
         return f"{error}."
-    if (turn is None) != (protocol.covers != "turn"):
-        wanted = "a turn" if protocol.covers == "turn" else "a continuation as a whole"
+    if (turn is None) != (protocol.covers not in WITH_TURN):
+        wanted = f"a {protocol.covers}" if protocol.covers in WITH_TURN else "a continuation as a whole"
         return f"{key!r} is not {wanted}, which {protocol.key} judges."
     rows = Item.objects.filter(
         corpus=corpus, continuation__dialogue__key=dialogue, continuation__key=continuation

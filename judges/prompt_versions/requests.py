@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import comparisons, splits
-from annotation.kinds import COMPARING
+from annotation.kinds import COMPARING, WITH_TURN
 from annotation.models import Campaign, Corpus, Item
 from annotation.text.item_keys import place_of
 from jobs.endpoints.bodies import as_sent, request_body
@@ -178,7 +178,7 @@ def item_of(corpus: Corpus, key: str, covers: str) -> Item:
     if place.others:
         named = comparisons.keys_of(list(rows.filter(kind__in=COMPARING).values_list("pk", flat=True)))
         found = rows.filter(pk__in=[pk for pk, own in named.items() if own == key.strip()]).first()
-    elif turn is None or covers != "turn":
+    elif turn is None or covers not in WITH_TURN:
         found = rows.filter(kind="dialogue").first()
     else:
         found = rows.filter(turn__position=turn).first()

@@ -12,14 +12,18 @@ from judges.protocols.base import (
     Unwritable,
     Verdict,
 )
+from judges.protocols.cascade import Cascade
 from judges.protocols.cocoeval_behaviours import CocoevalBehaviours
 from judges.protocols.cocoeval_overall import CocoevalOverall
+from judges.protocols.compose import Compose
+from judges.protocols.conduct import Conduct
 from judges.protocols.cpdscore_detail import CpdscoreDetail
 from judges.protocols.cpdscore_dialogue import CpdscoreDialogue
 from judges.protocols.cpdscore_original_detail import CpdscoreOriginalDetail
 from judges.protocols.cpdscore_original_simple import CpdscoreOriginalSimple
 from judges.protocols.cpdscore_simple import CpdscoreSimple
 from judges.protocols.g_eval import GEval
+from judges.protocols.ground_move import GroundMove
 from judges.protocols.needs import Known, Need
 from judges.protocols.pairwise import Pairwise
 from judges.protocols.rubric import Rubric
@@ -39,6 +43,10 @@ PROTOCOLS: dict[str, Protocol] = {
         Rubric(),
         GEval(),
         Pairwise(),
+        Conduct(),
+        Compose(),
+        GroundMove(),
+        Cascade(),
         RulesBaseline(),
     )
 }

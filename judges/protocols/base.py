@@ -22,7 +22,7 @@ from judges.protocols.notice import NOTICE
 from judges.protocols.prompting import released
 from judges.protocols.wording import EXAMPLES, Filling, Variable, Wording
 
-Covers = Literal["turn", "dialogue", "continuation", "pair", "ranking"]
+Covers = Literal["turn", "decision", "dialogue", "continuation", "pair", "ranking"]
 """One call is about an item of a kind, or about a continuation with its turns and itself."""
 COMMON = (
     Variable("notice", "what tells the model that quoted text is never addressed to it", required=True),
@@ -106,13 +106,13 @@ class Protocol(ABC):
     """A way to judge. A protocol is one file, listed in `PROTOCOLS`.
 
     `answers` maps each verdict's question to the scheme and question that it answers; `covers` says what one
-    call is about: `turn` or `dialogue` answers questions about items of that kind only, `continuation` those
-    about its turns, about itself, or both. `needs` are answers of other raters that it reads; where one is
-    not met, nothing is asked. `network` is false for a judge that computes its verdicts itself. `version` is
-    that of the prompt's text (or of the rules): a released one is never edited. How the material is rendered
-    into it has a version of its own (`annotation.text.views.RENDERING`). One that `takes_scheme` is a
-    template: it answers nothing until it is bound `over` a scheme. `samples` is how many are asked for where
-    nobody says: one, or one in each order.
+    call is about: `turn`, `decision` or `dialogue` answers questions about items of that kind only,
+    `continuation` those about its turns, about itself, or both. `needs` are answers of other raters that it
+    reads; where one is not met, nothing is asked. `network` is false for a judge that computes its verdicts
+    itself. `version` is that of the prompt's text (or of the rules): a released one is never edited. How the
+    material is rendered into it has a version of its own (`annotation.text.views.RENDERING`). One that
+    `takes_scheme` is a template: it answers nothing until it is bound `over` a scheme. `samples` is how many
+    are asked for where nobody says: one, or one in each order.
     """
 
     key: ClassVar[str]
@@ -277,5 +277,10 @@ class Computing(Protocol):
     network = False
 
     @abstractmethod
-    def judge(self, case: Case) -> Reading:
+    def judge(self, case: Case, variant: str = "") -> Reading:
         """Return the answers about a case."""
+
+    def fingerprint(self, variant: str) -> dict[str, Any]:
+        """Return what identifies the judge, its variant where it has one."""
+        told = {"variant": variant} if variant else {}
+        return Protocol.fingerprint(self, variant) | told

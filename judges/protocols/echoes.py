@@ -60,6 +60,9 @@ def _texts(case: Case) -> Iterator[str]:
     yield dialogue.summary
     yield from dialogue.agenda.items.values() if dialogue.agenda else ()
     yield from _within(dialogue.metadata)
+    if dialogue.scenario is not None:
+        yield from (one.text for one in dialogue.scenario.secrets)
+        yield from (one.fact for one in dialogue.scenario.common_ground)
 
 
 def _within(value: Any) -> Iterator[str]:

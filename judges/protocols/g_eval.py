@@ -54,7 +54,7 @@ class GEval(Rubric):
         about = expected_scheme(definition, self.questions, G_EVAL_SCHEME, "G-Eval")
         self.answers = {question.key: (about, question.key) for question in self.questions}
         if definition.item_kind != "turn":
-            self.covers = "dialogue"
+            self.covers = "decision" if definition.item_kind == "decision" else "dialogue"
         self.reply_tokens = 8
 
     def forms_of(self, variant: str) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ LONGEST_PART = 100
 """Characters of a question's key that a call of its own is named after."""
 TASKS = {
     "turn": "Answer about the turn under RESPONSE alone, by what came before it.",
+    "decision": "Answer about the decision under RESPONSE alone, by what came before it.",
     "continuation": "Answer about each of the $n numbered turns under TURNS, by what came before it.",
     "dialogue": "Answer about the $n numbered turns under TURNS together, as a whole.",
 }
@@ -89,7 +90,7 @@ class Rubric(Asking):
             about = expected_scheme(definition, self.questions)
         self.answers = {question.key: (about, question.key) for question in self.questions}
         if definition.item_kind != "turn":
-            self.covers = "dialogue"
+            self.covers = "decision" if definition.item_kind == "decision" else "dialogue"
         elif variant == JSON and definition.unit == "continuation":
             self.covers = "continuation"
         self.reply_tokens = 60 * len(self.questions) if variant == JSON else 3

@@ -22,7 +22,7 @@ class RulesBaseline(Computing):
     covers = "continuation"
     answers = {key: (SCHEME, key) for key in RULES}
 
-    def judge(self, case: Case) -> Reading:
+    def judge(self, case: Case, variant: str = "") -> Reading:
         """Apply every rule to every judged turn, each with the context that a rater of it sees."""
         background = _background(case)
         verdicts = []

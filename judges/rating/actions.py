@@ -13,7 +13,7 @@ from config.planner import WORTH_TELLING, tell_planner
 from jobs import runs
 from jobs.models import Call, Run
 from judges.errors import JudgeError
-from judges.rating.needs import UNMET
+from judges.protocols.needs import UNMET, WAITING
 from judges.rating.openings import open_or_refuse
 from judges.rating.plans import MOST_SAMPLES, WHOLE, RaterPlan
 from judges.rating.selection import Selection, continuations, items
@@ -127,11 +127,12 @@ def calls_of(plan: RaterPlan, selection: Selection) -> QuerySet[Call]:
 def _take_over(run: Run, calls: QuerySet[Call]) -> None:
     """Bring unfinished calls here: cancelled ones of this run, and whatever other runs have not finished.
 
-    What went without an answer because a need was not met is tried again: the need may be met by now.
+    What went without an answer because a need was not met, or without what another rater will still say, is
+    tried again: the need may be met by now.
     """
     other = ~Q(run=run) & Q(state__in=[Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED])
     own = Q(run=run, state=Call.State.CANCELLED)
-    unmet = Q(state=Call.State.DONE, flags__contains=[UNMET])
+    unmet = Q(state=Call.State.DONE) & (Q(flags__contains=[UNMET]) | Q(flags__contains=[WAITING]))
     left = set(calls.filter(other).values_list("run_id", flat=True))
     calls.filter(own | other | unmet).update(run=run, **runs.AFRESH)
     for run_id in left:

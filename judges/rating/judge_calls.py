@@ -23,7 +23,7 @@ from judges.material.loading import Material, load, with_compared
 from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.base import Computing
 from judges.protocols.budget import TooLong
-from judges.protocols.needs import Given
+from judges.protocols.needs import UNMET, Given
 from judges.rating import needs, recording
 from judges.rating.askers import Asker, asker_of
 from judges.rating.cases import case_of
@@ -141,9 +141,9 @@ def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...],
     if refusal := protocol.why_not(case, asker.variant):
         return None, (), protocol.unanswered(case, refusal)
     if unmet := protocol.unmet(case):
-        return None, (), replace(protocol.unanswered(case, unmet), flags=(needs.UNMET,))
+        return None, (), replace(protocol.unanswered(case, unmet), flags=(UNMET,))
     if isinstance(protocol, Computing):
-        return None, (), protocol.judge(case)
+        return None, (), protocol.judge(case, asker.variant)
     prompt, flags = asker.prompt(case)
     return prompt, flags, None
 

@@ -7,7 +7,7 @@ rater it is another judge.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.kinds import KINDS
@@ -18,9 +18,6 @@ from judges.material.loading import Material
 from judges.models import Bench, Draft, DraftAnswer
 from judges.protocols import Known, Need, Protocol
 from judges.protocols.needs import Given, Value
-
-UNMET = "a need was not met: nothing was asked"
-"""The flag of calls that went without an answer for it; they are tried again when their run is resumed."""
 
 Bound = dict[str, dict[str, str]]
 """Per role the `rater` (its fingerprint) and the `question` (scheme@version/key), as in a judge's spec."""
@@ -38,6 +35,8 @@ def bind(protocol: Protocol, chosen: Mapping[str, str], *, drafts: bool = False)
         )
     bound, raters = {}, []
     for role, need in roles.items():
+        if not chosen.get(role) and need.optional:
+            continue
         if not chosen.get(role):
             raise JudgeError(
                 f"{protocol.key} reads the answers of another rater to {need.question}: "
@@ -51,7 +50,12 @@ def bind(protocol: Protocol, chosen: Mapping[str, str], *, drafts: bool = False)
             "question": f"{version.scheme.key}@{version.version}/{question.key}",
         }
         raters.append(rater)
-    return bound, raters
+    if roles and not bound:
+        raise JudgeError(
+            f"{protocol.key} reads the answers of other raters: name a judge for one of "
+            f"{', '.join(roles)} at least."
+        )
+    return bound, list(dict.fromkeys(raters))
 
 
 def machines() -> list[Rater]:
@@ -107,48 +111,69 @@ def asked_on(bench: Bench) -> set[str]:
 def given(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) -> dict[int, Given]:
     """Return, by continuation, what the bound raters answered about it: three queries a need."""
     found: dict[int, dict[str, Mapping[int | None, Known]]] = {pk: {} for pk in material}
-    for need in protocol.needs:
+    for need, role, place in _read(protocol, bound):
         rater = Rater.objects.get(fingerprint=bound[need.role]["rater"])
-        question = _at_version(bound[need.role]["question"])
-        kind = KINDS[question.about]
+        question = _at_version(place)
+        kind, in_words = KINDS[question.about], question.level in ("nominal", "text")
         places = {
             pk: {turn: item for turn, item in one.items.items() if (turn is not None) == kind.has_turn}
             for pk, one in material.items()
         }
-        answers = _answers(rater, question, [item for of in places.values() for item in of.values()])
+        answers, reasons = _answers(rater, question, [item for of in places.values() for item in of.values()])
         for pk, of in places.items():
-            found[pk][need.role] = {
-                turn: need.known(answers[item], kind.name(None if turn is None else turn + 1), rater.name)
+            found[pk][role] = {
+                turn: need.known(
+                    answers[item],
+                    kind.name(None if turn is None else turn + 1),
+                    rater.name,
+                    in_words=in_words,
+                    why=reasons.get(item, ""),
+                )
                 for turn, item in sorted(of.items(), key=lambda pair: -1 if pair[0] is None else pair[0])
             }
     return dict(found)
 
 
-def _answers(rater: Rater, question: Question, items: Sequence[int]) -> dict[int, list[Value | None]]:
-    """Return the samples of a machine's answers by item, in order; None for one that is missing."""
+def _read(protocol: Protocol, bound: Bound) -> Iterator[tuple[Need, str, str]]:
+    """Yield each question that is read of the bound raters: its need, how it is given, and its reference."""
+    for need in protocol.needs:
+        if need.role in bound:
+            scheme = bound[need.role]["question"].partition("/")[0]
+            for role, key in need.read.items():
+                yield need, role, f"{scheme}/{key}"
+
+
+def _answers(
+    rater: Rater, question: Question, items: Sequence[int]
+) -> tuple[dict[int, list[Value | None]], dict[int, str]]:
+    """Return the samples of a machine's answers by item, in order (None for one that is missing), and the
+    reason of the last one that is."""
     rows = (
         live_labels()
         .filter(rater=rater, question=question, item__in=items, campaign=None)
         .order_by("sample", "pk")
-        .values_list("item_id", "number", "text")
+        .values_list("item_id", "number", "text", "missing")
     )
     if (own := drafted(rater.fingerprint)) is not None:
         rows = _drafted_answers(own.draft, question, items)
     answers: dict[int, list[Value | None]] = defaultdict(list)
-    for item, number, text in rows:
+    reasons: dict[int, str] = {}
+    for item, number, text, missing in rows:
         answers[item].append(number if text is None else text)
-    return answers
+        if missing:
+            reasons[item] = missing
+    return answers, reasons
 
 
 def _drafted_answers(draft: Draft, question: Question, items: Sequence[int]) -> Any:
-    """Return what a draft answered, or the judge that it was kept as: item, number, text."""
+    """Return what a draft answered, or the judge that it was kept as: item, number, text, missing."""
     if draft.kept_rater is None:
         rows = DraftAnswer.objects.filter(draft=draft, question=question, item__in=items)
     else:
         rows = live_labels().filter(  # type: ignore[assignment]
             rater=draft.kept_rater, question=question, item__in=items, campaign=None
         )
-    return rows.order_by("sample", "pk").values_list("item_id", "number", "text")
+    return rows.order_by("sample", "pk").values_list("item_id", "number", "text", "missing")
 
 
 def _rater(name: str) -> Rater:

@@ -166,7 +166,7 @@ class Judge:
     def _name(self, title: str, protocol: Protocol, read: Sequence[Rater]) -> str:
         below = f" on {', '.join(rater.name for rater in read)}" if read else ""
         if self.endpoint is None or not protocol.network:
-            return f"{protocol.key.replace('_', '-')}{below}"[:180]
+            return f"{title.replace('_', '-')}{below}"[:180]
         settings = parameters.named(parameters.checked(self.parameters))
         return f"{marked(self.endpoint.model)} {title}{settings}{below}"[:180]
 

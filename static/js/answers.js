@@ -10,6 +10,7 @@ export class Answers {
     this.items = task.items.map(String);
     this.whole = task.whole == null ? null : String(task.whole);
     this.sides = task.sides ?? 0;
+    this.people = task.people ?? [];
     this.side = 0;
     this.changes = 0;
     this.answers = structuredClone(task.draft.answers || {});

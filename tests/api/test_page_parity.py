@@ -152,6 +152,10 @@ profile-file: api-profile
 counts: api-counts
 counts-test: api-counts
 counts-file: api-counts
+cascade: api-cascade
+cascade-test: api-cascade
+cascade-file: api-cascade
+decision: api-decision
 preferences: api-preferences
 preferences-test: api-preferences
 preferences-file: api-preferences

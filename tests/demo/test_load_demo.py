@@ -19,7 +19,7 @@ from calibration.models import AdjudicationRound, Report
 from calibration.reports.caveats import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
-from demo import accounts, continued, judging, loading, study, truth
+from demo import accounts, continued, group_chats, judging, loading, scenarios, study, truth
 from demo.fake_model import error_files
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
@@ -71,6 +71,15 @@ def test_loading_again_leaves_test_alone_where_a_visitor_has_drawn_a_split(first
     Run.objects.filter(corpus=meetings).update(state=Run.State.CANCELLED)
     run = loading.judge(by=User.objects.get(username="researcher"))
     assert (run.scope["part"], run.state) == ("dev", Run.State.DONE)
+
+
+def test_scenarios_are_split_by_family_as_their_sources_say(first_load: str) -> None:
+    assert "Demo group chat: 2 scenarios" in first_load
+    corpus = Corpus.objects.get(name=group_chats.SET.name)
+    lock = splits.lock_of(corpus)
+    assert lock is not None
+    assert dict(lock.clusters.values_list("cluster", "part")) == scenarios.parts()
+    assert lock.fixed_at is None, "a visitor may draw it anew"
 
 
 def test_the_printed_accounts_sign_in_and_have_their_roles(first_load: str) -> None:

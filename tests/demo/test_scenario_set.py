@@ -12,7 +12,7 @@ from annotation.scenarios.cascade import outcome
 from annotation.scenarios.checking import oracle_problems
 from annotation.scenarios.observing import named_in
 from annotation.scenarios.points import key_at, points_of, probes_at, scenario_of
-from annotation.scenarios.records import PROBES
+from annotation.scenarios.records import MODES, PROBES
 from annotation.text.mentions import mentioned
 from demo import build, scenarios
 
@@ -52,6 +52,17 @@ def test_families_have_a_base_a_variant_and_a_control() -> None:
             assert (one["metadata"]["variant"] == "base") != (one["metadata"].get("of") in ids), one["id"]
 
 
+def test_a_renamed_scenario_names_nobody_of_its_base() -> None:
+    for family in scenarios.families():
+        by_id = {one["id"]: one for one in family.scenarios}
+        for one in family.scenarios:
+            if one["metadata"]["variant"] == "renamed":
+                base = by_id[one["metadata"]["of"]]
+                old = [person["name"] for person in base["participants"] if not person.get("agent")]
+                told = " ".join(word.strip(".,:;!?'\"") for word in str(one).split()).split()
+                assert not set(old) & set(told), one["id"]
+
+
 def test_both_parts_hold_families_of_every_setting() -> None:
     places = Counter((family.setting, family.part) for family in scenarios.families())
     assert {part for _, part in places} == set(scenarios.PARTS)
@@ -81,7 +92,20 @@ def test_people_turns_and_names_are_those_of_a_chat(dialogues) -> None:
             assert turn.act == "message" or turn.act in ("join", "leave", "reaction")
 
 
-@pytest.mark.parametrize("mode", ["explicit", "implicit"])
+def test_the_script_for_visitors_is_short_and_has_a_control_for_each_of_its_probes() -> None:
+    base, control = (entry.record for entry in jsonl.read(Source(build.CORPORA / f"{scenarios.SHORT}.jsonl")))
+    for dialogue in (base, control):
+        assert len(dialogue.participants) == 4
+        assert len(dialogue.turns) == 14
+        assert not [oracle_problems(dialogue, mode) for mode in MODES if oracle_problems(dialogue, mode)]
+        told = [key_at(scenario_of(dialogue), point).addressed for point in points_of(dialogue)]
+        assert sum(one is not None for one in told) >= 13
+    kinds = ["overheard", "buried_mention", "ambiguous_referent"]
+    assert [probe.kind for probe in scenario_of(base).probes if not probe.control] == kinds
+    assert [probe.kind for probe in scenario_of(control).probes if probe.control] == kinds
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_the_oracle_has_everything_right(dialogues, mode) -> None:
     for dialogue in dialogues:
         assert oracle_problems(dialogue, mode) == (), dialogue.id

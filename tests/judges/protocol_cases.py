@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 
 from annotation.kinds import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
+from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.records import Decision, Fact, Key, Scenario, Secret
 from annotation.schemes import comperdial_dialogue, comperdial_turn, fed, preference
 from annotation.schemes.comparisons import COMPARISON
 from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
 from judges.protocols.cocoeval_behaviours import KEYS
 from judges.protocols.cocoeval_overall import NO_REASON
+from judges.protocols.conduct import NOT_APPLICABLE
 from judges.protocols.cpdscore_dialogue import mean_in_words, words_in_words
+from judges.protocols.decided import NOT_ASKED
+from judges.protocols.ground_move import SAID
 from judges.protocols.rubric import Rubric
 
 
@@ -32,6 +37,8 @@ def case(
     turns = (Turn("A", history), Turn("B", "Let us begin."))
     if protocol is not None and protocol.covers in COMPARING:
         return compared(text, turns, people, history)
+    if protocol is not None and protocol.covers == "decision":
+        return decided(text, history)
     if protocol is not None and protocol.covers == "turn":
         static = Continuation("c", "model-x", (Turn("bot", text, at=1),), mode="static")
         return Case(Dialogue("d", turns, people, (static,), summary=history), static, 0, part=part)
@@ -54,6 +61,32 @@ def compared(
     dialogue = Dialogue("d", turns, people, tuple(told), summary=history)
     members = tuple(Member(one, 0) for one in told)
     return Case(dialogue, told[0], members=members, shown=(1, 0) if swapped else (0, 1))
+
+
+def decided(text: str, history: str, **key: Any) -> Case:
+    """A message at the third turn of a scenario, after a private one that tells a secret."""
+    people = (
+        Participant("A", "Ana", "host", (history,)),
+        Participant("B", "Ben"),
+        Participant("C", "Cleo"),
+        Participant("bot", "model-x", agent=True),
+    )
+    turns = (Turn("A", history), Turn("B", history, audience=("bot",)), Turn("A", "Well?"))
+    asked = {
+        "speak": {"message": 1.0},
+        "conduct": ("face", "leak"),
+        "ground": {"answer": 1.0},
+        "rubric": True,
+    }
+    scenario = Scenario(
+        "bot",
+        keys={2: Key(1, **(asked | key))},
+        secrets=(Secret("s1", "B", ("B", "bot"), 1, ("zebra",), history),),
+        common_ground=(Fact("g1", history, ("A", "B"), 0),),
+    )
+    made = turn_of(Decision(2, "message", text, "implicit"), "bot", turns[2])
+    static = Continuation("c", "model-x", (made,), mode="static")
+    return Case(Dialogue("d", turns, people, (static,), summary=history, scenario=scenario), static, 0)
 
 
 def scored(protocol: Any, continuation: Continuation) -> dict[str, dict[int | None, Known]]:
@@ -183,6 +216,32 @@ def of_comparison(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     return told.map(lambda one: Reading((Verdict("preference", None, one[0], "", one[1]),)))
 
 
+def of_conduct(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of what the key asks for: a score, or why it does not apply, and a leak or none."""
+    score = st.tuples(st.integers(1, 5), PLAIN, st.sets(st.integers(1, 4)))
+    left_out = st.tuples(st.none(), PLAIN.filter(bool), st.sets(st.integers(1, 4)))
+
+    def pointed(turns: set[int], why: str) -> str:
+        name = "turn" if len(turns) == 1 else "turns"
+        return f"({name} {', '.join(map(str, sorted(turns)))}) {why}".strip() if turns else why
+
+    def made(told: tuple[Any, tuple[int, str]]) -> Reading:
+        (value, why, turns), (leak, reason) = told
+        face = Verdict("face", 0, value, "" if value else NOT_APPLICABLE, pointed(turns, why))
+        answers = {"face": face, "leak": Verdict("leak", 0, leak, "", reason)}
+        return Reading(tuple(answers.get(k, Verdict(k, 0, None, NOT_ASKED)) for k in protocol.answers))
+
+    return st.tuples(score | left_out, st.tuples(st.integers(0, 1), PLAIN)).map(made)
+
+
+def of_move(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
+    """Readings of a move with an explanation, and of the facts presupposed."""
+    told = st.tuples(st.sampled_from(SAID), PLAIN, st.sampled_from(("g1", "none")))
+    return told.map(
+        lambda one: Reading((Verdict("move", 0, one[0], "", one[1]), Verdict("presupposes", 0, one[2])))
+    )
+
+
 NO_PROBABILITIES = (
     "the endpoint gave no probabilities; the value is the reply's own, to be averaged over samples"
 )
@@ -195,6 +254,9 @@ READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "rubric": of_values,
     "g_eval": of_values,
     "pairwise": of_comparison,
+    "conduct": of_conduct,
+    "compose": of_turn({"score": 5}, explained=True),
+    "ground_move": of_move,
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,
 }

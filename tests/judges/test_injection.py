@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
+from annotation.scenarios.records import DIMENSIONS, Fact, Key, Scenario, Secret
 from annotation.schemes import SCHEMES
 from annotation.text.cleaning import clean
 from annotation.text.views import DEFAULT, View
@@ -132,7 +133,21 @@ def hostile(protocol: Asking, write: Callable[[str], str]) -> Case:
     given = {need.role: known for need in protocol.needs}
     turn = 0 if protocol.covers == "turn" else None
     case = Case(dialogue, made, turn, View(shows=SHOWS), given)
+    if protocol.covers == "decision":
+        return decided(case, write)
     return compared(case) if protocol.covers in COMPARING else case
+
+
+def decided(case: Case, write: Callable[[str], str]) -> Case:
+    """The same as a case about an agent's message, with a secret and a fact of the common ground."""
+    asked = Key(1, {"message": 1.0}, conduct=DIMENSIONS, ground={"answer": 1.0}, rubric=True)
+    scenario = Scenario(
+        "B",
+        keys={0: asked},
+        secrets=(Secret("s1", "A", ("A",), 0, ("zebra",), write("secret")),),
+        common_ground=(Fact("g1", write("fact"), ("A",), 0),),
+    )
+    return replace(case, dialogue=replace(case.dialogue, scenario=scenario), turn=0)
 
 
 def compared(case: Case) -> Case:
@@ -189,7 +204,8 @@ def test_whatever_others_wrote_is_quoted(protocol: Asking, variant: str, texts: 
 
 
 @pytest.mark.parametrize(
-    "where", ["name", "turn", "history", "summary", "value", "deepest", "session", "key"]
+    "where",
+    ["name", "turn", "history", "summary", "value", "deepest", "session", "key", "secret", "fact"],
 )
 @pytest.mark.parametrize(("protocol", "variant"), CASES, ids=NAMED)
 def test_everything_hostile_at_once_in_one_place_is_quoted(

@@ -15,9 +15,9 @@ from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.models import CallLabel
 from judges.protocols import PROTOCOLS, Known, Need
+from judges.protocols.needs import UNMET
 from judges.rating.driving import summary
 from judges.rating.estimates import estimate
-from judges.rating.needs import UNMET
 from judges.rating.plans import Judge
 from judges.rating.selection import Selection
 from tests import factories
@@ -193,6 +193,8 @@ def test_the_command_and_the_api_bind_a_need(
             "question": "comperdial_turn/overall",
             "aggregate": "mean",
             "missing": "whole",
+            "optional": False,
+            "also": [],
         }
     ]
 

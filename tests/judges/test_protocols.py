@@ -30,6 +30,12 @@ RELEASED = {
     "cocoeval_behaviours_one_behaviour_v1.txt": "f3bed3d2e15d8ff92a5a6af81367a51b0e756404534f109313cacca0c6fa1c5f",  # noqa: E501
     "cocoeval_behaviours_v1.txt": "da7b7e5953975ab82d1d250cc8d1b9f015f2ea4ef7cac5f7e1d05c2d3aa407e4",
     "cocoeval_overall_v1.txt": "368ef728b5ecbe36e6b8d1cdcd01ac2824f2736fc540c2ea463934f387b95e1b",
+    "compose_judge_void_v1.txt": "b82575710498f75ad0bd8bf0877a29dc1e8ea3081499da44cbae399d8970f9e6",
+    "compose_v1.txt": "b82575710498f75ad0bd8bf0877a29dc1e8ea3081499da44cbae399d8970f9e6",
+    "conduct_judge_void_v1.txt": "5e8631716837ab12716b871e384c56757fa7dfd933b446ebee7fc4a44fe17dce",
+    "conduct_v1.txt": "5e8631716837ab12716b871e384c56757fa7dfd933b446ebee7fc4a44fe17dce",
+    "ground_move_judge_void_v1.txt": "4711b4cf133db3efd90d20e11879646458a7d999ed5728cd5f8dc421f18e529b",
+    "ground_move_v1.txt": "4711b4cf133db3efd90d20e11879646458a7d999ed5728cd5f8dc421f18e529b",
     "cpdscore_detail_with_reference_v1.txt": "515ae7c2960ebc56fa638227de194879ece8a1729d9e34c1ec3e500afeb24020",  # noqa: E501
     "cpdscore_detail_without_reference_v1.txt": "3c750e092285e76d58df963356d6d41c02dc915a33c687eb138ee5cbefcc3492",  # noqa: E501
     "cpdscore_dialogue_both_v1.txt": "fee2aed188b2e73373f2cfa3291a2693d6403139f4bfecc66c79f6fa2d82dd71",

@@ -285,7 +285,9 @@ def answer_to(question: QuestionDefinition) -> st.SearchStrategy[Any]:
     elif question.whole:
         values = st.integers(0, 100)
     else:
-        values = st.floats(0, 100, allow_nan=False)
+        ends = [question.minimum, question.maximum]
+        low, high = (end if one is None else one for one, end in zip(ends, (0, 100), strict=True))
+        values = st.floats(low, high, allow_nan=False)
     return values if question.required else st.none() | values
 
 

@@ -8,6 +8,7 @@ from demo.fake_model.roles.cleaner import Cleaner
 from demo.fake_model.roles.comparison_judge import ComparisonJudge
 from demo.fake_model.roles.continuation_writer import ContinuationWriter
 from demo.fake_model.roles.conversation_writer import ConversationWriter
+from demo.fake_model.roles.decision_judges import ComposeJudge, ConductJudge, GroundJudge
 from demo.fake_model.roles.dialogue_judge import DialogueJudge
 from demo.fake_model.roles.improver import Improver
 from demo.fake_model.roles.metadata_writer import MetadataWriter
@@ -28,6 +29,9 @@ ROLES: dict[str, Role] = {
         DialogueJudge(),
         RubricJudge(),
         ComparisonJudge(),
+        ConductJudge(),
+        ComposeJudge(),
+        GroundJudge(),
         Improver(),
         Probe(),
         ContinuationWriter(),

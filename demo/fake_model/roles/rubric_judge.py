@@ -101,7 +101,7 @@ def answered(mind: Mind, question: Question, text: str) -> Any:
         return truth.value(text, key) or "as it says"
     if not values:
         told = truth.number(text, key)
-        return MIDDLE if told is None else told
+        return min(max(MIDDLE if told is None else told, question.low), question.high)
     if values in YES_OR_NO:
         told_yes = truth.shows(text, key) and truth.value(text, key) not in ("no", "False", "false")
         return values[mind.yes_or_no(key, text, told_yes)]

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import accounts, chain, continued, desk, judging, loading, study
+from demo import accounts, chain, continued, desk, group_chats, judging, loading, study
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -22,7 +22,7 @@ class Command(DatabaseCommand):
     """Loads what is missing of the demo and prints its accounts."""
 
     help = (
-        "Load the demo: four corpora written for Concord, simulated ratings, four campaigns to rate in, two "
+        "Load the demo: corpora and scenarios written for Concord, simulated ratings, campaigns, two "
         "that simulated people have begun, and a run of the judge rules-baseline; with a fake model, also "
         "continuations that it writes, and what judges and simulated people say of them. Makes the accounts "
         "annotator, researcher and administrator and prints their passwords. Run again, it adds only what "
@@ -56,8 +56,11 @@ class Command(DatabaseCommand):
         by = made["researcher"].user
         for corpus in loading.CORPORA:
             self._load_corpus(corpus, by)
+        for corpus in group_chats.CORPORA:
+            self._load_group_chats(corpus, by)
         for demo in loading.CAMPAIGNS:
             loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
+        group_chats.play(by=by, annotators=[account.user for account in made.values()])
         visitors = [account.user for account in made.values()]
         new = study.load_study(by=by, visitors=visitors)
         self.stdout.write(f"{desk.NAME}: a study under way{'' if new else ', there already'}")
@@ -70,6 +73,15 @@ class Command(DatabaseCommand):
         found, rated = loading.dialogues(corpus, by=by), loading.ratings(corpus, by=by)
         counts = f"{found.dialogues} dialogues, {rated.labels} labels by simulated raters"
         self.stdout.write(f"{corpus.name}: {counts}{'' if rated.created else ', there already'}")
+
+    def _load_group_chats(self, corpus: loading.DemoCorpus, by: User) -> None:
+        if loading.is_of_another_release(corpus):
+            self.stdout.write(f"{corpus.name}: kept as an earlier release of Concord loaded it")
+            return
+        found = group_chats.load(corpus, by=by)
+        self.stdout.write(
+            f"{corpus.name}: {found.dialogues} scenarios{'' if found.created else ', there already'}"
+        )
 
     def _judge_and_report(self, by: User, fake: str | None) -> None:
         done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from annotation.kinds import KINDS
 from annotation.kinds.decision import DECISION
 from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant, Turn
+from annotation.scenarios.records import POINTS
 
 T = TypeVar("T")
 
@@ -39,12 +40,13 @@ class Scene:
     def items(self, kind: str) -> list[int | None]:
         """Return the items of a kind: the indexes of turns that are not given, or [None].
 
-        What a system answers to the points of a scenario are decisions, and no turns.
+        What a system answers to the points of a scenario are decisions, and no turns; where people decide
+        there is nothing of its own.
         """
         if not KINDS[kind].has_turn:
             return [None]
         decides = self.continuation.mode == "static" and self.dialogue.scenario is not None
-        if decides != (kind == DECISION.key):
+        if decides != (kind == DECISION.key) or (decides and self.continuation.id == POINTS):
             return []
         return [index for index, turn in enumerate(self.continuation.turns) if not turn.given]
 

@@ -1,6 +1,7 @@
 // Changes to the answers of a task, by key, click and typing: each is drawn and kept as a draft at once.
 
 import { Ordering } from "./ordering.js";
+import { byDigit, toggled } from "./people.js";
 import { nextOpen, placed, written } from "./ranking.js";
 
 export class Changing {
@@ -39,6 +40,19 @@ export class Changing {
     this.showing.showQuestion(answers);
     if (isByKey && !isTag) this.showing.focusEntry(answers.question);
     if (!isTag && !isAgain) this.chosen();
+  }
+
+  // Puts somebody into a set of people, or takes out; the question stays in turn, as more may follow.
+  name(key, who) {
+    const answers = this.now();
+    if (!who) return;
+    answers.question = key;
+    answers.set(key, toggled(answers.value(key), who));
+    this.changed();
+  }
+
+  nameByDigit(key, digit) {
+    this.name(key, byDigit(this.now().people, digit));
   }
 
   // Gives one of what is ranked a place; by key, the next one without a place is in turn.
@@ -117,7 +131,9 @@ export class Changing {
     const named = (name) => this.questions.find((question) => question.key === name);
     const { scale, tag, at } = target.closest("[data-scale], [data-tag]")?.dataset ?? {};
     const { ranks, side, place } = target.closest("[data-ranks]")?.dataset ?? {};
+    const { names, who } = target.closest("[data-names]")?.dataset ?? {};
     const row = target.closest("[data-item]");
+    if (names) return this.name(names, who);
     if (ranks) this.place(ranks, Number(side), Number(place));
     else if (scale) this.choose(named(scale), named(scale).values[Number(at)]);
     else if (tag) this.toggle(named(tag));

@@ -37,6 +37,8 @@ export class Keys {
     const key = letter(event);
     if (current?.kind === "ranking" && answers.isShown(current) && /^\d$/.test(key))
       return () => this.does.changing.place(current.key, answers.side, Number(key) || 10, true);
+    if (current?.kind === "people" && answers.isShown(current) && /^\d$/.test(key))
+      return () => this.does.changing.nameByDigit(current.key, Number(key));
     const tag = this.questions.find((question) => question.kind === "tag" && question.shortcut === key);
     if (current && answers.isShown(current) && Object.hasOwn(current.keys, key))
       return () => this.does.changing.choose(current, current.keys[key], true);

@@ -1,6 +1,7 @@
 // Draws the answers of a task: pressed values, chips on turns, the place, the help, and what comes into view.
 
 import { drawOrder } from "./ordering.js";
+import { drawPeople } from "./people.js";
 import { drawRanking } from "./ranking.js";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -33,6 +34,7 @@ export class Showing {
     for (const question of this.questions) this.renderQuestion(question, answers);
     for (const box of all("[data-ranking]", this.palette)) drawRanking(box, answers);
     for (const box of all("[data-order]", this.palette)) drawOrder(box, answers);
+    for (const box of all("[data-people]", this.palette)) drawPeople(box, answers);
     for (const section of all(".asked", this.palette)) {
       const wasHidden = section.hidden;
       section.hidden =

@@ -1,0 +1,53 @@
+"""The scenarios of the demo: the public set with its split by family, and the short script for a visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+
+from django.contrib.auth.models import User
+
+from annotation.corpora import splits
+from annotation.importing import ImportResult
+from annotation.models import Campaign, Corpus
+from annotation.schemes import cascade
+from demo import loading, scenarios
+
+SET = loading.DemoCorpus("Scenarios", scenarios.SET, {})
+SHORT = loading.DemoCorpus("Demo group chat", scenarios.SHORT, {})
+CORPORA = (SHORT, SET)
+PLAY = loading.DemoCampaign("Demo: play the agent", SHORT.name, cascade.HUMAN.key)
+"""A visitor decides at every point of the short script and its control."""
+PLAYERS = 20
+"""So many visitors may play."""
+AGENTS = ("always_silent", "always_speak", "mention_rule")
+"""The agents that have played before."""
+
+
+def load(corpus: loading.DemoCorpus, *, by: User) -> ImportResult:
+    """Import a corpus of scenarios; the public set is split as its sources say, unless it has a split."""
+    found = loading.dialogues(corpus, by=by)
+    known = Corpus.objects.get(name=corpus.name)
+    parts = scenarios.parts(corpus.file)
+    if len(set(parts.values())) > 1 and splits.lock_of(known) is None:
+        splits.draw(corpus=known, by=by, seed=seed_of(parts), test_share=share_of(parts))
+    return found
+
+
+def play(*, by: User, annotators: Iterable[User]) -> Campaign:
+    """Return the campaign in which visitors play the agent, made and opened where it is missing."""
+    return loading.campaign(PLAY, by=by, annotators=annotators, raters_per_item=PLAYERS)
+
+
+def seed_of(parts: dict[str, str]) -> int:
+    """Return the first seed whose draw gives each family the part that its source names.
+
+    With it the split of the demo is a split like any other, which anybody can draw again.
+    """
+    share = share_of(parts)
+    return next(seed for seed in count() if splits.choose(parts, seed=seed, test_share=share) == parts)
+
+
+def share_of(parts: dict[str, str]) -> float:
+    """Return the share of families in the test part, between 0 and 1."""
+    return sum(part == "test" for part in parts.values()) / len(parts)
