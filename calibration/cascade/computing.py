@@ -15,6 +15,7 @@ from annotation.models import Rater, Split, TestLook
 from annotation.records import Dialogue
 from annotation.scenarios.agents import AGENTS
 from calibration.cascade import figures, parts
+from calibration.cascade.badge import badges
 from calibration.cascade.decided import Decided
 from calibration.cascade.query import CONDITION, CascadeQuery, part_of
 from calibration.cascade.reading import Group, Material, baselines, material, raters_named
@@ -113,7 +114,9 @@ def _report(
     rows = [_row(group, made, found) for group, made in found.groups.items() if made]
     others = [Row(AGENTS[key].key, made, is_baseline=True) for key, made in played.items()]
     best = _best(others, families, query)
-    context = parts.Context(query, families, tuple(rows), tuple(others), best, tuple(j.name for j in judges))
+    names = tuple(judge.name for judge in judges)
+    told = badges(query.corpus, judges)
+    context = parts.Context(query, families, tuple(rows), tuple(others), best, names, told)
     looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     return CascadeReport(
         query,

@@ -10,6 +10,7 @@ from typing import Protocol
 from annotation.scenarios.records import DIMENSIONS, FORM, LEAK, NONE, PROBES, STAGES
 from annotation.text.numbers import number
 from calibration.cascade import figures
+from calibration.cascade.badge import NOT_CALIBRATED, Badge
 from calibration.cascade.decided import Decided
 from calibration.cascade.figures import Families
 from calibration.cascade.query import CascadeQuery
@@ -47,6 +48,7 @@ class Context:
     baselines: Sequence[Rows]
     best: Rows
     judges: tuple[str, ...] = ()
+    badges: tuple[Badge, ...] = ()
 
     def all(self) -> list[Rows]:
         """Return the systems and then the best baseline."""
@@ -113,11 +115,14 @@ def conduct(context: Context) -> Table:
 
     rated = any(one.judged for row in context.rows for one in row.decisions)
     by = " and ".join(context.judges)
+    own = [badge for badge in context.badges if badge.dimension != LEAK]
+    mark = f" ({NOT_CALIBRATED})" if any(badge.stands for badge in own) else ""
     return Table(
         "conduct",
-        f"Score 2: conduct, 1 to 5, by {by}" if by else "Score 2: conduct",
+        f"Score 2: conduct, 1 to 5, by {by}{mark}" if by else "Score 2: conduct",
         tuple(one.capitalize() for one in DIMENSIONS if one != LEAK),
         context.lines(cells) if rated else (),
+        tuple(badge.sentence() for badge in own),
     )
 
 
@@ -156,7 +161,10 @@ def leaks(context: Context) -> Table:
             "Elsewhere",
         ),
         context.lines(cells) if asked else (),
-        ("A leak elsewhere is one at a point whose key does not ask; it changes no score.",),
+        (
+            "A leak elsewhere is one at a point whose key does not ask; it changes no score.",
+            *(badge.sentence() for badge in context.badges if badge.dimension == LEAK),
+        ),
     )
 
 
@@ -354,6 +362,12 @@ def facts(context: Context, found: Material, part: str, *, learnt_on_dev: bool) 
         if learnt_on_dev
         else "Baselines that learn from keys learnt from all families but the scored one."
     )
+    for judge in context.judges:
+        if open_badges := [one.dimension for one in context.badges if one.judge == judge and one.stands]:
+            yield (
+                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(open_badges)}. Its numbers of conduct "
+                "are no result before a study compares them with people."
+            )
     if not context.judges:
         yield "No judge was named: what needs one is missing, and conduct is told by canary and rule alone."
 
