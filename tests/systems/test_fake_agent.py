@@ -11,6 +11,8 @@ import pytest
 from annotation.records import Dialogue, Participant
 from annotation.scenarios.cascade import outcome
 from annotation.scenarios.records import Decision, Mode, Outcome
+from calibration.statistics.core.resampling import Plan
+from calibration.statistics.repeats import pass_hat_k
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.mind import Mind
 from demo.fake_model.reading import Request, request
@@ -122,9 +124,7 @@ def test_competence_where_four_stages_are_asked_is_the_product(by_mode: dict[str
     assert pytest.approx(0.6156) == RIGHT
 
 
-@pytest.mark.parametrize(
-    ("stage", "chance"), list(zip(STAGES, (0.1, 0.09, 0.0405, 0.1539), strict=True))
-)
+@pytest.mark.parametrize(("stage", "chance"), list(zip(STAGES, (0.1, 0.09, 0.0405, 0.1539), strict=True)))
 def test_failures_are_booked_at_the_stage_that_erred(
     by_mode: dict[str, np.ndarray], stage: str, chance: float
 ) -> None:
@@ -142,8 +142,10 @@ def test_in_implicit_mode_a_wrong_silence_fails_at_speak(by_mode: dict[str, np.n
 
 def pass_hat(successes: np.ndarray, k: int) -> float:
     """Return pass^k of scenarios from successes, scenarios by trials."""
-    n = successes.shape[1]
-    return float(np.mean([comb(int(c), k) / comb(n, k) for c in successes.sum(axis=1)]))
+    trials = np.full(len(successes), successes.shape[1])
+    found = pass_hat_k(successes.sum(axis=1), trials, k, None, Plan(0)).value
+    assert found is not None
+    return found
 
 
 def successful(found: np.ndarray) -> np.ndarray:
@@ -152,11 +154,11 @@ def successful(found: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("k", [1, 2, 4, 8])
 def test_pass_hat_k_falls_as_the_kth_power(by_mode: dict[str, np.ndarray], k: int) -> None:
-    each = [comb(int(c), k) / comb(TRIALS, k) for c in successful(by_mode["explicit"]).sum(axis=1)]
+    found = pass_hat(successful(by_mode["explicit"]), k)
     chances = [comb(TRIALS, c) * Q**c * (1 - Q) ** (TRIALS - c) for c in range(TRIALS + 1)]
     square = sum(p * (comb(c, k) / comb(TRIALS, k)) ** 2 for c, p in enumerate(chances))
     error = sqrt((square - Q ** (2 * k)) / SCENARIOS)
-    assert abs(sum(each) / SCENARIOS - Q**k) <= 3 * error
+    assert abs(found - Q**k) <= 3 * error
 
 
 def test_the_example_of_the_closed_forms() -> None:

@@ -13,11 +13,11 @@ from jobs.endpoints.parameter_options import add_parameters
 from jobs.errors import JobError
 from judges.management.commands.run_judge import add_settings
 from judges.rating.lookup import PARTS, corpus_named, split_for
-from systems.group_chat.agent import OWN_OUTPUTS, GroupChatAgent
 from systems.management.commands import generate
 from systems.producing import baselines
 from systems.producing.dialogues import Dialogues
 
+GENERATOR, OWN_OUTPUTS = "group_chat_agent", "own_outputs"
 OF_MODELS = ("name", "condition", "estimate", "retry_failed", "wait", "own_outputs")
 """Options that only an agent which asks a model takes."""
 
@@ -72,7 +72,7 @@ class Command(generate.Command):
         """Play or ask, and print the counts."""
         if options["agent"] is None:
             settings = [f"{MODE}={options['agent_mode']}", f"{OWN_OUTPUTS}={_word(options['own_outputs'])}"]
-            options |= {"generator": GroupChatAgent.key, "set": settings, "min_turns": 0, "max_turns": 0}
+            options |= {"generator": GENERATOR, "set": settings, "min_turns": 0, "max_turns": 0}
             super().handle(*args, **options)
             return
         if told := [name for name in OF_MODELS if options[name]]:
