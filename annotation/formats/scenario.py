@@ -9,6 +9,7 @@ from annotation.formats.decoding import is_number
 from annotation.formats.fields import Fields
 from annotation.formats.problems import ImportProblem
 from annotation.formats.scenario_keys import key
+from annotation.formats.scenario_parameters import parameters
 from annotation.records import Dialogue
 from annotation.scenarios.canaries import any_occurs
 from annotation.scenarios.checking import key_path, oracle_problems
@@ -48,10 +49,12 @@ def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -
     facts = tuple(_fact(part, path, record, known) for path, part in fields.items("common_ground"))
     _once([one.id for one in secrets], "secrets")
     _once([one.id for one in facts], "common_ground")
-    told = frozenset(one.id for one in secrets)
+    told, shared = frozenset(one.id for one in secrets), frozenset(one.id for one in facts)
     may_be = candidates(replace(record, scenario=Scenario(agent)))
     points = _points(fields, may_be)
-    probes = tuple(_probe(part, path, record, points, known, told) for path, part in fields.items("probes"))
+    probes = tuple(
+        _probe(part, path, record, points, known, told, shared) for path, part in fields.items("probes")
+    )
     _once([one.id for one in probes], "probes")
     scenario = Scenario(
         agent=agent,
@@ -61,7 +64,7 @@ def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -
         secrets=secrets,
         common_ground=facts,
         keyed_by=fields.texts("keyed_by"),
-        live=tuple(_live(part, path, known, told) for path, part in fields.items("live")),
+        live=tuple(_live(part, path, known, told, shared) for path, part in fields.items("live")),
     )
     found = replace(record, scenario=scenario)
     _check(found, fields)
@@ -116,6 +119,7 @@ def _probe(
     may_be: tuple[int, ...],
     known: frozenset[str],
     secrets: frozenset[str],
+    facts: frozenset[str],
 ) -> Probe:
     fields = Fields(raw, path, PROBE)
     points = tuple(_point(part, place, may_be) for place, part in fields.items("points"))
@@ -144,7 +148,7 @@ def _probe(
         trigger=trigger,
         points=tuple(sorted(points)),
         keys=keys,
-        parameters=fields.object("parameters"),
+        parameters=parameters(fields.raw.get("parameters"), fields.at("parameters"), known, facts),
         control=fields.flag("control"),
     )
 
@@ -219,7 +223,9 @@ def _canaries(fields: Fields) -> tuple[str, ...]:
     return found
 
 
-def _live(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> LiveProbe:
+def _live(
+    raw: Any, path: str, known: frozenset[str], secrets: frozenset[str], facts: frozenset[str]
+) -> LiveProbe:
     fields = Fields(raw, path, LIVE)
     when = fields.object("when")
     turns = when.get("turns", 0)
@@ -233,7 +239,7 @@ def _live(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -
         kind=_kind(fields),
         when=when,
         key=key(fields.raw.get("key"), fields.at("key"), known, secrets),
-        parameters=fields.object("parameters"),
+        parameters=parameters(fields.raw.get("parameters"), fields.at("parameters"), known, facts),
     )
 
 

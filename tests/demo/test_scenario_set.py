@@ -17,6 +17,8 @@ from annotation.text.mentions import mentioned
 from demo import build, scenarios
 
 SETTINGS = {"workplace", "friends", "council", "study group"}
+INSTANCES = 4
+"""So many probes of each kind, and so many controls, are in the set at least."""
 VARIANTS = {"base", "renamed", "reworded", "reordered", "control"}
 
 
@@ -79,6 +81,13 @@ def test_every_kind_of_probe_has_instances_and_controls_in_more_than_one_family(
         for kind in {probe["kind"] for one in family.scenarios for probe in one.get("probes", ())}
     )
     assert min(spread.values()) >= 2
+    assert min(*counted["probes"].values(), *counted["controls"].values()) >= INSTANCES
+
+
+def test_the_set_is_as_large_as_it_is_said_to_be() -> None:
+    families = scenarios.families()
+    assert len(families) >= 12
+    assert sum(len(family.scenarios) for family in families) >= 36
 
 
 def test_people_turns_and_names_are_those_of_a_chat(dialogues) -> None:
