@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from annotation.formats.decoding import is_number
@@ -62,6 +64,27 @@ def key(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> 
         hint=fields.flag("hint"),
         example=fields.text("example", ""),
     )
+
+
+def same(one: Key, other: Key) -> bool:
+    """Whether two keys say the same: orders mean nothing, nor whether a score of 0 is written."""
+    return _ordered(one) == _ordered(other)
+
+
+def _ordered(key: Key) -> Key:
+    return replace(
+        key,
+        speak=_accepted(key.speak),
+        ground=None if key.ground is None else _accepted(key.ground),
+        must=tuple(sorted(tuple(sorted(part)) for part in key.must)),
+        must_not=tuple(sorted(tuple(sorted(part)) for part in key.must_not)),
+        conduct=tuple(sorted(key.conduct)),
+        secrets=tuple(sorted(set(key.secrets))),
+    )
+
+
+def _accepted(scores: Mapping[str, float]) -> dict[str, float]:
+    return {name: score for name, score in scores.items() if score}
 
 
 def _attend(fields: Fields) -> int:

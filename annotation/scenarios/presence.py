@@ -19,15 +19,17 @@ def present_at(dialogue: Dialogue, point: int) -> frozenset[str]:
     Who joins is absent until then, who left is absent until joining again; all others are there throughout.
     """
     there = {person.id for person in dialogue.participants}
+    comings = [(place, turn) for place, turn in enumerate(dialogue.turns) if turn.act in ("join", "leave")]
     first: dict[str, str] = {}
-    for turn in dialogue.turns:
-        if turn.act in ("join", "leave"):
-            first.setdefault(turn.speaker, turn.act)
+    for _, turn in comings:
+        first.setdefault(turn.speaker, turn.act)
     there -= {speaker for speaker, act in first.items() if act == "join"}
-    for turn in dialogue.turns[: point + 1]:
+    for place, turn in comings:
+        if place > point:
+            break
         if turn.act == "join":
             there.add(turn.speaker)
-        elif turn.act == "leave":
+        else:
             there.discard(turn.speaker)
     return frozenset(there)
 

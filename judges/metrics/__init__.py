@@ -23,6 +23,7 @@ from judges.metrics import (
     learned_overlap,
     lexical,
     likelihood,
+    live_talk,
     meteor,
     novelty,
     overlap,
@@ -70,6 +71,7 @@ METRICS: dict[str, Metric] = {
         yes_no.FAMILY,
         constraints.FAMILY,
         cascade_observed.FAMILY,
+        live_talk.FAMILY,
     )
     for metric in family
 }

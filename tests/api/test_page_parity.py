@@ -19,6 +19,9 @@ draw-split: api-splits
 change-families: api-systems
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
+scenarios: api-scenarios
+new-scenario: api-scenarios api-check-scenario
+scenario: api-scenario api-check-scenario
 comfort: api-comfort
 password: api-password
 make-token: api-tokens

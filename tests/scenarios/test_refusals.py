@@ -224,6 +224,70 @@ REFUSED: dict[str, tuple[Change, str, str]] = {
 }
 
 
+REFUSED |= {
+    "a form of a secret's canary in must_not": (
+        lambda raw: key(raw).update(must_not=["leaves"]),
+        "probes[1].key.must_not",
+        "names the secret 's1'",
+    ),
+    "a part of a secret's canary in must_not": (
+        lambda raw: key(raw).update(must_not=[["Ole", "may"]]),
+        "probes[1].key.must_not",
+        "names the secret 's1'",
+    ),
+    "a message to the agent alone without a key": (
+        lambda raw: (raw["turns"][2].pop("addressees"), raw.pop("keys")),
+        "turns[2]",
+        "addresses or names the agent",
+    ),
+    "a turn number with a zero before it": (
+        lambda raw: raw["keys"].update({"02": {"free": True}}),
+        "keys.02",
+        "is not the number of one of the points",
+    ),
+    "a secret that is asked for in private": (
+        lambda raw: raw["turns"][4].update(audience=["bot"]),
+        "probes[1]",
+        "its trigger must be said in the group",
+    ),
+    "a parameter that there is not": (
+        lambda raw: raw["probes"][0].update(parameters={"candidate": ["a", "b"]}),
+        "probes[0].parameters.candidate",
+        "did you mean 'candidates'?",
+    ),
+    "a parameter that is no list": (
+        lambda raw: raw["probes"][0].update(parameters={"candidates": "ab"}),
+        "probes[0].parameters.candidates",
+        "must be a list, not a text",
+    ),
+    "a parameter that is no number": (
+        lambda raw: raw["probes"][0].update(parameters={"silent_for": "long"}),
+        "probes[0].parameters.silent_for",
+        "must be a whole number",
+    ),
+    "a parameter that is 0": (
+        lambda raw: raw["probes"][0].update(parameters={"window": 0}),
+        "probes[0].parameters.window",
+        "must be a whole number from 1",
+    ),
+    "somebody quiet who is unknown": (
+        lambda raw: raw["probes"][0].update(parameters={"quiet": ["olaf"]}),
+        "probes[0].parameters.quiet",
+        "'olaf' is not the id of a participant",
+    ),
+    "a fact that there is not": (
+        lambda raw: raw["probes"][0].update(parameters={"fact": "g2"}),
+        "probes[0].parameters.fact",
+        "'g2' is not the id of a fact",
+    ),
+    "probes of what is no scenario": (
+        lambda raw: (raw.pop("kind"), raw.pop("secrets"), raw.pop("common_ground")),
+        "probes",
+        "belongs to a dialogue whose kind is 'scenario'",
+    ),
+}
+
+
 def _without_sam(raw: dict[str, Any]) -> dict[str, Any]:
     people = [person for person in raw["participants"] if person["id"] != "sam"]
     return {
@@ -283,6 +347,28 @@ def test_a_probe_without_what_its_kind_needs_is_refused_and_its_control_taken(
     assert reason in refused.value.reason
     bad["probes"][0]["control"] = True
     assert len(read(tmp_path, bad)[0]) == 1
+
+
+def test_who_was_not_there_has_not_heard_a_secret(tmp_path: Path) -> None:
+    late = deepcopy(LAUNCH)
+    late["participants"].append({"id": "ida", "name": "Ida"})
+    late["turns"].insert(3, {"speaker": "ida", "act": "join"})
+    late["turns"][2] = {"speaker": "mia", "text": "Kit, all: I am leaving in May.", "addressees": ["bot"]}
+    late["secrets"][0]["known_to"] = ["mia", "ole", "sam", "bot"]
+    late["common_ground"], late["probes"] = [], late["probes"][:1]
+    late["keys"]["5"] = {"free": True}
+    assert len(read(tmp_path, late)[0]) == 1
+    late["turns"][3]["sees_history"] = True
+    with pytest.raises(ImportProblem, match="occurs in turn 2, which 'ida' sees"):
+        read(tmp_path, late)
+
+
+def test_keys_that_say_the_same_agree(tmp_path: Path) -> None:
+    twice = deepcopy(LAUNCH)
+    again = deepcopy(twice["probes"][1]) | {"id": "p3"}
+    again["key"] |= {"speak": {"silence": 0, "message": 1}, "conduct": ["face", "leak"]}
+    twice["probes"].append(again)
+    assert len(read(tmp_path, twice)[0]) == 1
 
 
 def test_any_size_takes_six_people_with_a_note(tmp_path: Path) -> None:

@@ -200,6 +200,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": worlds.make_world().corpus,
         "name": "beginnings",
     },
+    "annotation.scenario_editing.actions.save": lambda by: worlds.make_scenario_fields(),
     "annotation.people.accounts.create": lambda by: {
         "username": "new",
         "role": "annotator",
