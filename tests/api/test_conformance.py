@@ -43,6 +43,7 @@ BY_NAME = {
     "POST /api/v1/account/password/": "the old password is named",
     "GET /api/v1/corpora/{id}/counts/": "raters, questions and keys are named",
     "GET /api/v1/dialogues/{id}/compare/": "continuations are named, and there may be nothing to compare",
+    "POST /api/v1/corpora/{id}/agents/": "there may be no scenario and no such part, and names are taken",
     "POST /api/v1/corpora/{id}/counts/": "there may be no split",
     "GET /api/v1/corpora/{id}/cascade/": "raters and keys are named, and there may be no scenarios",
     "POST /api/v1/corpora/{id}/cascade/": "there may be no split",
