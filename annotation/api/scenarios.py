@@ -124,7 +124,7 @@ class Scenarios(generics.GenericAPIView[Dialogue]):
     serializer_class = ScenarioOverview
     queryset = Dialogue.objects.none()
 
-    @extend_schema(responses=ScenarioOverview)
+    @extend_schema(operation_id="corpora_scenarios_overview", responses=ScenarioOverview)
     def get(self, request: Request, pk: int) -> Response:
         """Count the scenarios and their probes, and list them, each with the oracle's check."""
         found = rows(access.corpus(pk))
