@@ -21,7 +21,7 @@ copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 scenarios: api-scenarios
 new-scenario: api-scenarios api-check-scenario
-scenario: api-scenario api-check-scenario
+scenario: api-scenario api-check-scenario api-answer-keys
 comfort: api-comfort
 password: api-password
 make-token: api-tokens
