@@ -233,8 +233,9 @@ def _live(raw: Any, path: str, names: _Names) -> LiveProbe:
     if set(when) - {"quiet", "leak_asked", "turns"} or not when or not is_number(turns):
         told = 'must be {"quiet": id, "turns": n}: when nobody has spoken to that person for n turns'
         raise fields.problem("when", told)
-    if when.get("quiet") is not None and when["quiet"] not in names.people:
-        raise fields.problem("when", f"{when['quiet']!r} is not the id of a participant")
+    quiet = when.get("quiet")
+    if quiet is not None and not (isinstance(quiet, str) and quiet in names.people):
+        raise fields.problem("when", f"{str(quiet)[:60]!r} is not the id of a participant")
     return LiveProbe(
         id=fields.id("id"),
         kind=_kind(fields),

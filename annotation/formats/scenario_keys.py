@@ -160,7 +160,7 @@ def _condition(fields: Fields, name: str, known: frozenset[str]) -> SetCondition
     if not isinstance(sets, list) or not sets or not all(isinstance(one, list) for one in sets):
         raise ImportProblem("must be a list of ids of participants", field=path)
     for one in (one for each in sets for one in each):
-        if one != EVERYBODY and one not in known:
+        if not isinstance(one, str) or (one != EVERYBODY and one not in known):
             raise ImportProblem(f"{str(one)[:60]!r} is not the id of a participant", field=path)
     if how.startswith("contains") and not sets[0]:
         raise ImportProblem("needs an id at least", field=path)
