@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import access
+from annotation.api.corpora import LIMIT
 from annotation.api.corpora_serializers import REFUSED_FILE
 from annotation.formats import ImportProblem
 from annotation.formats.script import read_scenario
@@ -24,6 +25,7 @@ from annotation.scenario_editing.showing import shown
 from annotation.scenarios.overview import overview
 from config.permissions import IsResearcher
 
+OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
 REFUSED = OpenApiResponse(REFUSED_FILE, description="The scenario is refused: by line, field and reason.")
 
 
@@ -124,7 +126,9 @@ class Scenarios(generics.GenericAPIView[Dialogue]):
     serializer_class = ScenarioOverview
     queryset = Dialogue.objects.none()
 
-    @extend_schema(responses=ScenarioOverview)
+    @extend_schema(
+        operation_id="corpora_scenarios_overview", parameters=[LIMIT, OFFSET], responses=ScenarioOverview
+    )
     def get(self, request: Request, pk: int) -> Response:
         """Count the scenarios and their probes, and list them, each with the oracle's check."""
         found = rows(access.corpus(pk))

@@ -205,7 +205,10 @@ def _read(state: State, point: int, reply: str) -> Decision:
     if state["mode"] == "implicit":
         return implicit(reply, point)
     people = [Participant(pk, name, aliases=tuple(also)) for pk, name, also in state["people"]]
-    return explicit(reply, point, people, [pk for pk, *_ in state["people"]])
+    everybody = [pk for pk, *_ in state["people"]]
+    without = {"addressed": state["last"], "targets": state["agent"]}
+    listed = {name: [pk for pk in everybody if pk != who] for name, who in without.items()}
+    return explicit(reply, point, people, listed)
 
 
 def _said(reply: str) -> str:

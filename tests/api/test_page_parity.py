@@ -115,6 +115,7 @@ give-up-batch: api-give-up-batch
 retry-run: api-retry-run
 run-request: api-prompt-request api-estimate-run
 generate: api-generators api-productions api-estimate-productions
+agents: api-agents api-productions
 productions: api-productions
 production: api-production api-production-steps
 benchmarks: api-benchmarks

@@ -19,6 +19,7 @@ from annotation.scenarios.points import points_of, scenario_of
 from annotation.scenarios.records import PROBES
 from tests.scenarios.scripts import LAUNCH
 
+ROOT = Path(__file__).resolve().parents[2]
 PEOPLE = [{"id": "ana", "name": "Ana"}, {"id": "bo", "name": "Bo"}, {"id": "cy", "name": "Cy"}]
 KIT = {"id": "kit", "name": "Kit", "agent": True}
 ANSWER = {"attend": 1, "speak": {"message": 1}}
@@ -171,7 +172,16 @@ def test_points_that_are_left_out_are_marked() -> None:
 
 
 def test_the_script_of_the_documentation_is_a_scenario() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "scenario_editor.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "scenario_editor.md").read_text(encoding="utf-8")
     record = read_scenario(page.split("```")[1].lstrip("\n"))
     assert points_of(record) == (0, 1, 2, 3)
     assert [probe.kind for probe in scenario_of(record).probes] == ["overheard", "secret"]
+
+
+def test_every_scenario_that_comes_with_concord_can_be_edited_as_a_script() -> None:
+    lines = (ROOT / "demo" / "corpora" / "scenarios.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        record = dialogue(json.loads(line))
+        text = write_script(native(record))
+        assert text is not None, record.id
+        assert read_scenario(text) == record

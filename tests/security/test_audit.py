@@ -302,6 +302,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.rating.actions.start": lambda by: worlds.make_metric_run(),
     "systems.producing.actions.start": lambda by: systems.make_generation(by),
     "systems.producing.actions.start_each": lambda by: systems.make_several(by),
+    "systems.producing.baselines.play": lambda by: systems.make_baseline(by),
     "systems.making.actions.start": lambda by: systems.make_benchmark_fields(),
     "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
     "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
