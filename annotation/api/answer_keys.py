@@ -34,7 +34,7 @@ class KeysRequest(serializers.Serializer[Any]):
     live = serializers.ListField(child=serializers.DictField(), required=False, allow_null=True)
 
 
-class KeysSerializer(serializers.Serializer[Any]):
+class AnswerKeysSerializer(serializers.Serializer[Any]):
     """A scenario's keys: `rater` is what they are called as a rater, null before anything was decided."""
 
     dialogue = serializers.CharField()
@@ -48,7 +48,7 @@ class AnswerKeys(APIView):
 
     permission_classes = (IsResearcher,)
 
-    @extend_schema(responses=KeysSerializer)
+    @extend_schema(responses=AnswerKeysSerializer)
     def get(self, request: Request, pk: int) -> Response:
         """Return a scenario's own fields as the native format has them; 404 for other dialogues."""
         return _told(_scenario(pk))
@@ -56,7 +56,7 @@ class AnswerKeys(APIView):
     @extend_schema(
         request=KeysRequest,
         responses={
-            200: KeysSerializer,
+            200: AnswerKeysSerializer,
             400: OpenApiResponse(REFUSED_FILE, description="An import would refuse the scenario."),
         },
     )
@@ -89,4 +89,4 @@ def _told(dialogue: Dialogue) -> Response:
         "rater": rater and rater.name,
         "scenario": dialogue.scenario,
     }
-    return Response(KeysSerializer(told).data)
+    return Response(AnswerKeysSerializer(told).data)

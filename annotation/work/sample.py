@@ -66,5 +66,5 @@ def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
     turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
     made = compose(0, head, [*own, *turns], tagged)
     if kind.key == DECISION.key:
-        return replace(made, named=tuple((person["id"], person["name"]) for person in PEOPLE))
+        return replace(made, named=tuple((str(person["id"]), str(person["name"])) for person in PEOPLE))
     return made.with_whole(len(AFTER) + 1) if definition.is_mixed else made

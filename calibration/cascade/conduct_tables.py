@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from annotation.scenarios.presence import WINDOW
 from annotation.scenarios.records import DIMENSIONS, LEAK
 from calibration.cascade import figures
 from calibration.cascade.badge import NOT_CALIBRATED
@@ -13,6 +14,7 @@ from calibration.cascade.tables import Line, Table
 
 NAMED = tuple(one for one in DIMENSIONS if one != LEAK)
 UNRATED = "nobody rated it"
+SAYS_NOTHING = "it never said anything"
 
 
 def is_calibrated(context: Context, dimension: str) -> bool:
@@ -146,4 +148,18 @@ def _hinted(one: Decided) -> float | None:
     return float(one.hinted and not one.result.leaks and not _by_judge(one))
 
 
-TABLES: tuple[Callable[[Context], Table], ...] = (conduct, leaks)
+def talk(context: Context) -> Table:
+    """How much of the floor messages take: the agent's share of the last messages, and how even they are."""
+    columns = [
+        Column("Share of messages", _all, lambda one: one.talk.share if one.talk else None, SAYS_NOTHING),
+        Column("Share of words", _all, lambda one: one.talk.in_words if one.talk else None, SAYS_NOTHING),
+        Column("Evenness (NSE)", _all, lambda one: one.talk.evenness if one.talk else None, SAYS_NOTHING),
+    ]
+    note = (
+        f"Of the last {WINDOW} messages up to each of the agent's own, which counts; over all scored points."
+        " Computed, no judgement: whether a share is fair is asked by the dimension fairness."
+    )
+    return Table("talk", "Share of talk", tuple(one.head for one in columns), context.means(columns), (note,))
+
+
+TABLES: tuple[Callable[[Context], Table], ...] = (conduct, talk, leaks)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotation.records import Dialogue
 from annotation.scenarios.canaries import hints
 from annotation.scenarios.cascade import outcome
 from annotation.scenarios.observing import declared_addressees
 from annotation.scenarios.points import key_at, probes_at, scenario_of
-from annotation.scenarios.presence import others_at
+from annotation.scenarios.presence import evenness_of_talk, others_at, share_of_talk
 from annotation.scenarios.records import (
     LEAK,
     UNPARSEABLE,
@@ -23,6 +24,17 @@ from annotation.scenarios.records import (
 
 MUST_SPEAK, STAY_OUT, EITHER = "must speak", "stay out", ""
 """The classes of points of the restraint panel."""
+
+
+class Talk(NamedTuple):
+    """What a message makes of the floor: the agent's share in messages and in words, and how even talk is.
+
+    All in [0, 1].
+    """
+
+    share: float
+    in_words: float
+    evenness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,7 @@ class Decided:
     attended: bool | None
     judged: Judged | None = None
     hinted: bool = False
+    talk: Talk | None = None
 
     @property
     def is_probed(self) -> bool:
@@ -99,6 +112,7 @@ def decided(
                 attended=_attended(result),
                 judged=heard,
                 hinted=key.hint and decision.act == "message" and hints(decision.text),
+                talk=_talk(dialogue, decision, earlier),
             )
         earlier[point] = decision
 
@@ -118,6 +132,15 @@ def _addressed(dialogue: Dialogue, decision: Decision, key: Key) -> bool | None:
         return None
     author = dialogue.turns[decision.point].speaker
     return key.addressed.met(declared, others_at(dialogue, decision.point, author))
+
+
+def _talk(dialogue: Dialogue, decision: Decision, earlier: Mapping[int, Decision]) -> Talk | None:
+    """Return how a message shares the floor; None for a reaction and silence."""
+    if decision.act != "message":
+        return None
+    share = share_of_talk(dialogue, decision, earlier)
+    in_words = share_of_talk(dialogue, decision, earlier, in_words=True)
+    return Talk(float(share or 0), float(in_words or 0), evenness_of_talk(dialogue, decision, earlier) or 0.0)
 
 
 def _attended(result: Outcome) -> bool | None:

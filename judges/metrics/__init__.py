@@ -30,6 +30,7 @@ from judges.metrics import (
     own_turns,
     participation,
     progression,
+    talk_share,
     task_success,
     topic_alignment,
     topic_expansion,
@@ -71,6 +72,7 @@ METRICS: dict[str, Metric] = {
         yes_no.FAMILY,
         constraints.FAMILY,
         cascade_observed.FAMILY,
+        talk_share.FAMILY,
         live_talk.FAMILY,
     )
     for metric in family
