@@ -13,6 +13,7 @@ from annotation.models import Campaign, Corpus
 from annotation.schemes import cascade
 from demo import loading, scenarios
 from systems.producing import baselines
+from systems.producing.baselines import Baseline
 from systems.producing.dialogues import Dialogues
 
 SET = loading.DemoCorpus("Scenarios", scenarios.SET, {})
@@ -44,7 +45,7 @@ def play(*, by: User, annotators: Iterable[User]) -> Campaign:
 def agents(*, by: User) -> list[baselines.Played]:
     """Let the baseline agents decide in the short script; what they decided before stays as it is."""
     corpus = Corpus.objects.get(name=SHORT.name)
-    return [baselines.play(by=by, agent=key, dialogues=Dialogues(corpus)) for key in AGENTS]
+    return [baselines.play(by=by, baseline=Baseline(key), dialogues=Dialogues(corpus)) for key in AGENTS]
 
 
 def seed_of(parts: dict[str, str]) -> int:

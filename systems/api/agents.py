@@ -106,11 +106,8 @@ class Agents(APIView):
         try:
             played = baseline_job.start(
                 by=request.user,
-                agent=data["agent"],
+                baseline=baselines.Baseline(data["agent"], data["mode"], data["trials"], data["seed"]),
                 dialogues=Dialogues(corpus, split_for(corpus, data["part"]), data["part"]),
-                mode=data["mode"],
-                trials=data["trials"],
-                seed=data["seed"],
             )
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None

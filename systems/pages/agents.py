@@ -20,6 +20,7 @@ from judges.pages.runs import user_of
 from judges.rating.lookup import PARTS, split_for
 from systems.producing import baseline_job
 from systems.producing.actions import MOST_TRIALS
+from systems.producing.baselines import Baseline
 from systems.producing.deciders import deciders, scenario_count
 from systems.producing.dialogues import Dialogues
 
@@ -54,6 +55,11 @@ class AgentForm(forms.Form):
         if not corpus.splits.exists():
             del self.fields["part"]
 
+    def baseline(self) -> Baseline:
+        """Return what was asked for."""
+        data = self.cleaned_data
+        return Baseline(data["agent"], data["mode"], data["trials"])
+
     def dialogues(self) -> Dialogues:
         """Return the chosen part; raise JobError where there is none."""
         part = self.cleaned_data.get("part", "")
@@ -69,10 +75,8 @@ def agents(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             played = baseline_job.start(
                 by=user_of(request),
-                agent=form.cleaned_data["agent"],
+                baseline=form.baseline(),
                 dialogues=form.dialogues(),
-                mode=form.cleaned_data["mode"],
-                trials=form.cleaned_data["trials"],
             )
         except JobError as error:
             form.add_error(None, str(error))

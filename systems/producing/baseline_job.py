@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -12,7 +13,7 @@ from jobs.kinds import JobKind
 from jobs.models import Job
 from jobs.queue.progress import Progress
 from systems.producing import baselines
-from systems.producing.baselines import Played
+from systems.producing.baselines import Baseline, Played
 from systems.producing.dialogues import Dialogues
 from systems.producing.job import dialogues_from
 from systems.producing.plans import digest
@@ -22,24 +23,16 @@ AT_ONCE = 100
 """So many continuations at most are made while the page waits: in two or three seconds."""
 
 
-def start(
-    *,
-    by: User | None,
-    agent: str,
-    dialogues: Dialogues,
-    mode: str = "explicit",
-    trials: int = 1,
-    seed: int = 0,
-) -> Played | Job:
+def start(*, by: User | None, baseline: Baseline, dialogues: Dialogues) -> Played | Job:
     """Let a baseline decide as `baselines.play` does; start a job for many scenarios and trials.
 
-    Raises SystemsError for an unknown agent, and where no job is needed for what `play` refuses.
+    Raises SystemsError for what cannot be asked for, and where no job is needed for what `play` refuses.
     """
-    baselines.agent_named(agent)
-    if dialogues.rows().count() * trials <= AT_ONCE:
-        return baselines.play(by=by, agent=agent, dialogues=dialogues, mode=mode, trials=trials, seed=seed)
-    params = {"agent": agent, "dialogues": dialogues.as_json(), "mode": mode, "trials": trials, "seed": seed}
-    subject = f"{agent} in {dialogues.corpus.name[:180]}, {digest(params)[:8]}"
+    baseline.checked()
+    if dialogues.rows().count() * baseline.trials <= AT_ONCE:
+        return baselines.play(by=by, baseline=baseline, dialogues=dialogues)
+    params = {"baseline": asdict(baseline), "dialogues": dialogues.as_json()}
+    subject = f"{baseline.agent} in {dialogues.corpus.name[:180]}, {digest(params)[:8]}"
     return jobs.start(kind=KIND, subject=subject, params=params, by=by)
 
 
@@ -49,11 +42,8 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     try:
         played = baselines.play(
             by=job.created_by,
-            agent=told["agent"],
+            baseline=Baseline(**told["baseline"]),
             dialogues=dialogues_from(told["dialogues"]),
-            mode=told["mode"],
-            trials=told["trials"],
-            seed=told["seed"],
             progress=progress,
         )
     except JobRefused:

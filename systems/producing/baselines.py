@@ -37,6 +37,26 @@ Scenario = tuple[Dialogue, records.Dialogue]
 
 
 @dataclass(frozen=True, slots=True)
+class Baseline:
+    """A baseline as somebody asks for it: its key, its mode, how often, and the seed of its draws."""
+
+    agent: str
+    mode: str = "explicit"
+    trials: int = 1
+    seed: int = 0
+
+    def checked(self) -> Agent:
+        """Return the agent; raise SystemsError for an agent or a mode that there is not, or for no trials."""
+        if self.agent not in AGENTS:
+            raise SystemsError(f"There is no agent {self.agent!r}; there are {', '.join(AGENTS)}.")
+        if self.mode not in MODES:
+            raise SystemsError(f"There is no mode {self.mode!r}; there are {', '.join(MODES)}.")
+        if not 1 <= self.trials <= MOST_TRIALS:
+            raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
+        return AGENTS[self.agent]
+
+
+@dataclass(frozen=True, slots=True)
 class Played:
     """What a baseline came to: scenarios it decided in, continuations that are new and that were there.
 
@@ -71,14 +91,7 @@ class Played:
 
 @transaction.atomic
 def play(
-    *,
-    by: User | None,
-    agent: str,
-    dialogues: Dialogues,
-    mode: str = "explicit",
-    trials: int = 1,
-    seed: int = 0,
-    progress: Progress | None = None,
+    *, by: User | None, baseline: Baseline, dialogues: Dialogues, progress: Progress | None = None
 ) -> Played:
     """Let a baseline decide at every point of the scenarios of a selection; what is there stays as it is.
 
@@ -86,18 +99,14 @@ def play(
     `progress` is told (scenarios gone through, all). Raises SystemsError for an unknown agent or mode, for a
     selection without scenarios, and where the corpus has another system of the agent's name.
     """
-    found = agent_named(agent)
-    if mode not in MODES:
-        raise SystemsError(f"There is no mode {mode!r}; there are {', '.join(MODES)}.")
-    if not 1 <= trials <= MOST_TRIALS:
-        raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
+    found = baseline.checked()
     if dialogues.split is not None:
         splits.fix(split=dialogues.split, by=by)
     rows, left_out = _scenarios(dialogues)
     lessons = Lessons(dialogues.corpus, found)
-    writer = _writer(dialogues.corpus, found, lessons, seed, by)
+    writer = _writer(dialogues.corpus, found, lessons, baseline.seed, by)
     assert writer.system is not None
-    play_one = _Playing(found, writer.system, "implicit" if mode == "implicit" else "explicit", trials, seed)
+    play_one = _Playing(found, writer.system, baseline)
     for number, (row, record) in enumerate(rows, start=1):
         play_one.scenario(row, record, lessons.for_family(record.cluster))
         if progress:
@@ -108,7 +117,7 @@ def play(
             by=by,
             verb="run agent",
             subject=f"{found.key} in {dialogues.corpus.name}"[:300],
-            detail={"made": len(play_one.made), MODE: mode, "trials": trials},
+            detail={"made": len(play_one.made), MODE: baseline.mode, "trials": baseline.trials},
         )
     return Played(
         system=found.key,
@@ -124,9 +133,10 @@ def play(
 class _Playing:
     """A baseline at its scenarios, one after the other."""
 
-    def __init__(self, agent: Agent, system: System, mode: Mode, trials: int, seed: int) -> None:
-        self.agent, self.system, self.mode, self.trials, self.seed = agent, system, mode, trials, seed
-        self.condition = {MODE: mode}
+    def __init__(self, agent: Agent, system: System, baseline: Baseline) -> None:
+        self.agent, self.system, self.trials, self.seed = agent, system, baseline.trials, baseline.seed
+        self.mode: Mode = "implicit" if baseline.mode == "implicit" else "explicit"
+        self.condition = {MODE: self.mode}
         self.made: list[int] = []
         self.decisions = self.reused = 0
 
@@ -178,13 +188,6 @@ class Lessons:
                 one for one in self._known if self.split is not None or one.cluster != name
             )
         return self._of[name]
-
-
-def agent_named(key: str) -> Agent:
-    """Return a baseline by its key; raise SystemsError with the keys there are."""
-    if key not in AGENTS:
-        raise SystemsError(f"There is no agent {key!r}; there are {', '.join(AGENTS)}.")
-    return AGENTS[key]
 
 
 def _scenarios(dialogues: Dialogues) -> tuple[list[Scenario], int]:

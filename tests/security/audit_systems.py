@@ -22,6 +22,7 @@ def make_generation(by: User) -> dict[str, Any]:
 
 
 def make_baseline(by: User) -> dict[str, Any]:
+    from systems.producing.baselines import Baseline
     from systems.producing.dialogues import Dialogues
     from tests import factories
 
@@ -30,7 +31,7 @@ def make_baseline(by: User) -> dict[str, Any]:
     made.participants = [{"id": "kit", "name": "Kit", "agent": True}]
     made.scenario = {"agent": "kit"}
     made.save()
-    return {"agent": "always_silent", "dialogues": Dialogues(corpus)}
+    return {"baseline": Baseline("always_silent"), "dialogues": Dialogues(corpus)}
 
 
 def make_several(by: User) -> dict[str, Any]:

@@ -247,3 +247,67 @@ def test_many_trials_are_a_job_whose_result_says_what_came_of_it(researcher: Cli
     job.params["dialogues"]["corpus"] = 0
     with pytest.raises(JobRefused, match="was deleted"):
         baseline_job.run(job, lambda done, of: None)
+
+
+def test_the_report_shows_how_reliability_falls_with_k(tmp_path: Path) -> None:
+    mark = "{key attend=1 speak=message addressed=kit target=ana ground=answer}"
+    path = tmp_path / "marked.jsonl"
+    lines = [json.dumps(_marked(number, mark)) for number in range(12)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    import_path(path=path, format="jsonl", corpus="Set", into=False, by=None)
+    rates = {"attend": 0.1, "speak": 0.1, "address": 0.05, "ground": 0.2}
+    model = FakeModel(ErrorModel({"agent": RoleErrors(own={"stages": rates})}))
+    with LocalServer(lambda method, path, body, headers: model.respond(method, path, body)) as server:
+        Endpoint.objects.create(
+            name="fake", model="fake-1", base_url=server.url, allow_private=True, timeout_s=5, active=True
+        )
+        run_agent("--endpoint", "fake", "--trials", "8", "--seed", "1", "--quiet")
+    out = StringIO()
+    call_command("cascade", "--corpus", "Set", "--format", "json", stdout=out, stderr=StringIO())
+    told = json.loads(out.getvalue())
+    found = {
+        cell["name"]: cell["value"]
+        for table in told["tables"]
+        for row in table["rows"]
+        if row["name"].startswith("fake-1 (mode explicit")
+        for cell in row["cells"]
+        if isinstance(cell, dict)
+    }
+    values = [found[f"pass_hat_{k}"] for k in (1, 2, 4, 8)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] > values[1] > values[3]
+    assert found["competence_probed"] == pytest.approx(0.71, abs=0.1)
+
+
+def _marked(number: int, mark: str) -> dict[str, Any]:
+    key = {
+        "attend": 1,
+        "speak": {"message": 1},
+        "addressed": ["kit"],
+        "target": ["ana"],
+        "ground": ["answer"],
+    }
+    people = [{"id": one.lower(), "name": one} for one in ("Ana", "Bo", "Cy")]
+    return {
+        "id": f"m{number}",
+        "cluster": f"m{number}",
+        "kind": "scenario",
+        "participants": [*people, {"id": "kit", "name": "Kit", "agent": True}],
+        "turns": [
+            {"speaker": "bo", "text": f"Cy, is it {number}?", "addressees": ["cy"]},
+            {"speaker": "ana", "text": f"Kit, when do we start? {mark}", "addressees": ["kit"]},
+            {"speaker": "ana", "text": f"Kit, when does it end? {mark}", "addressees": ["kit"]},
+        ],
+        "probes": [
+            {"id": "a", "kind": "overheard", "trigger": 0, "points": [0], "control": True}
+            | {"key": {"attend": 0, "speak": {"silence": 1}}},
+            {
+                "id": "b",
+                "kind": "buried_mention",
+                "trigger": 1,
+                "points": [1, 2],
+                "control": True,
+                "key": key,
+            },
+        ],
+    }

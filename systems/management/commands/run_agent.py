@@ -83,11 +83,10 @@ class Command(generate.Command):
             part = options["part"]
             played = baselines.play(
                 by=None,
-                agent=options["agent"],
+                baseline=baselines.Baseline(
+                    options["agent"], options["agent_mode"], options["trials"], options["draws"]
+                ),
                 dialogues=Dialogues(corpus, split_for(corpus, part), part, first=options["first"]),
-                mode=options["agent_mode"],
-                trials=options["trials"],
-                seed=options["draws"],
             )
         except JobError as error:
             raise CommandError(str(error)) from None
