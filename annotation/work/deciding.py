@@ -59,10 +59,11 @@ def who_may_be_named(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, 
 
 
 def told_to_agent(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return who somebody in the agent's place is, and what it knows."""
+    """Return who somebody in the agent's place is, and what it knows where profiles are not shown anyway."""
     agent = scenario_of(dialogue).agent
     own = next(person for person in dialogue.participants if person.id == agent)
-    about = "\n".join(view.about(text) for text in own.profile)
+    is_shown = view.shows_part("participants.profile")
+    about = "" if is_shown else "\n".join(view.about(text) for text in own.profile)
     return (("you are", names.of(agent)), *([("you", about)] if about else []))
 
 
