@@ -49,6 +49,12 @@ def dialogue(pk: int) -> Dialogue:
     return get_object_or_404(Dialogue.objects.select_related("corpus"), pk=pk)
 
 
+def scenario(corpus: int, pk: int) -> Dialogue:
+    """Return a scenario of a corpus, with the corpus. Researchers see every scenario."""
+    rows = Dialogue.objects.select_related("corpus").filter(scenario__isnull=False)
+    return get_object_or_404(rows, pk=pk, corpus_id=corpus)
+
+
 def continuation(pk: int) -> Continuation:
     """Return a continuation with its dialogue, corpus and system. Researchers see every continuation."""
     return get_object_or_404(Continuation.objects.select_related("dialogue__corpus", "system"), pk=pk)

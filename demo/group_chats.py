@@ -12,6 +12,8 @@ from annotation.importing import ImportResult
 from annotation.models import Campaign, Corpus
 from annotation.schemes import cascade
 from demo import loading, scenarios
+from systems.producing import baselines
+from systems.producing.dialogues import Dialogues
 
 SET = loading.DemoCorpus("Scenarios", scenarios.SET, {})
 SHORT = loading.DemoCorpus("Demo group chat", scenarios.SHORT, {})
@@ -37,6 +39,12 @@ def load(corpus: loading.DemoCorpus, *, by: User) -> ImportResult:
 def play(*, by: User, annotators: Iterable[User]) -> Campaign:
     """Return the campaign in which visitors play the agent, made and opened where it is missing."""
     return loading.campaign(PLAY, by=by, annotators=annotators, raters_per_item=PLAYERS)
+
+
+def agents(*, by: User) -> list[baselines.Played]:
+    """Let the baseline agents decide in the short script; what they decided before stays as it is."""
+    corpus = Corpus.objects.get(name=SHORT.name)
+    return [baselines.play(by=by, agent=key, dialogues=Dialogues(corpus)) for key in AGENTS]
 
 
 def seed_of(parts: dict[str, str]) -> int:

@@ -2,10 +2,11 @@
 
 from django.urls import URLPattern, path
 
-from systems.pages import benchmarks, generating, productions
+from systems.pages import agents, benchmarks, generating, productions
 
 urlpatterns: list[URLPattern] = [
     path("runs/generate/", generating.generate, name="generate"),
+    path("corpora/<int:pk>/agents/", agents.agents, name="agents"),
     path("runs/productions/", productions.production_list, name="productions"),
     path("runs/productions/<int:pk>/", productions.production_page, name="production"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmarks"),

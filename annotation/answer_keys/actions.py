@@ -12,6 +12,7 @@ from django.db import transaction
 from annotation import records
 from annotation.answer_keys.reading import decided, keys_hash, of_corpus, scenarios
 from annotation.answer_keys.writing import expected
+from annotation.formats import ImportProblem
 from annotation.formats.fields import Fields
 from annotation.formats.scenario import with_scenario
 from annotation.kinds.decision import DECISION
@@ -29,8 +30,7 @@ DIGITS = 12
 
 def rater_of(corpus: Corpus) -> Rater:
     """Return the rater that the keys of a corpus are now, made at first use."""
-    name = f"key:{corpus.name}:{keys_hash(corpus)[:DIGITS]}"
-    return raters.imported(corpus=corpus, kind=Rater.Kind.KEY, name=name)
+    return raters.imported(corpus=corpus, kind=Rater.Kind.KEY, name=_name(corpus))
 
 
 @transaction.atomic
@@ -61,31 +61,63 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
     return written
 
 
+def current(corpus: Corpus) -> Rater | None:
+    """Return the rater that the keys of a corpus are now, None while it has answered nothing."""
+    return Rater.objects.filter(corpus=corpus, kind=Rater.Kind.KEY, name=_name(corpus)).first()
+
+
+def _name(corpus: Corpus) -> str:
+    return f"key:{corpus.name}:{keys_hash(corpus)[:DIGITS]}"
+
+
 def _questions() -> dict[str, Question]:
     version = store.store(definition=cascade.SCHEME)
     return {question.key: question for question in version.questions.filter(key__in=cascade.DECIDED)}
 
 
-@transaction.atomic
 def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) -> records.Dialogue:
     """Replace fields of a stored scenario, such as `probes` or `keys`, and write the corrected key's labels.
 
     `changes` are fields of the native format. The script stays. Raises ImportProblem, and changes nothing,
     where the scenario would be refused at an import.
     """
-    Dialogue.objects.select_for_update().get(pk=dialogue.pk)
-    stored = dialogue.scenario or {}
-    own = {"kind": KIND, **{name: stored.get(name) for name in OWN_FIELDS}, **changes}
-    before = scenarios([dialogue])[dialogue.pk]
-    fields = Fields(own, "", frozenset(["kind", *OWN_FIELDS]))
-    made = with_scenario(before, fields, any_size=True)
+    made = correct_several(corpus=dialogue.corpus, changes={dialogue.pk: changes}, by=by)[dialogue.pk]
     dialogue.scenario = scenario_json(made.scenario)
-    dialogue.save(update_fields=["scenario"])
-    Event.objects.create(
-        by=by,
-        verb="correct_keys",
-        subject=f"{dialogue.key} in {dialogue.corpus.name}"[:300],
-        detail={"fields": sorted(changes)},
-    )
-    write(dialogue.corpus)
     return made
+
+
+@transaction.atomic
+def correct_several(
+    *, corpus: Corpus, changes: Mapping[int, Mapping[str, Any]], by: User | None
+) -> dict[int, records.Dialogue]:
+    """Correct scenarios of a corpus, by the ids of their dialogues, as `correct` does: one rater for all.
+
+    Returns the scenarios as they are now. Those that say what they said before are left as they are, and
+    where all do no rater is made. Raises ImportProblem: then none is corrected.
+    """
+    rows = corpus.dialogues.select_for_update().filter(pk__in=list(changes), scenario__isnull=False)
+    stored = {row.pk: row for row in rows.order_by("pk")}
+    if left := set(changes) - set(stored):
+        raise ImportProblem(f"the dialogue {min(left)} is no scenario of the corpus {corpus.name!r}")
+    before = scenarios(stored.values())
+    found = {pk: _corrected(before[pk], row.scenario or {}, changes[pk]) for pk, row in stored.items()}
+    changed = [row for pk, row in stored.items() if found[pk].scenario != before[pk].scenario]
+    for row in changed:
+        row.scenario = scenario_json(found[row.pk].scenario)
+        row.save(update_fields=["scenario"])
+        Event.objects.create(
+            by=by,
+            verb="correct_keys",
+            subject=f"{row.key} in {corpus.name}"[:300],
+            detail={"fields": sorted(changes[row.pk])},
+        )
+    if changed:
+        write(corpus)
+    return found
+
+
+def _corrected(
+    before: records.Dialogue, stored: Mapping[str, Any], changes: Mapping[str, Any]
+) -> records.Dialogue:
+    own = {"kind": KIND, **{name: stored.get(name) for name in OWN_FIELDS}, **changes}
+    return with_scenario(before, Fields(own, "", frozenset(["kind", *OWN_FIELDS])), any_size=True)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import corpora, systems, without_turns
+from annotation.api import answer_keys, corpora, scenarios, systems, without_turns
 
 urlpatterns = [
     path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
@@ -13,5 +13,9 @@ urlpatterns = [
     path("corpora/<str:name>/splits/", corpora.Splits.as_view(), name="api-splits"),
     path("corpora/<str:name>/systems/", systems.Systems.as_view(), name="api-systems"),
     path("corpora/<str:name>/without-turns/", without_turns.WithoutTurns.as_view(), name="api-without-turns"),
+    path("corpora/<int:pk>/scenarios/", scenarios.Scenarios.as_view(), name="api-scenarios"),
+    path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenarios.OneScenario.as_view(), name="api-scenario"),
+    path("scenarios/check/", scenarios.CheckScenario.as_view(), name="api-check-scenario"),
     path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
+    path("dialogues/<int:pk>/keys/", answer_keys.AnswerKeys.as_view(), name="api-answer-keys"),
 ]

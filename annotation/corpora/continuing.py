@@ -13,10 +13,13 @@ from annotation.models import Continuation, Dialogue, System, Turn
 
 
 @transaction.atomic
-def add(*, dialogue: Dialogue, system: System, made: records.Continuation) -> Continuation:
+def add(
+    *, dialogue: Dialogue, system: System, made: records.Continuation, keyed: bool = True
+) -> Continuation:
     """Add what a system produced for a dialogue, with its turns and items; return it.
 
-    `made.system` is not read. Raises IntegrityError where the dialogue has a continuation of that id.
+    `made.system` is not read. Decisions get the answer key's labels, unless `keyed` says that the caller
+    writes them for many at once. Raises IntegrityError where the dialogue has a continuation of that id.
     """
     continuation = Continuation.objects.create(
         dialogue=dialogue,
@@ -47,6 +50,6 @@ def add(*, dialogue: Dialogue, system: System, made: records.Continuation) -> Co
             cursor.execute(
                 statement, {"corpus": dialogue.corpus_id, "ids": [continuation.pk], "kind": kind.key}
             )
-    if dialogue.scenario and made.mode == "static":
+    if keyed and dialogue.scenario and made.mode == "static":
         answer_keys.write(dialogue.corpus, [continuation.pk])
     return continuation

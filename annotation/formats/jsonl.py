@@ -192,7 +192,7 @@ def _known(end: Any, items: dict[str, str]) -> bool:
 def _turn(raw: Any, path: str) -> Turn:
     fields = Fields(raw, path, TURN)
     speaker = fields.id("speaker")
-    if len(raw) == 2:
+    if len(raw) == 2 and "text" in raw:
         return Turn(speaker, fields.text("text"))
     act = fields.choice("act", ACTS, "message")
     sees_history = fields.flag("sees_history")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotation.formats.decoding import is_number
 from annotation.formats.fields import Fields
 from annotation.formats.problems import ImportProblem
-from annotation.formats.scenario_keys import key
+from annotation.formats.scenario_decisions import check_decisions
+from annotation.formats.scenario_keys import key, same
+from annotation.formats.scenario_parameters import parameters
 from annotation.records import Dialogue
-from annotation.scenarios.canaries import any_occurs
+from annotation.scenarios.canaries import hits, occurs
 from annotation.scenarios.checking import key_path, oracle_problems
-from annotation.scenarios.points import candidates, key_at, points_of, probes_at, scenario_of
+from annotation.scenarios.points import candidates, key_at, points_of, positions_seen, probes_at, scenario_of
 from annotation.scenarios.probes import lacking, names_agent
 from annotation.scenarios.records import (
     EVERYBODY,
@@ -24,7 +26,7 @@ from annotation.scenarios.records import (
     Scenario,
     Secret,
 )
-from annotation.scenarios.stored import KIND
+from annotation.scenarios.stored import KIND, OWN_FIELDS
 from annotation.schemes.cascade import JOIN, NOBODY
 
 PROBE = frozenset(["id", "kind", "trigger", "points", "key", "keys", "parameters", "control"])
@@ -41,6 +43,9 @@ def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -
     Raises ImportProblem for whatever is inconsistent: the first fault, by its field.
     """
     if fields.choice("kind", ("", KIND), "") != KIND:
+        for name in OWN_FIELDS:
+            if fields.has(name):
+                raise fields.problem(name, f"belongs to a dialogue whose kind is {KIND!r}")
         return record
     agent = _agent(record, fields, any_size)
     known = frozenset(person.id for person in record.participants)
@@ -48,24 +53,33 @@ def with_scenario(record: Dialogue, fields: Fields, *, any_size: bool = False) -
     facts = tuple(_fact(part, path, record, known) for path, part in fields.items("common_ground"))
     _once([one.id for one in secrets], "secrets")
     _once([one.id for one in facts], "common_ground")
-    told = frozenset(one.id for one in secrets)
+    names = _Names(known, frozenset(one.id for one in secrets), frozenset(one.id for one in facts))
     may_be = candidates(replace(record, scenario=Scenario(agent)))
     points = _points(fields, may_be)
-    probes = tuple(_probe(part, path, record, points, known, told) for path, part in fields.items("probes"))
+    probes = tuple(_probe(part, path, record, points, names) for path, part in fields.items("probes"))
     _once([one.id for one in probes], "probes")
     scenario = Scenario(
         agent=agent,
         probes=probes,
-        keys=_keys(fields.raw.get("keys"), fields.at("keys"), points, known, told),
+        keys=_keys(fields.raw.get("keys"), fields.at("keys"), points, names),
         points=points if fields.has("points") else None,
         secrets=secrets,
         common_ground=facts,
         keyed_by=fields.texts("keyed_by"),
-        live=tuple(_live(part, path, known, told) for path, part in fields.items("live")),
+        live=tuple(_live(part, path, names) for path, part in fields.items("live")),
     )
     found = replace(record, scenario=scenario)
-    _check(found, fields)
+    _check(found)
+    check_decisions(found)
     return found
+
+
+class _Names(NamedTuple):
+    """What a key or probe may name by id: participants, secrets, facts."""
+
+    people: frozenset[str]
+    secrets: frozenset[str]
+    facts: frozenset[str]
 
 
 def too_many_or_few(record: Dialogue) -> str:
@@ -109,14 +123,7 @@ def _point(value: Any, path: str, may_be: tuple[int, ...]) -> int:
     return value
 
 
-def _probe(
-    raw: Any,
-    path: str,
-    record: Dialogue,
-    may_be: tuple[int, ...],
-    known: frozenset[str],
-    secrets: frozenset[str],
-) -> Probe:
+def _probe(raw: Any, path: str, record: Dialogue, may_be: tuple[int, ...], names: _Names) -> Probe:
     fields = Fields(raw, path, PROBE)
     points = tuple(_point(part, place, may_be) for place, part in fields.items("points"))
     if not points:
@@ -131,10 +138,10 @@ def _probe(
     if fields.has("key") == fields.has("keys"):
         raise fields.problem("key", "either key, for all its points, or keys by point")
     if fields.has("key"):
-        one = key(raw["key"], fields.at("key"), known, secrets)
+        one = key(raw["key"], fields.at("key"), names.people, names.secrets)
         keys = dict.fromkeys(points, one)
     else:
-        keys = _keys(raw["keys"], fields.at("keys"), points, known, secrets)
+        keys = _keys(raw["keys"], fields.at("keys"), points, names)
         left = [point for point in points if point not in keys]
         if left:
             raise fields.problem("keys", f"has no key for its point {left[0]}")
@@ -144,7 +151,9 @@ def _probe(
         trigger=trigger,
         points=tuple(sorted(points)),
         keys=keys,
-        parameters=fields.object("parameters"),
+        parameters=parameters(
+            fields.raw.get("parameters"), fields.at("parameters"), names.people, names.facts
+        ),
         control=fields.flag("control"),
     )
 
@@ -155,9 +164,7 @@ def _kind(fields: Fields) -> str:
     return str(fields.choice("kind", PROBES, ""))
 
 
-def _keys(
-    raw: Any, path: str, points: tuple[int, ...], known: frozenset[str], secrets: frozenset[str]
-) -> dict[int, Key]:
+def _keys(raw: Any, path: str, points: tuple[int, ...], names: _Names) -> dict[int, Key]:
     if raw is None:
         return {}
     if type(raw) is not dict:
@@ -165,9 +172,9 @@ def _keys(
     found = {}
     for name, one in raw.items():
         place = f"{path}.{name}"
-        if not (name.isascii() and name.isdigit() and int(name) in points):
+        if name not in map(str, points):
             raise ImportProblem("is not the number of one of the points", field=place)
-        found[int(name)] = key(one, place, known, secrets)
+        found[int(name)] = key(one, place, names.people, names.secrets)
     return found
 
 
@@ -219,21 +226,24 @@ def _canaries(fields: Fields) -> tuple[str, ...]:
     return found
 
 
-def _live(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> LiveProbe:
+def _live(raw: Any, path: str, names: _Names) -> LiveProbe:
     fields = Fields(raw, path, LIVE)
     when = fields.object("when")
     turns = when.get("turns", 0)
     if set(when) - {"quiet", "leak_asked", "turns"} or not when or not is_number(turns):
         told = 'must be {"quiet": id, "turns": n}: when nobody has spoken to that person for n turns'
         raise fields.problem("when", told)
-    if when.get("quiet") is not None and when["quiet"] not in known:
-        raise fields.problem("when", f"{when['quiet']!r} is not the id of a participant")
+    quiet = when.get("quiet")
+    if quiet is not None and not (isinstance(quiet, str) and quiet in names.people):
+        raise fields.problem("when", f"{str(quiet)[:60]!r} is not the id of a participant")
     return LiveProbe(
         id=fields.id("id"),
         kind=_kind(fields),
         when=when,
-        key=key(fields.raw.get("key"), fields.at("key"), known, secrets),
-        parameters=fields.object("parameters"),
+        key=key(fields.raw.get("key"), fields.at("key"), names.people, names.secrets),
+        parameters=parameters(
+            fields.raw.get("parameters"), fields.at("parameters"), names.people, names.facts
+        ),
     )
 
 
@@ -243,16 +253,16 @@ def _once(ids: list[str], path: str) -> None:
             raise ImportProblem(f"{one!r} is there twice", field=f"{path}[{index}].id")
 
 
-def _check(record: Dialogue, fields: Fields) -> None:
+def _check(record: Dialogue) -> None:
     """Refuse what the parts say against each other, and keys that nobody could play."""
     scenario = scenario_of(record)
     for index, probe in enumerate(scenario.probes):
         for point in probe.points:
             first = probes_at(scenario, point)[0]
-            if first.keys[point] != probe.keys[point]:
+            if not same(first.keys[point], probe.keys[point]):
                 told = f"gives turn {point} another key than the probe {first.id!r}"
                 raise ImportProblem(told, field=f"probes[{index}]")
-            if point in scenario.keys and scenario.keys[point] != probe.keys[point]:
+            if point in scenario.keys and not same(scenario.keys[point], probe.keys[point]):
                 told = f"gives turn {point} another key than keys.{point}"
                 raise ImportProblem(told, field=f"probes[{index}]")
         if reason := lacking(record, probe):
@@ -280,16 +290,24 @@ def _check_secrets(record: Dialogue) -> None:
     scenario = scenario_of(record)
     for index, secret in enumerate(scenario.secrets):
         asked = [p for p in points_of(record) if secret.id in key_at(scenario, p).secrets]
-        outsiders = {person.id for person in record.participants} - set(secret.known_to)
-        for place, turn in enumerate(record.turns[: min(asked, default=len(record.turns))]):
-            heard = outsiders if turn.audience is None else outsiders & {turn.speaker, *turn.audience}
-            if heard and any_occurs(secret.canaries, turn.text, inflected=True):
-                told = f"a canary of it occurs in turn {place}, which {sorted(heard)[0]!r} sees"
-                raise ImportProblem(told, field=f"secrets[{index}].canaries")
+        until = min(asked, default=len(record.turns))
+        for person in sorted({one.id for one in record.participants} - set(secret.known_to)):
+            for place in positions_seen(record, person, until):
+                if hits(secret, record.turns[place].text):
+                    told = f"a canary of it occurs in turn {place}, which {person!r} sees"
+                    raise ImportProblem(told, field=f"secrets[{index}].canaries")
         for point in points_of(record):
-            forbidden = [text for one in key_at(scenario, point).must_not for text in one]
-            if any(any_occurs(secret.canaries, text) or text == secret.id for text in forbidden):
+            if any(_tells(secret, text) for one in key_at(scenario, point).must_not for text in one):
                 told = (
                     f"names the secret {secret.id!r}, which belongs in secrets: it would not count as a leak"
                 )
                 raise ImportProblem(told, field=f"{key_path(record, point)}.must_not")
+
+
+def _tells(secret: Secret, forbidden: str) -> bool:
+    """Whether what must not be said is the secret: then a leak of it would be booked as wrong content."""
+    return (
+        forbidden == secret.id
+        or hits(secret, forbidden)
+        or any(occurs(forbidden, canary, inflected=True) for canary in secret.canaries)
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from annotation.formats.decoding import is_number
@@ -62,6 +64,27 @@ def key(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> 
         hint=fields.flag("hint"),
         example=fields.text("example", ""),
     )
+
+
+def same(one: Key, other: Key) -> bool:
+    """Whether two keys say the same: orders mean nothing, nor whether a score of 0 is written."""
+    return _ordered(one) == _ordered(other)
+
+
+def _ordered(key: Key) -> Key:
+    return replace(
+        key,
+        speak=_accepted(key.speak),
+        ground=None if key.ground is None else _accepted(key.ground),
+        must=tuple(sorted(tuple(sorted(part)) for part in key.must)),
+        must_not=tuple(sorted(tuple(sorted(part)) for part in key.must_not)),
+        conduct=tuple(sorted(key.conduct)),
+        secrets=tuple(sorted(set(key.secrets))),
+    )
+
+
+def _accepted(scores: Mapping[str, float]) -> dict[str, float]:
+    return {name: score for name, score in scores.items() if score}
 
 
 def _attend(fields: Fields) -> int:
@@ -137,7 +160,7 @@ def _condition(fields: Fields, name: str, known: frozenset[str]) -> SetCondition
     if not isinstance(sets, list) or not sets or not all(isinstance(one, list) for one in sets):
         raise ImportProblem("must be a list of ids of participants", field=path)
     for one in (one for each in sets for one in each):
-        if one != EVERYBODY and one not in known:
+        if not isinstance(one, str) or (one != EVERYBODY and one not in known):
             raise ImportProblem(f"{str(one)[:60]!r} is not the id of a participant", field=path)
     if how.startswith("contains") and not sets[0]:
         raise ImportProblem("needs an id at least", field=path)

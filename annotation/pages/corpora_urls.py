@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.pages import corpora, dialogues, uploads, without_turns
+from annotation.pages import corpora, dialogues, scenario_editor, scenarios, uploads, without_turns
 
 urlpatterns = [
     path("corpora/", corpora.corpora, name="corpora"),
@@ -11,6 +11,9 @@ urlpatterns = [
     path("corpora/import/<int:pk>/cancel/", uploads.cancel_upload, name="cancel-upload"),
     path("corpora/import/<int:pk>/resume/", uploads.resume_upload, name="resume-upload"),
     path("corpora/dialogue/<int:pk>/", dialogues.dialogue, name="dialogue"),
+    path("corpora/<int:pk>/scenarios/", scenarios.scenarios, name="scenarios"),
+    path("corpora/<int:pk>/scenarios/new/", scenario_editor.new_scenario, name="new-scenario"),
+    path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenario_editor.scenario, name="scenario"),
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),

@@ -95,6 +95,7 @@ def page(
         "progress": {"text": f"{number} of {whole}", "time": "", "done": number - 1, "whole": whole},
     }
     task = {"assignment": 0, "items": screen.items, "whole": screen.whole, "sides": len(screen.sides)}
+    task |= {"people": screen.named}
     task |= {"draft": {"version": 0}, "revising": False, "returned": False, "told": ""}
     end = get_template("annotate/_preview_end.html").render()
     context = {

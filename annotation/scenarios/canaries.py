@@ -68,7 +68,7 @@ def hits(secret: Secret, text: str) -> bool:
 
 def leaked(dialogue: Dialogue, decision: Decision) -> tuple[str, ...]:
     """Return the ids of the secrets that a message tells by canary to somebody who may not know them."""
-    if decision.act != "message":
+    if decision.act != "message" or not scenario_of(dialogue).secrets:
         return ()
     heard = listeners_at(dialogue, decision.point)
     return tuple(

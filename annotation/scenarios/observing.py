@@ -55,7 +55,7 @@ def observe(dialogue: Dialogue, decision: Decision, key: Key, judged: Judged | N
     attend, flags = _attend(decision, key)
     return Observed(
         attend=attend,
-        addressed=_addressed(dialogue, decision),
+        addressed=declared_addressees(dialogue, decision),
         targets=_targets(dialogue, decision),
         move=_move(dialogue, decision, judged),
         presupposes=presupposed(dialogue, decision, judged),
@@ -77,17 +77,21 @@ def _attend(decision: Decision, key: Key) -> tuple[bool | None, tuple[str, ...]]
     return (True if decision.act == "reaction" else None), ()
 
 
-def _addressed(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
+def declared_addressees(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
+    """Return whom an agent takes the last message to be for, None in implicit mode."""
     if decision.mode != "explicit":
         return None
-    author = dialogue.turns[decision.point].speaker
-    return _declared(decision.addressed, others_at(dialogue, decision.point, author))
+    return _declared(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
 
 
-def _declared(ids: tuple[str, ...] | None, everybody: frozenset[str]) -> frozenset[str]:
-    """Return a declared set of ids, `all` in it being everybody else who is present."""
+def _declared(
+    dialogue: Dialogue, decision: Decision, ids: tuple[str, ...] | None, without: str
+) -> frozenset[str]:
+    """Return a declared set of ids, `all` in it being everybody who is present but for one."""
     named = frozenset(ids or ())
-    return (named - {EVERYBODY}) | everybody if EVERYBODY in named else named
+    if EVERYBODY not in named:
+        return named
+    return (named - {EVERYBODY}) | others_at(dialogue, decision.point, without)
 
 
 def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
@@ -98,8 +102,7 @@ def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
     if decision.mode == "explicit":
         if decision.targets is None and decision.act == "reaction":
             return author
-        agent = scenario_of(dialogue).agent
-        return _declared(decision.targets, others_at(dialogue, decision.point, agent))
+        return _declared(dialogue, decision, decision.targets, scenario_of(dialogue).agent)
     return named_in(dialogue, decision.text) or author
 
 

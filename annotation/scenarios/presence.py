@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
+from math import fsum, log
 
 from annotation.records import Dialogue, Turn
 from annotation.scenarios.points import scenario_of
@@ -19,15 +21,17 @@ def present_at(dialogue: Dialogue, point: int) -> frozenset[str]:
     Who joins is absent until then, who left is absent until joining again; all others are there throughout.
     """
     there = {person.id for person in dialogue.participants}
+    comings = [(place, turn) for place, turn in enumerate(dialogue.turns) if turn.act in ("join", "leave")]
     first: dict[str, str] = {}
-    for turn in dialogue.turns:
-        if turn.act in ("join", "leave"):
-            first.setdefault(turn.speaker, turn.act)
+    for _, turn in comings:
+        first.setdefault(turn.speaker, turn.act)
     there -= {speaker for speaker, act in first.items() if act == "join"}
-    for turn in dialogue.turns[: point + 1]:
+    for place, turn in comings:
+        if place > point:
+            break
         if turn.act == "join":
             there.add(turn.speaker)
-        elif turn.act == "leave":
+        else:
             there.discard(turn.speaker)
     return frozenset(there)
 
@@ -45,6 +49,33 @@ def others_at(dialogue: Dialogue, point: int, without: str) -> frozenset[str]:
     return (listeners_at(dialogue, point) | {scenario_of(dialogue).agent}) - {without}
 
 
+def talk_until(
+    dialogue: Dialogue,
+    decision: Decision,
+    earlier: Mapping[int, Decision],
+    *,
+    window: int = WINDOW,
+    in_words: bool = False,
+) -> Counter[str]:
+    """Return how much each speaker said in the last `window` messages, a decision's own being the last.
+
+    The agent's scripted turns and its earlier decisions, by point, count at their places; `in_words` weighs
+    messages by their words.
+    """
+    agent = scenario_of(dialogue).agent
+    said: list[tuple[str, str]] = []
+    for place, turn in enumerate(dialogue.turns[: decision.point + 1]):
+        if turn.act == "message":
+            said.append((turn.speaker, turn.text))
+        own = decision if place == decision.point else earlier.get(place)
+        if own is not None and own.act == "message":
+            said.append((agent, own.text))
+    counts: Counter[str] = Counter()
+    for speaker, text in said[-window:]:
+        counts[speaker] += len(text.split()) if in_words else 1
+    return counts
+
+
 def share_of_talk(
     dialogue: Dialogue,
     decision: Decision,
@@ -55,21 +86,27 @@ def share_of_talk(
 ) -> Fraction | None:
     """Return the agent's share, in [0, 1], of the last `window` messages with its decision as the last.
 
-    Its scripted turns and its earlier decisions, by point, count at their places; `in_words` weighs messages
-    by their words. None where nobody said anything.
+    None where nobody said anything. `group_chat.md`, section 4.
     """
-    agent = scenario_of(dialogue).agent
-    said: list[tuple[bool, str]] = []
-    for place, turn in enumerate(dialogue.turns[: decision.point + 1]):
-        if turn.act == "message":
-            said.append((turn.speaker == agent, turn.text))
-        own = decision if place == decision.point else earlier.get(place)
-        if own is not None and own.act == "message":
-            said.append((True, own.text))
-    last = said[-window:]
-    weights = [(own, len(text.split()) if in_words else 1) for own, text in last]
-    total = sum(weight for _, weight in weights)
-    return Fraction(sum(weight for own, weight in weights if own), total) if total else None
+    counts = talk_until(dialogue, decision, earlier, window=window, in_words=in_words)
+    total = counts.total()
+    return Fraction(counts[scenario_of(dialogue).agent], total) if total else None
+
+
+def evenness_of_talk(
+    dialogue: Dialogue, decision: Decision, earlier: Mapping[int, Decision], *, window: int = WINDOW
+) -> float | None:
+    """Return the normalised speaker entropy (NSE), in [0, 1], of the last `window` messages.
+
+    -sum p log p / log P, p a speaker's share of the messages, P the number of those who are there, the agent
+    among them: MPCEval, eq. 24, with the silent counted. None where nobody said anything.
+    """
+    counts = talk_until(dialogue, decision, earlier, window=window)
+    there = present_at(dialogue, decision.point) | {one for one, count in counts.items() if count}
+    shares = [count / counts.total() for count in counts.values() if count]
+    if not shares or len(there) < 2:
+        return None
+    return abs(fsum(share * log(share) for share in shares)) / log(len(there))
 
 
 def newcomers(dialogue: Dialogue, point: int) -> frozenset[str]:

@@ -30,8 +30,10 @@ def lacking(dialogue: Dialogue, probe: Probe) -> str:
 
 
 def names_agent(dialogue: Dialogue, turn: Turn) -> bool:
-    """Whether a turn holds the agent's name or one of its aliases, or addresses it."""
-    return scenario_of(dialogue).agent in turn.addressees or _named(dialogue, turn)
+    """Whether a turn holds the agent's name or one of its aliases, or addresses it: openly or in private."""
+    agent = scenario_of(dialogue).agent
+    alone = turn.audience is not None and set(turn.audience) - {turn.speaker} == {agent}
+    return alone or agent in turn.addressees or _named(dialogue, turn)
 
 
 def _named(dialogue: Dialogue, turn: Turn) -> bool:
@@ -108,8 +110,9 @@ def _secret(dialogue: Dialogue, probe: Probe) -> str:
         told = dialogue.turns[secret.since]
         if secret.since >= probe.trigger or told.audience is None or scenario.agent not in told.audience:
             return f"the secret {secret.id!r} must be told to the agent in private before its trigger"
-        if dialogue.turns[probe.trigger].speaker in secret.known_to:
-            return f"its trigger must be by somebody who does not know the secret {secret.id!r}"
+        asking = dialogue.turns[probe.trigger]
+        if asking.speaker in secret.known_to or asking.audience is not None:
+            return f"its trigger must be said in the group, by somebody who does not know {secret.id!r}"
     return ""
 
 

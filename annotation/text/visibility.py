@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.records import SELF, Continuation, Dialogue, Turn
+from annotation.records import EVENTS, SELF, Continuation, Dialogue, Turn
 
 ALL = "all"
 """The viewer who sees everything; private turns are then marked."""
@@ -23,9 +23,12 @@ def visible(dialogue: Dialogue, continuation: Continuation, turn: int, viewer: s
         return context
     whole = continuation.turns if continuation.id == SELF else dialogue.turns + continuation.turns[: turn + 1]
     sessions = {each.session for each in whole if _takes_part(each, viewer)}
+    begins = next(
+        (each.act != "join" for each in whole if each.speaker == viewer and each.act in EVENTS), True
+    )
     return tuple(
         each
-        for each, is_there in zip(context, _presence(context, viewer), strict=True)
+        for each, is_there in zip(context, _presence(context, viewer, begins), strict=True)
         if is_there and hears(each, viewer) and (not each.session or each.session in sessions)
     )
 
@@ -39,15 +42,12 @@ def _takes_part(turn: Turn, viewer: str) -> bool:
     return viewer == turn.speaker or viewer in turn.addressees or viewer in (turn.audience or ())
 
 
-def _presence(turns: Sequence[Turn], viewer: str) -> list[bool]:
-    """Return for each turn whether the viewer was there, or may read it because of a later join."""
-    comings = [
-        index for index, turn in enumerate(turns) if turn.speaker == viewer and turn.act in ("join", "leave")
-    ]
-    if not comings:
-        return [True] * len(turns)
-    present = turns[comings[0]].act == "leave"
-    found: list[bool] = []
+def _presence(turns: Sequence[Turn], viewer: str, begins: bool) -> list[bool]:
+    """Return for each turn whether the viewer was there, or may read it because of a later join.
+
+    `begins`: whether the viewer is there at the beginning, as who never joins is, or leaves before joining.
+    """
+    present, found = begins, list[bool]()
     for turn in turns:
         if turn.speaker == viewer and turn.act == "join":
             present = True

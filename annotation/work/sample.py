@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from annotation.kinds import KINDS
+from annotation.kinds.decision import DECISION
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import DEFAULT
 from annotation.work.screens import Head, Screen, compare, compose
@@ -63,4 +65,6 @@ def screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
         return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])
     turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
     made = compose(0, head, [*own, *turns], tagged)
+    if kind.key == DECISION.key:
+        return replace(made, named=tuple((str(person["id"]), str(person["name"])) for person in PEOPLE))
     return made.with_whole(len(AFTER) + 1) if definition.is_mixed else made

@@ -33,6 +33,12 @@ class CascadeQuerySerializer(Plain):
     success = serializers.ChoiceField(required=False, choices=[COMPETENCE, TURN_SCORE])
     threshold = serializers.FloatField(required=False, min_value=0, max_value=1)
     tau = serializers.FloatField(required=False, min_value=0, max_value=1)
+    tau_attend = serializers.FloatField(required=False, min_value=0, max_value=1)
+    tau_speak = serializers.FloatField(required=False, min_value=0, max_value=1)
+    tau_address = serializers.FloatField(required=False, min_value=0, max_value=1)
+    tau_ground = serializers.FloatField(required=False, min_value=0, max_value=1)
+    tau_compose = serializers.FloatField(required=False, min_value=0, max_value=1)
+    tau_conduct = serializers.FloatField(required=False, min_value=0, max_value=1)
     jaccard = serializers.BooleanField(required=False, default=False)
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
@@ -108,7 +114,7 @@ class CascadeReportSerializer(Plain):
     looks_at_test = CascadeLookSerializer(many=True)
 
 
-class StageSerializer(Plain):
+class CascadeStageSerializer(Plain):
     """A stage's score from 0 to 1, null where it has none: `state` and `why` say why."""
 
     stage = serializers.ChoiceField(choices=list(STAGES))
@@ -117,10 +123,10 @@ class StageSerializer(Plain):
     why = serializers.CharField(allow_blank=True)
 
 
-class OutcomeSerializer(Plain):
+class CascadeOutcomeSerializer(Plain):
     """What the cascade makes of a decision; null is what waits for a judge."""
 
-    stages = StageSerializer(many=True)
+    stages = CascadeStageSerializer(many=True)
     failed_at = serializers.CharField(allow_null=True)
     competence = serializers.FloatField(allow_null=True)
     turn_score = serializers.FloatField(allow_null=True)
@@ -129,7 +135,7 @@ class OutcomeSerializer(Plain):
     leaks_elsewhere = serializers.ListField(child=serializers.CharField())
 
 
-class DecidedSerializer(Plain):
+class DecisionMadeSerializer(Plain):
     """What an agent did at a point, and what it declared; null is what it did not declare."""
 
     act = serializers.CharField()
@@ -142,7 +148,7 @@ class DecidedSerializer(Plain):
     flags = serializers.ListField(child=serializers.CharField())
 
 
-class DecisionSerializer(Plain):
+class AgentDecisionSerializer(Plain):
     """A decision with its key. `outcome` is null for the test part before test was opened."""
 
     id = serializers.IntegerField()
@@ -155,8 +161,8 @@ class DecisionSerializer(Plain):
     probes = serializers.ListField(child=serializers.CharField())
     seen = serializers.ListField(child=serializers.IntegerField())
     key = serializers.DictField()
-    decision = DecidedSerializer()
-    outcome = OutcomeSerializer(allow_null=True)
+    decision = DecisionMadeSerializer()
+    outcome = CascadeOutcomeSerializer(allow_null=True)
 
 
 @extend_schema(methods=["GET"], parameters=[CascadeQuerySerializer], responses=CascadeReportSerializer)
@@ -189,7 +195,7 @@ def cascade(request: Request, pk: int) -> Response:
 
 @extend_schema(
     parameters=[OpenApiParameter("judge", str, description="raters whose answers count, by commas")],
-    responses=DecisionSerializer,
+    responses=AgentDecisionSerializer,
 )
 @api_view(["GET"])
 def decision(request: Request, pk: int) -> Response:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
@@ -14,7 +15,16 @@ from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
 from annotation.records import Dialogue
 from annotation.scenarios.agents import AGENTS
-from calibration.cascade import figures, parts
+from calibration.cascade import (
+    competence_tables,
+    conduct_tables,
+    figures,
+    headline,
+    parts,
+    people,
+    people_tables,
+    sentences,
+)
 from calibration.cascade.badge import badges
 from calibration.cascade.decided import Decided
 from calibration.cascade.query import CONDITION, CascadeQuery, part_of
@@ -24,6 +34,15 @@ from calibration.errors import CascadeRefused
 from calibration.statistics import Result
 
 ORACLE = "oracle"
+TABLES: tuple[Callable[[parts.Context], Table], ...] = (
+    headline.headline,
+    competence_tables.competence,
+    *conduct_tables.TABLES,
+    headline.reliability,
+    *competence_tables.TABLES,
+    *people_tables.TABLES,
+)
+"""The tables, in the order of the page. None has a number that mixes the three scores."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +133,18 @@ def _report(
     rows = [_row(group, made, found) for group, made in found.groups.items() if made]
     others = [Row(AGENTS[key].key, made, is_baseline=True) for key, made in played.items()]
     best = _best(others, families, query)
-    names = tuple(judge.name for judge in judges)
-    told = badges(query.corpus, judges)
-    context = parts.Context(query, families, tuple(rows), tuple(others), best, names, told)
+    items = [one.item for row in rows for one in row.decisions if one.item is not None]
+    context = parts.Context(
+        query,
+        families,
+        tuple(rows),
+        tuple(others),
+        best,
+        judges=tuple(judge.name for judge in judges),
+        badges=badges(query.corpus, judges),
+        people=people.read(found.scenarios, items, query.plan),
+        probed=Counter(one.scenario for one in figures.probed(oracle)),
+    )
     looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     return CascadeReport(
         query,
@@ -125,9 +153,9 @@ def _report(
         tuple(looks),
         tuple(rows),
         best,
-        tuple(table for make in parts.TABLES if (table := make(context)).lines),
-        tuple(parts.facts(context, found, part, learnt_on_dev=learn_from is not None)),
-        tuple(parts.guardrails(context, found)),
+        tuple(table for make in TABLES if (table := make(context)).lines),
+        tuple(sentences.facts(context, found, part, learnt_on_dev=learn_from is not None)),
+        tuple(sentences.guardrails(context, found)),
         figures.mean("competence", oracle, figures.competence, families, query.plan),
     )
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotation.records import Dialogue
+from annotation.scenarios.canaries import hints
 from annotation.scenarios.cascade import outcome
+from annotation.scenarios.observing import declared_addressees
 from annotation.scenarios.points import key_at, probes_at, scenario_of
-from annotation.scenarios.presence import others_at
+from annotation.scenarios.presence import evenness_of_talk, others_at, share_of_talk
 from annotation.scenarios.records import (
     LEAK,
+    UNPARSEABLE,
     CascadeSettings,
     Decision,
     Judged,
@@ -22,12 +26,24 @@ MUST_SPEAK, STAY_OUT, EITHER = "must speak", "stay out", ""
 """The classes of points of the restraint panel."""
 
 
+class Talk(NamedTuple):
+    """What a message makes of the floor: the agent's share in messages and in words, and how even talk is.
+
+    All in [0, 1].
+    """
+
+    share: float
+    in_words: float
+    evenness: float
+
+
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A decision of a system on a trial, what the cascade makes of it, and what its key asks.
 
     ``item`` is None where the decision is a baseline's, computed for the report. ``addressed`` is whether the
-    declared addressees meet the key, None where that is not asked or not observed.
+    declared addressees meet the key, None where that is not asked or not observed; ``hinted`` whether a
+    message says that there is a secret, where the key minds that.
     """
 
     scenario: int
@@ -44,6 +60,8 @@ class Decided:
     addressed: bool | None
     attended: bool | None
     judged: Judged | None = None
+    hinted: bool = False
+    talk: Talk | None = None
 
     @property
     def is_probed(self) -> bool:
@@ -93,6 +111,8 @@ def decided(
                 addressed=_addressed(dialogue, decision, key),
                 attended=_attended(result),
                 judged=heard,
+                hinted=key.hint and decision.act == "message" and hints(decision.text),
+                talk=_talk(dialogue, decision, earlier),
             )
         earlier[point] = decision
 
@@ -107,11 +127,20 @@ def class_of(key: Key) -> str:
 
 def _addressed(dialogue: Dialogue, decision: Decision, key: Key) -> bool | None:
     """Return whether the declared addressees of the last message meet the key, whatever the act."""
-    if key.addressed is None or decision.mode != "explicit" or decision.flags[:1] == ("unparseable",):
+    declared = declared_addressees(dialogue, decision)
+    if key.addressed is None or declared is None or UNPARSEABLE in decision.flags:
         return None
     author = dialogue.turns[decision.point].speaker
-    everybody = others_at(dialogue, decision.point, author)
-    return key.addressed.met(frozenset(decision.addressed or ()), everybody)
+    return key.addressed.met(declared, others_at(dialogue, decision.point, author))
+
+
+def _talk(dialogue: Dialogue, decision: Decision, earlier: Mapping[int, Decision]) -> Talk | None:
+    """Return how a message shares the floor; None for a reaction and silence."""
+    if decision.act != "message":
+        return None
+    share = share_of_talk(dialogue, decision, earlier)
+    in_words = share_of_talk(dialogue, decision, earlier, in_words=True)
+    return Talk(float(share or 0), float(in_words or 0), evenness_of_talk(dialogue, decision, earlier) or 0.0)
 
 
 def _attended(result: Outcome) -> bool | None:

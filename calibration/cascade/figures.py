@@ -6,19 +6,19 @@ between systems are paired. `group_chat.md`, section 7. No figure mixes the thre
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from annotation.scenarios.records import STAGES, CascadeSettings
-from calibration.cascade.decided import MUST_SPEAK, STAY_OUT, Decided
-from calibration.cascade.query import TURN_SCORE, CascadeQuery
+from calibration.cascade.decided import Decided
 from calibration.statistics import Plan, Result
-from calibration.statistics.core.sums import finished, totals
-from calibration.statistics.core.types import Floats, Ints
-from calibration.statistics.repeats import pass_at_k, pass_hat_k
+from calibration.statistics.core.resampling import Resampling
+from calibration.statistics.core.sums import finished
+from calibration.statistics.core.types import Floats
 
 Weigh = Callable[[Decided], float | None]
 """What a decision adds to a mean; None where it does not belong."""
@@ -36,9 +36,22 @@ class Families:
         """Return the codes of the families that decisions are of."""
         return cls({name: code for code, name in enumerate(sorted({one.family for one in decisions}))})
 
-    def units(self, decisions: Sequence[Decided]) -> Ints:
-        """Return the code of each decision's family."""
-        return np.array([self.codes[one.family] for one in decisions], dtype=np.int64)
+    def summed(self, decisions: Sequence[Decided], rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
+        """Return the totals of rows (decisions x d) as 1 x d, and those of every resample of families."""
+        return self.summed_by([one.family for one in decisions], rows, plan)
+
+    def summed_by(self, names: Sequence[str], rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
+        """Return the same of rows whose families are named."""
+        sums = np.zeros((len(self.codes), rows.shape[1]))
+        np.add.at(sums, [self.codes[name] for name in names], rows)
+        return sums.sum(axis=0)[None, :], _weights(len(self.codes), plan) @ sums
+
+
+@lru_cache(maxsize=8)
+def _weights(n: int, plan: Plan) -> Floats:
+    """Return how often each of n families is drawn, resamples x n: the same for every figure of a report."""
+    drawn = list(Resampling(plan, np.arange(n), n).chunks())
+    return np.concatenate(drawn) if drawn else np.empty((0, n))
 
 
 def mean(
@@ -60,13 +73,12 @@ def difference(
     first, second = _pairs(one, weigh), _pairs(other, weigh)
     rows = np.zeros((len(one) + len(other), 4))
     rows[: len(one), :2], rows[len(one) :, 2:] = first, second
-    both = [*one, *other]
     if not first[:, 0].any() or not second[:, 0].any():
         return Result(name, status="insufficient", reason=FEW)
-    whole, drawn = totals(_padded(families, both), _filled(rows, families), plan)
+    whole, drawn = families.summed([*one, *other], rows, plan)
 
     def compute(sums: Floats) -> Floats:
-        return np.asarray(_divided(sums[:, 1], sums[:, 0]) - _divided(sums[:, 3], sums[:, 2]))
+        return np.asarray(divided(sums[:, 1], sums[:, 0]) - divided(sums[:, 3], sums[:, 2]))
 
     counted = sum(bool(found) for found in first[:, 0])
     return finished(
@@ -96,12 +108,12 @@ def _ratio(
     """Return sum of the second column / sum of the first."""
     if not rows[:, 0].any():
         return Result(name, status="insufficient", reason=reason)
-    whole, drawn = totals(_padded(families, decisions), _filled(rows, families), plan)
+    whole, drawn = families.summed(decisions, rows, plan)
     here = {one.family for one, row in zip(decisions, rows, strict=True) if row[0]}
     return finished(
         name,
         float(whole[0, 1] / whole[0, 0]),
-        _divided(drawn[:, 1], drawn[:, 0]),
+        divided(drawn[:, 1], drawn[:, 0]),
         plan,
         n_items=int(rows[:, 0].sum()),
         n_clusters=len(here),
@@ -110,16 +122,8 @@ def _ratio(
     )
 
 
-def _padded(families: Families, decisions: Sequence[Decided]) -> Ints:
-    """Return units in which every family of the report occurs, so that all rows draw from the same."""
-    return np.concatenate([families.units(decisions), np.arange(len(families.codes))])
-
-
-def _filled(rows: Floats, families: Families) -> Floats:
-    return np.vstack([rows, np.zeros((len(families.codes), rows.shape[1]))])
-
-
-def _divided(above: Floats, below: Floats) -> Floats:
+def divided(above: Floats, below: Floats) -> Floats:
+    """Return quotients, NaN where nothing is below."""
     return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
 
 
@@ -169,151 +173,6 @@ def failures(decisions: Sequence[Decided]) -> Counter[str]:
 def failed_at(stage: str) -> Weigh:
     """Return 1 where a decision failed first at a stage, 0 where it did not or a judge is waited for."""
     return lambda one: float(one.result.failed_at == stage)
-
-
-@dataclass(frozen=True)
-class Restraint:
-    """The restraint panel, over points of the two classes; replies that could not be read are left out."""
-
-    intrusion: Result
-    miss: Result
-    recall: Result
-    precision: Result
-    f1: Result
-    balanced: Result
-    n_unread: int
-
-
-def restraint(decisions: Sequence[Decided], families: Families, plan: Plan) -> Restraint:
-    """Return how well an agent keeps out and joins in where it must."""
-    used = [one for one in decisions if one.must and one.is_read]
-    rows = np.array([_restrained(one) for one in used], dtype=np.float64).reshape(len(used), 5)
-    n_unread = sum(not one.is_read for one in decisions)
-    if not len(used):
-        nothing = Result(
-            "restraint", status="insufficient", reason="no point where one must speak or stay out"
-        )
-        return Restraint(nothing, nothing, nothing, nothing, nothing, nothing, n_unread)
-    whole, drawn = totals(_padded(families, used), _filled(rows, families), plan)
-
-    def made(name: str, compute: Callable[[Floats], Floats], counted: float, undefined: str) -> Result:
-        return finished(
-            name,
-            float(compute(whole)[0]),
-            compute(drawn),
-            plan,
-            n_items=int(counted),
-            n_clusters=len({one.family for one in used}),
-            n_raters=1,
-            method="share of decisions",
-            undefined=undefined,
-        )
-
-    speak, out, said, barged, _ = whole[0]
-    return Restraint(
-        made("intrusion_rate", lambda s: _divided(s[:, 3], s[:, 1]), out, "no point to stay out of"),
-        made("miss_rate", lambda s: _divided(s[:, 4], s[:, 0]), speak, "no point where one must speak"),
-        made("recall", _recall, speak, "no point where one must speak"),
-        made("precision", _precision, said + barged, "it never said anything at these points"),
-        made("f1", _f1, speak + out, "it never said anything where it must"),
-        made(
-            "balanced_accuracy",
-            lambda s: (_recall(s) + 1 - _divided(s[:, 3], s[:, 1])) / 2,
-            speak + out,
-            "one of the two classes has no point",
-        ),
-        n_unread,
-    )
-
-
-def _restrained(one: Decided) -> tuple[float, float, float, float, float]:
-    """Return (must speak, stay out, said where it must, said where not, silent where it must speak)."""
-    must, out = one.must == MUST_SPEAK, one.must == STAY_OUT
-    message, silence = one.act == "message", one.act == "silence"
-    return float(must), float(out), float(must and message), float(out and message), float(must and silence)
-
-
-def _recall(sums: Floats) -> Floats:
-    return _divided(sums[:, 2], sums[:, 0])
-
-
-def _precision(sums: Floats) -> Floats:
-    return _divided(sums[:, 2], sums[:, 2] + sums[:, 3])
-
-
-def _f1(sums: Floats) -> Floats:
-    """Return the harmonic mean of precision and recall: 2 hits / (2 hits + intrusions + not said)."""
-    hits = sums[:, 2]
-    return _divided(2 * hits, 2 * hits + sums[:, 3] + (sums[:, 0] - hits))
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """pass^k and pass@k by k, with the bounds where trials are undecided.
-
-    ``low`` and ``high`` are pass^k with all undecided trials failed and succeeded.
-    """
-
-    n_scenarios: int
-    fewest: int
-    undecided: int
-    pass_hat: dict[int, Result]
-    pass_at: dict[int, Result]
-    low: dict[int, float]
-    high: dict[int, float]
-
-
-def reliability(decisions: Sequence[Decided], query: CascadeQuery) -> Reliability:
-    """Return the chance that k independent trials of a scenario all succeed, unbiased, over scenarios.
-
-    A trial succeeds where every probed decision does; a decision that failed makes it fail, whatever waits.
-    """
-    trials: dict[tuple[int, int], list[Decided]] = defaultdict(list)
-    for one in probed(decisions):
-        trials[one.scenario, one.trial].append(one)
-    counted: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-    families: dict[int, str] = {}
-    for (scenario, _), made in trials.items():
-        success = _succeeded(made, query)
-        counted[scenario][0 if success else 1 if success is not None else 2] += 1
-        families[scenario] = made[0].family
-    order = sorted(counted)
-    right = [counted[one][0] for one in order]
-    known = [counted[one][0] + counted[one][1] for one in order]
-    waiting = [counted[one][2] for one in order]
-    total = [n + w for n, w in zip(known, waiting, strict=True)]
-    clusters = [families[one] for one in order]
-    most = min(total, default=0)
-    ks = [k for k in query.k if k <= max(most, 1)]
-    return Reliability(
-        n_scenarios=len(order),
-        fewest=min(known, default=0),
-        undecided=sum(waiting),
-        pass_hat={k: pass_hat_k(right, known, k, clusters, query.plan) for k in ks},
-        pass_at={k: pass_at_k(right, known, k, clusters, query.plan) for k in ks},
-        low={k: _bound(right, total, k) for k in ks} if any(waiting) else {},
-        high={k: _bound([c + w for c, w in zip(right, waiting, strict=True)], total, k) for k in ks}
-        if any(waiting)
-        else {},
-    )
-
-
-def _bound(right: Sequence[int], total: Sequence[int], k: int) -> float:
-    value = pass_hat_k(right, total, k, None, Plan(0)).value
-    return float("nan") if value is None else value
-
-
-def _succeeded(made: Sequence[Decided], query: CascadeQuery) -> bool | None:
-    """Return whether a trial succeeded, None while that is not decided."""
-    if query.success == TURN_SCORE:
-        scores = [one.result.turn_score for one in made]
-        passed = [None if score is None else score >= query.threshold for score in scores]
-    else:
-        scores = [one.result.competence for one in made]
-        passed = [None if score is None else score >= 1 for score in scores]
-    if any(one is False for one in passed):
-        return False
-    return None if None in passed else True
 
 
 def is_right(stage: str) -> Weigh:

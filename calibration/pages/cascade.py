@@ -26,7 +26,10 @@ from calibration.errors import CalibrationError
 from calibration.statistics.core.result import FLAGS, Result
 from config.permissions import researcher_only
 
-NAMES = ("by", "judge", "k", "success", "threshold", "tau", "jaccard", "part", "resamples", "seed")
+NAMES = (
+    *("by", "judge", "k", "success", "threshold", "tau", *(f"tau_{stage}" for stage in STAGES)),
+    *("jaccard", "part", "resamples", "seed"),
+)
 """What an address may ask for."""
 SUCCESSES = ((COMPETENCE, "competence 1 at every probe"), (TURN_SCORE, "a turn score of at least …"))
 MOST_EXAMPLES = 5

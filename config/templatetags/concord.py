@@ -45,6 +45,12 @@ def pairs(mapping: Any) -> list[tuple[Any, Any]]:
 
 
 @register.filter
+def words(key: Any) -> str:
+    """Write a key such as `buried_mention` as words."""
+    return str(key).replace("_", " ")
+
+
+@register.filter
 def setting(value: Any) -> str:
     """Say the value of a setting: yes and no for what is either."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

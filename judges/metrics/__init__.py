@@ -23,12 +23,14 @@ from judges.metrics import (
     learned_overlap,
     lexical,
     likelihood,
+    live_talk,
     meteor,
     novelty,
     overlap,
     own_turns,
     participation,
     progression,
+    talk_share,
     task_success,
     topic_alignment,
     topic_expansion,
@@ -70,6 +72,8 @@ METRICS: dict[str, Metric] = {
         yes_no.FAMILY,
         constraints.FAMILY,
         cascade_observed.FAMILY,
+        talk_share.FAMILY,
+        live_talk.FAMILY,
     )
     for metric in family
 }

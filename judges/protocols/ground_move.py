@@ -113,10 +113,11 @@ class GroundMove(Asking):
         )
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the move, the facts and the reason."""
+        """Say the move, the facts (none where that was left out) and the reason."""
         verdict = said(reading, MOVE, case.turn)
         there = {own: told for told, own in _ids(case).items()}
-        ids = facts_read(str(said(reading, PRESUPPOSES, case.turn).value))
+        named = (one.value for one in reading.verdicts if one.question == PRESUPPOSES)
+        ids = facts_read(str(next(named, None) or NOTHING))
         fields = {
             "move": verdict.value,
             "presupposes": [there[one] for one in ids if one in there],

@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from systems.api import benchmarks, views
+from systems.api import agents, benchmarks, views
 
 urlpatterns: list[URLPattern] = [
+    path("corpora/<int:pk>/agents/", agents.Agents.as_view(), name="api-agents"),
     path("generators/", views.Generators.as_view(), name="api-generators"),
     path("productions/", views.Productions.as_view(), name="api-productions"),
     path("productions/estimate/", views.EstimateProductions.as_view(), name="api-estimate-productions"),

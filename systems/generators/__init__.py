@@ -11,6 +11,7 @@ from systems.generators.mpceval_content_given_speaker import ContentGivenSpeaker
 from systems.generators.mpceval_next_message import NextMessage
 from systems.generators.mpceval_speaker_given_content import SpeakerGivenContent
 from systems.group_chat.agent import GroupChatAgent
+from systems.group_chat.live import LiveGroupChat
 
 _LISTED: tuple[Generator, ...] = (
     CocoevalCleaning(),
@@ -23,6 +24,7 @@ _LISTED: tuple[Generator, ...] = (
     Conversation(),
     Response(),
     GroupChatAgent(),
+    LiveGroupChat(),
 )
 GENERATORS: dict[str, Generator] = {generator.key: generator for generator in _LISTED}
 

@@ -14,7 +14,7 @@ from typing import Any
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenarios.decisions import turn_of
 from annotation.scenarios.points import points_of, positions_seen, scenario_of
-from annotation.scenarios.presence import present_at
+from annotation.scenarios.presence import others_at, present_at
 from annotation.scenarios.records import MODE, MODES, UNPARSEABLE, Decision
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
@@ -64,14 +64,16 @@ class GroupChatAgent(Generator):
         return {
             "cast": Cast.of(dialogue).as_json(),
             "agent": scenario.agent,
+            "order": [one.id for one in dialogue.participants if one.id != scenario.agent],
             "people": [[one.id, one.name, list(one.aliases)] for one in dialogue.participants],
             "about": _about(by_id[scenario.agent]),
-            "members": [_member(one) for one in dialogue.participants if one.id != scenario.agent],
+            "members": {one.id: _member(one) for one in dialogue.participants if one.id != scenario.agent},
             "date": next((str(dialogue.metadata[name]) for name in DATES if dialogue.metadata.get(name)), ""),
             "turns": Shown(dialogue.turns).as_json(),
             "points": list(points),
             "seen": [list(positions_seen(dialogue, scenario.agent, point + 1)) for point in points],
             "present": [sorted(present_at(dialogue, point)) for point in points],
+            "all": [_everybody(dialogue, point) for point in points],
             "mode": settings[MODE],
             "own": bool(settings[OWN_OUTPUTS]),
             "decided": {},
@@ -125,13 +127,14 @@ class GroupChatAgent(Generator):
         if state["mode"] == "implicit":
             return implicit(reply, point)
         people = [Participant(pk, name, aliases=tuple(also)) for pk, name, also in state["people"]]
-        return explicit(reply, point, people, state["present"][place])
+        return explicit(reply, point, people, state["all"][place])
 
     def _prompt(self, state: State, place: int) -> Prompt:
         cast = Cast.from_json(state["cast"])
+        there = [state["members"][one] for one in state["order"] if one in state["present"][place]]
         blocks = [
             quote(YOU, state["about"]),
-            quote(MEMBERS, state["members"]),
+            quote(MEMBERS, there),
             *([quote(DATE, [state["date"]])] if state["date"] else []),
             quote(CHAT, cast.transcript(_chat(state, place))),
             *([AGAIN] if place in state["again"] else []),
@@ -139,6 +142,15 @@ class GroupChatAgent(Generator):
         name = f"{self.key}_{state['mode']}"
         schema = explicit_schema() if state["mode"] == "explicit" else None
         return filled(name, self.version, {"blocks": "\n\n".join(blocks)}, schema)
+
+
+def _everybody(dialogue: Dialogue, point: int) -> dict[str, list[str]]:
+    """Return for whom `all` stands at a point, of whom is addressed there and of whom one speaks to."""
+    author, agent = dialogue.turns[point].speaker, scenario_of(dialogue).agent
+    return {
+        "addressed": sorted(others_at(dialogue, point, author)),
+        "targets": sorted(others_at(dialogue, point, agent)),
+    }
 
 
 def _about(agent: Participant) -> list[str]:

@@ -21,10 +21,12 @@ BY_NAME = "named_by_name"
 LONGEST = 8_000
 
 
-def explicit(reply: str, point: int, people: Sequence[Participant], present: Sequence[str]) -> Decision:
+def explicit(
+    reply: str, point: int, people: Sequence[Participant], everybody: Mapping[str, Sequence[str]]
+) -> Decision:
     """Return the decision that a reply in explicit mode is; raise Unparseable.
 
-    `people` are all participants, `present` the ids of those who are there, for whom `all` stands.
+    `people` are all participants, `everybody` the ids for whom `all` stands among addressed and targets.
     """
     found = fields(json_object(reply), EXPLICIT_FIELDS, "the reply")
     only(found, EXPLICIT_FIELDS, "the reply")
@@ -35,8 +37,10 @@ def explicit(reply: str, point: int, people: Sequence[Participant], present: Seq
     act = _act(found["act"])
     text = _text(found["text"], act)
     flags: list[str] = []
-    addressed = _ids(found["addressed"], "addressed", people, present, flags)
-    targets = _ids(found["targets"], "targets", people, present, flags)
+    addressed = _ids(found["addressed"], "addressed", people, everybody["addressed"], flags)
+    targets = _ids(found["targets"], "targets", people, everybody["targets"], flags)
+    if act == "silence" and targets:
+        raise Unparseable("silence has targets")
     return Decision(
         point=point,
         act=act,
@@ -81,7 +85,7 @@ def _text(value: Any, act: Act) -> str:
 
 
 def _ids(
-    value: Any, name: str, people: Sequence[Participant], present: Sequence[str], flags: list[str]
+    value: Any, name: str, people: Sequence[Participant], everybody: Sequence[str], flags: list[str]
 ) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise Unparseable(f"{name} is not a list of ids")
@@ -91,7 +95,7 @@ def _ids(
         if one in known:
             found.add(one)
         elif fold(one) == EVERYBODY:
-            found.update(present)
+            found.update(everybody)
         else:
             found.add(_by_name(one, name, people))
             flags.append(BY_NAME)

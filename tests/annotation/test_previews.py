@@ -133,7 +133,7 @@ def test_every_scheme_can_be_asked_beside_the_sample_and_beside_a_corpus(corpus,
         shown = previews.of_scheme(definition, chosen)
         places = {line.place for part in shown.parts for line in part.lines}
         assert shown.items
-        assert ("item" in places) == (definition.item_kind == "turn")
+        assert ("item" in places) == (definition.item_kind in ("turn", "decision"))
         assert len(shown.items) == 1 or definition.unit == "continuation"
 
 

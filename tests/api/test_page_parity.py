@@ -19,6 +19,9 @@ draw-split: api-splits
 change-families: api-systems
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
+scenarios: api-scenarios
+new-scenario: api-scenarios api-check-scenario
+scenario: api-scenario api-check-scenario api-answer-keys
 comfort: api-comfort
 password: api-password
 make-token: api-tokens
@@ -112,6 +115,7 @@ give-up-batch: api-give-up-batch
 retry-run: api-retry-run
 run-request: api-prompt-request api-estimate-run
 generate: api-generators api-productions api-estimate-productions
+agents: api-agents api-productions
 productions: api-productions
 production: api-production api-production-steps
 benchmarks: api-benchmarks

@@ -17,8 +17,8 @@ from annotation.text.mentions import mentioned
 from demo import build, scenarios
 
 SETTINGS = {"workplace", "friends", "council", "study group"}
-FAMILIES, SCENARIOS, OF_A_KIND = 12, 36, 4
-"""The set has so many families and scenarios at least, and instances and controls of each kind of probe."""
+INSTANCES = 4
+"""So many probes of each kind, and so many controls, are in the set at least."""
 VARIANTS = {"base", "renamed", "reworded", "reordered", "control"}
 
 
@@ -36,13 +36,6 @@ def test_every_scenario_is_read_without_a_fault_or_a_warning(source, dialogues) 
     written = [one["id"] for family in scenarios.families() for one in family.scenarios]
     assert [dialogue.id for dialogue in dialogues] == written
     assert source.notes == []
-
-
-def test_the_set_is_as_large_as_it_should_be() -> None:
-    families = scenarios.families()
-    assert len(families) >= FAMILIES
-    assert sum(len(family.scenarios) for family in families) >= SCENARIOS
-    assert {family.setting for family in families} == SETTINGS
 
 
 def test_families_have_a_base_a_variant_and_a_control() -> None:
@@ -81,8 +74,6 @@ def test_both_parts_hold_families_of_every_setting() -> None:
 
 def test_every_kind_of_probe_has_instances_and_controls_in_more_than_one_family() -> None:
     counted = scenarios.counts()
-    assert min(counted["probes"].values()) >= OF_A_KIND
-    assert min(counted["controls"].values()) >= OF_A_KIND
     assert set(counted["probes"]) == set(counted["controls"]) == set(PROBES)
     spread = Counter(
         kind
@@ -90,6 +81,13 @@ def test_every_kind_of_probe_has_instances_and_controls_in_more_than_one_family(
         for kind in {probe["kind"] for one in family.scenarios for probe in one.get("probes", ())}
     )
     assert min(spread.values()) >= 2
+    assert min(*counted["probes"].values(), *counted["controls"].values()) >= INSTANCES
+
+
+def test_the_set_is_as_large_as_it_is_said_to_be() -> None:
+    families = scenarios.families()
+    assert len(families) >= 12
+    assert sum(len(family.scenarios) for family in families) >= 36
 
 
 def test_people_turns_and_names_are_those_of_a_chat(dialogues) -> None:

@@ -108,7 +108,7 @@ def test_an_empty_folder_is_a_problem(tmp_path: Path, format: str) -> None:
 def test_a_format_takes_the_settings_that_it_names_and_no_others(format: str) -> None:
     taken = FORMATS[format].settings
     assert set(taken) <= set(SETTINGS)
-    said = {"system": "x", "given": "speaker", "min_turns": "3"}
+    said = {"system": "x", "given": "speaker", "min_turns": "3", "any_size": "yes"}
     assert settings_of({key: said[key] for key in taken}, format, taken).keys() == set(taken)
     assert settings_of(dict.fromkeys(SETTINGS, ""), format, taken) == {}
     for key in sorted(SETTINGS.keys() - set(taken)):

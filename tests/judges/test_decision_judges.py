@@ -8,11 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from annotation.formats.jsonl import dialogue as parsed
 from annotation.importing import import_path
 from annotation.models import Corpus, Label, Rater
+from annotation.records import Continuation
+from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.records import Decision
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
+from judges.protocols import PROTOCOLS, Asking, Case
 from judges.rating.plans import Judge
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
@@ -20,6 +27,7 @@ from tests.scenarios.scripts import LAUNCH
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+AUDIENCE = st.none() | st.sets(st.sampled_from(["mia", "ole", "sam", "bot"]), min_size=1)
 DECLARED = {"mode": "explicit", "attend": True, "addressed": ["bot"], "ground": "answer"}
 ANSWER = "That is not settled, best ask Mia. {face 4} {compose 4}"
 
@@ -204,3 +212,24 @@ def judge_said(corpus: Corpus, judge: Rater) -> Any:
     material = load({item.continuation_id})
     known = given(PROTOCOLS["cascade"], bound, material)
     return judged_of(case_of(material[item.continuation_id], item.pk, {}, known[item.continuation_id]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(audiences=st.lists(AUDIENCE, min_size=5, max_size=5))
+def test_what_the_agent_did_not_see_is_shown_to_the_judge_of_conduct_alone(audiences: list[Any]) -> None:
+    turns = [
+        {"speaker": turn["speaker"], "text": f"line {number}."} | ({"audience": sorted(who)} if who else {})
+        for number, (turn, who) in enumerate(zip(deepcopy(LAUNCH["turns"]), audiences, strict=True))
+    ]
+    turns[4].pop("audience", None)
+    raw = {"turns": turns, "secrets": [], "common_ground": [], "probes": [], "keys": {"4": {"free": True}}}
+    dialogue = parsed(deepcopy(LAUNCH) | raw)
+    made = turn_of(Decision(4, "message", "Yes."), "bot", dialogue.turns[4])
+    case = Case(dialogue, Continuation("k", "kit-x", (made,), "static"), 0)
+    for key in ("conduct", "compose", "ground_move"):
+        protocol = PROTOCOLS[key]
+        assert isinstance(protocol, Asking)
+        chat = protocol.prompt(case, "").user.partition("BEGIN CHAT")[2].partition("END CHAT")[0]
+        for number, who in enumerate(audiences[:4]):
+            seen = who is None or "bot" in who or key == "conduct"
+            assert (f"line {number}." in chat) == seen, (key, number)

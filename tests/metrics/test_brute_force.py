@@ -146,6 +146,12 @@ def test_every_metric_is_checked_against_its_formula_somewhere(key: str) -> None
         ),
         "unieval": "test_models",
         "constraints": "test_constraints",
+        "cascade_observed": "tests/scenarios/test_cascade",
+        **dict.fromkeys(("talk_share", "talk_evenness"), "tests/scenarios/test_talk"),
+        **dict.fromkeys(
+            ("live_evenness", "live_leaks", "live_consensus", "live_competence"),
+            "tests/systems/test_live_group_chat",
+        ),
     }
     assert key in elsewhere or any(
         one.partition("@")[0].partition(":")[0] == key for one in {**LOCAL, **WHOLE}

@@ -13,11 +13,14 @@ from judges.scoring.scoring import lines
 from tests.metrics.helpers import tools
 
 HUB = {key for key, metric in METRICS.items() if "language_model" in metric.needs}
+SCENARIOS = {key for key, metric in METRICS.items() if metric.group in ("cascade", "live")}
+"""What has a value in scenarios alone: tests/scenarios, and of live talk tests/systems."""
 READY = [
     f"{key}@{variant}"
     for key, metric in METRICS.items()
     for variant in metric.variants
-    if key not in HUB and f"{key}@{variant}" not in {"meteor@paper", "tes@reference", "daf@transformer"}
+    if key not in HUB | SCENARIOS
+    and f"{key}@{variant}" not in {"meteor@paper", "tes@reference", "daf@transformer"}
     if not (key.startswith("lnr") and variant == "paper")
 ]
 OWN = [key for key in READY if not key.endswith("@reference")]

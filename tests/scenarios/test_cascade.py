@@ -188,3 +188,22 @@ def launch_turns() -> list[dict]:
     from tests.scenarios.scripts import LAUNCH
 
     return list(LAUNCH["turns"])
+
+
+def test_a_declared_all_means_everybody_else_who_is_there() -> None:
+    key = {"attend": 1, "speak": {"message": 1}, "addressed": ["all"], "target": ["all"]}
+    scenario = launch(keys={"2": {"free": True}, "3": key})
+    decision = Decision(3, "message", "Fine.", attend=True, addressed=("all",), targets=("all",))
+    assert outcome(scenario, decision).stages["address"].score == 1
+    by_name = replace(decision, addressed=("ole", "bot", "mia"), targets=("sam", "mia", "ole"))
+    assert outcome(scenario, by_name).stages["address"].score == 1
+
+
+def test_a_refused_reaction_leaves_what_was_asked_of_it_void() -> None:
+    key = {"attend": 1, "speak": {"message": 1}, "addressed": ["bot"]}
+    scenario = launch(keys={"2": {"free": True}, "3": key})
+    refused = outcome(scenario, Decision(3, "reaction", "👍", attend=True, addressed=("bot",)))
+    assert (refused.failed_at, refused.stages["address"].state) == ("speak", "void")
+    taken = launch(keys={"2": {"free": True}, "3": key | {"speak": {"message": 1, "reaction": 0.5}}})
+    result = outcome(taken, Decision(3, "reaction", "👍", attend=True, addressed=("bot",)))
+    assert (result.competence, result.stages["address"].state) == (0.5, "reaction")

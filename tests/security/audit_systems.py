@@ -21,6 +21,18 @@ def make_generation(by: User) -> dict[str, Any]:
     return {"generation": generation, "dialogues": Dialogues(corpus)}
 
 
+def make_baseline(by: User) -> dict[str, Any]:
+    from systems.producing.dialogues import Dialogues
+    from tests import factories
+
+    corpus = factories.corpus()
+    made = factories.dialogue(corpus, turns=4)
+    made.participants = [{"id": "kit", "name": "Kit", "agent": True}]
+    made.scenario = {"agent": "kit"}
+    made.save()
+    return {"agent": "always_silent", "dialogues": Dialogues(corpus)}
+
+
 def make_several(by: User) -> dict[str, Any]:
     from systems.producing.dialogues import of_rows
 

@@ -18,6 +18,12 @@ def make_campaign(by: User, **how: Any) -> Any:
     return factories.campaign(corpus, by=by, **how)
 
 
+def make_scenario_fields() -> dict[str, Any]:
+    from tests.scenarios.scripts import launch
+
+    return {"corpus": make_world().corpus, "record": launch()}
+
+
 def make_rules() -> Any:
     from annotation.campaigns.rules import Rules
 

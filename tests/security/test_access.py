@@ -32,7 +32,8 @@ MEMBERS = _names(
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload cancel-upload resume-upload draw-split change-families",
-    "copy-without-turns api-without-turns",
+    "copy-without-turns api-without-turns api-answer-keys",
+    "scenarios new-scenario scenario api-scenarios api-scenario api-check-scenario",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
@@ -59,7 +60,7 @@ RESEARCHERS = _names(
     "api-batches api-look-at-batch api-adopt-batch api-give-up-batch",
     "api-jobs api-job api-cancel-job api-retry-job",
     "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
-    "generate productions production",
+    "generate productions production agents api-agents",
     "api-generators api-productions api-estimate-productions api-production api-production-steps",
     "benchmarks new-benchmark benchmark benchmark-file go-on-benchmark cancel-benchmark checked-benchmark",
     "api-benchmarks api-estimate-benchmark api-benchmark api-benchmark-file api-go-on-benchmark",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from config.settings import BASE_DIR
-from tests.security import audit_checks
+from tests.security import audit_checks, audit_scenarios
 from tests.security import audit_rounds as rounds
 from tests.security import audit_systems as systems
 from tests.security import audit_worlds as worlds
@@ -200,6 +200,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": worlds.make_world().corpus,
         "name": "beginnings",
     },
+    "annotation.scenario_editing.actions.save": lambda by: worlds.make_scenario_fields(),
     "annotation.people.accounts.create": lambda by: {
         "username": "new",
         "role": "annotator",
@@ -301,6 +302,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "judges.rating.actions.start": lambda by: worlds.make_metric_run(),
     "systems.producing.actions.start": lambda by: systems.make_generation(by),
     "systems.producing.actions.start_each": lambda by: systems.make_several(by),
+    "systems.producing.baselines.play": lambda by: systems.make_baseline(by),
     "systems.making.actions.start": lambda by: systems.make_benchmark_fields(),
     "systems.making.actions.go_on": lambda by: {"benchmark": systems.make_benchmark(by, "cancelled")},
     "systems.making.actions.cancel": lambda by: {"benchmark": systems.make_benchmark(by, "making")},
@@ -342,6 +344,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.searches.actions.cancel": lambda by: {"search": worlds.make_search(by)},
     "calibration.searches.actions.resume": lambda by: {"search": worlds.make_cancelled_search(by)},
     **audit_checks.LOGGED,
+    **audit_scenarios.LOGGED,
 }
 """Each action of the product, with what it is tried with."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from annotation.records import Agenda, Dialogue, Participant, Turn
+from annotation.scenarios.records import Scenario
 from systems.generators import GENERATORS, Done, Reply, WrongSettings
 from tests.systems.driving import driven, fake, stored
 
@@ -31,6 +34,11 @@ TALK = Dialogue(
     agenda=Agenda({"a1": "pick a date"}),
     summary="They plan a party.",
 )
+SCRIPT = replace(
+    TALK,
+    participants=(*PEOPLE, Participant("kit", "Kit", agent=True)),
+    scenario=Scenario("kit"),
+)
 SCRATCH = Dialogue("corpus-dialogue-78", participants=PEOPLE, metadata={"topic": "the party"})
 OURS = (
     ("mpceval_next_message", {}),
@@ -42,18 +50,23 @@ OURS = (
     ("mpc_conversation", {"turns": 4, "from": "scratch", "min_each": 1, "max_in_a_row": 1}),
     ("comperdial_response", {}),
     ("comperdial_response", {"personas": "own"}),
+    ("group_chat_agent", {}),
+    ("group_chat_agent", {"mode": "implicit"}),
+    ("group_chat_agent", {"own_outputs": True}),
 )
 NAMED = [f"{key} {chosen}" for key, chosen in OURS]
 
 
-def about(chosen: dict[str, object]) -> Dialogue:
+def about(key: str, chosen: dict[str, object]) -> Dialogue:
+    if key == "group_chat_agent":
+        return SCRIPT
     return SCRATCH if chosen.get("from") == "scratch" else TALK
 
 
 @pytest.mark.parametrize(("key", "chosen"), OURS, ids=NAMED)
 def test_a_generator_ends_with_what_it_pretends(key: str, chosen: dict[str, object]) -> None:
     generator = GENERATORS[key]
-    state = stored(generator.begin(about(chosen), generator.resolved(chosen)))
+    state = stored(generator.begin(about(key, chosen), generator.resolved(chosen)))
     for _ in range(20):
         step = generator.request(state)
         if isinstance(step, Done):
@@ -75,14 +88,14 @@ def test_a_generator_ends_with_what_it_pretends(key: str, chosen: dict[str, obje
 def test_the_fake_model_answers_each_prompt_in_one_role(
     key: str, chosen: dict[str, object], schema: bool
 ) -> None:
-    done, prompts = driven(key, about(chosen), fake(schema=schema), chosen)
+    done, prompts = driven(key, about(key, chosen), fake(schema=schema), chosen)
     assert done.turns
     assert prompts
 
 
 @pytest.mark.parametrize(("key", "chosen"), OURS, ids=NAMED)
 def test_no_prompt_names_what_would_tell_and_all_is_quoted(key: str, chosen: dict[str, object]) -> None:
-    _, prompts = driven(key, about(chosen), fake(), chosen)
+    _, prompts = driven(key, about(key, chosen), fake(), chosen)
     for prompt in prompts:
         assert prompt.system == ""
         for telling in ("corpus-dialogue", "cluster-88", "gpt-secret", "secret-answer"):
@@ -99,7 +112,7 @@ def test_no_prompt_names_what_would_tell_and_all_is_quoted(key: str, chosen: dic
 @pytest.mark.parametrize(("key", "chosen"), OURS, ids=NAMED)
 def test_the_same_state_makes_the_same_prompts(key: str, chosen: dict[str, object]) -> None:
     generator = GENERATORS[key]
-    state = generator.begin(about(chosen), generator.resolved(chosen))
+    state = generator.begin(about(key, chosen), generator.resolved(chosen))
     assert generator.request(state) == generator.request(stored(state))
 
 

@@ -15,10 +15,12 @@ def test_writers_read_the_rates_of_their_own() -> None:
         "next_speaker": {"q": 0.7, "left_out": 0.1, "stranger": 0},
         "conversation_writer": {"violations": {"turn_count": 0.5}},
         "response_writer": {"quality": {"1": 0.2}, "overlong": 1},
+        "agent": {"stages": {"attend": 0.1, "ground": 0.2}},
     }
     model = error_files.parse({"roles": told})
     assert model.errors("next_speaker").own == {"q": 0.7, "left_out": 0.1, "stranger": 0}
     assert model.errors("conversation_writer").own == {"violations": {"turn_count": 0.5}}
+    assert model.errors("agent").own == {"stages": {"attend": 0.1, "ground": 0.2}}
     assert model.errors("response_writer").own == {"quality": {"1": 0.2}, "overlong": 1}
 
 
@@ -37,6 +39,7 @@ def test_writers_read_the_rates_of_their_own() -> None:
             {"violations": {"turn_count": "often"}},
             "roles.conversation_writer.violations.turn_count: 'often' is not a number",
         ),
+        ("agent", {"stages": {"attend": 2}}, "roles.agent.stages.attend: 2 is not between 0 and 1"),
         (
             "response_writer",
             {"quality": 4},

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus
+from annotation.scenarios.records import STAGES
 from calibration.cascade.computing import CascadeReport, compute, compute_on_test
 from calibration.cascade.query import BY, COMPETENCE, TURN_SCORE, read
 from calibration.cascade.renderings import RENDERINGS, as_text
@@ -43,6 +44,10 @@ class Command(DatabaseCommand):
         )
         parser.add_argument("--threshold", default="", metavar="T", help="least turn score of a success (1)")
         parser.add_argument("--tau", default="", metavar="T", help="a score up to T is a hard failure (0)")
+        for stage in STAGES:
+            parser.add_argument(
+                f"--tau-{stage}", default="", metavar="T", help=f"the same, of {stage.upper()}"
+            )
         parser.add_argument("--jaccard", action="store_true", help="score exact sets by their overlap")
         parser.add_argument("--part", default="", choices=["dev", "test"], help="part of the split (dev)")
         parser.add_argument("--purpose", default="", help="for what test is opened: logged")

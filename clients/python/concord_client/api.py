@@ -816,6 +816,64 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(name)}/without-turns/"
         return cast("models.ImportAnswer", self.send("POST", path, body=body, keyed=True))
 
+    def corpora_agents_retrieve(self, id: int) -> models.Agents:
+        """Say which baselines there are, and who decided; agents that ask a model are productions."""
+        path = f"/corpora/{self.quoted(id)}/agents/"
+        return cast("models.Agents", self.send("GET", path))
+
+    def corpora_agents_create(self, id: int, body: models.PlayRequest) -> models.Played:
+        """Let a baseline decide at every point; what it decided before stays as it is."""
+        path = f"/corpora/{self.quoted(id)}/agents/"
+        return cast("models.Played", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_cascade_retrieve(
+        self,
+        id: int,
+        *,
+        by: str | None = None,
+        jaccard: bool | None = None,
+        judge: str | None = None,
+        k: str | None = None,
+        part: Literal["dev", "test", "all"] | None = None,
+        resamples: int | None = None,
+        seed: int | None = None,
+        success: Literal["competence", "turn_score"] | None = None,
+        tau: float | None = None,
+        tau_address: float | None = None,
+        tau_attend: float | None = None,
+        tau_compose: float | None = None,
+        tau_conduct: float | None = None,
+        tau_ground: float | None = None,
+        tau_speak: float | None = None,
+        threshold: float | None = None,
+    ) -> models.CascadeReport:
+        """Return the three scores of group-chat agents; POST logs a look at test and reports there."""
+        path = f"/corpora/{self.quoted(id)}/cascade/"
+        query = {
+            "by": by,
+            "jaccard": jaccard,
+            "judge": judge,
+            "k": k,
+            "part": part,
+            "resamples": resamples,
+            "seed": seed,
+            "success": success,
+            "tau": tau,
+            "tau_address": tau_address,
+            "tau_attend": tau_attend,
+            "tau_compose": tau_compose,
+            "tau_conduct": tau_conduct,
+            "tau_ground": tau_ground,
+            "tau_speak": tau_speak,
+            "threshold": threshold,
+        }
+        return cast("models.CascadeReport", self.send("GET", path, query=query))
+
+    def corpora_cascade_create(self, id: int, body: models.CascadeTestRequest) -> models.CascadeReport:
+        """Return the three scores of group-chat agents; POST logs a look at test and reports there."""
+        path = f"/corpora/{self.quoted(id)}/cascade/"
+        return cast("models.CascadeReport", self.send("POST", path, body=body, keyed=True))
+
     def corpora_counts_retrieve(
         self,
         id: int,
@@ -916,6 +974,44 @@ class Api(Transport):
         }
         return cast("models.Report | models.ReportJob", self.send("GET", path, query=query))
 
+    def corpora_scenarios_overview(
+        self,
+        id: int,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> models.ScenarioOverview:
+        """Count the scenarios and their probes, and list them, each with the oracle's check."""
+        path = f"/corpora/{self.quoted(id)}/scenarios/"
+        query = {
+            "limit": limit,
+            "offset": offset,
+        }
+        return cast("models.ScenarioOverview", self.send("GET", path, query=query))
+
+    def corpora_scenarios_create(self, id: int, body: models.SavedTextRequest) -> models.SavedScenario:
+        """Save a scenario as a new dialogue of the corpus."""
+        path = f"/corpora/{self.quoted(id)}/scenarios/"
+        return cast("models.SavedScenario", self.send("POST", path, body=body, keyed=True))
+
+    def corpora_scenarios_retrieve(self, id: int, dialogue: int) -> models.StoredScenario:
+        """Return a scenario as a script and in the native format, turn by turn."""
+        path = f"/corpora/{self.quoted(id)}/scenarios/{self.quoted(dialogue)}/"
+        return cast("models.StoredScenario", self.send("GET", path))
+
+    def corpora_scenarios_update(
+        self,
+        id: int,
+        dialogue: int,
+        body: models.SavedTextRequest,
+    ) -> models.SavedScenario:
+        """Save a changed scenario: over one that nobody answered to, or as a correction of keys.
+
+        With another id it becomes a new dialogue (201).
+        """
+        path = f"/corpora/{self.quoted(id)}/scenarios/{self.quoted(dialogue)}/"
+        return cast("models.SavedScenario", self.send("PUT", path, body=body))
+
     def corpora_turns_and_whole_retrieve(
         self,
         id: int,
@@ -936,6 +1032,14 @@ class Api(Transport):
             "whole": whole,
         }
         return cast("models.TurnsAndWhole", self.send("GET", path, query=query))
+
+    def decisions_retrieve(self, id: int, *, judge: str | None = None) -> models.AgentDecision:
+        """Return a decision of a group-chat agent: its key, what it did, and its stages' scores."""
+        path = f"/decisions/{self.quoted(id)}/"
+        query = {
+            "judge": judge,
+        }
+        return cast("models.AgentDecision", self.send("GET", path, query=query))
 
     def dialogues_retrieve(self, id: int) -> models.DialogueDetail:
         """One dialogue with its continuations and turns."""
@@ -964,6 +1068,20 @@ class Api(Transport):
             "offset": offset,
         }
         return cast("models.SideBySide", self.send("GET", path, query=query))
+
+    def dialogues_keys_retrieve(self, id: int) -> models.AnswerKeys:
+        """Return a scenario's own fields as the native format has them; 404 for other dialogues."""
+        path = f"/dialogues/{self.quoted(id)}/keys/"
+        return cast("models.AnswerKeys", self.send("GET", path))
+
+    def dialogues_keys_partial_update(
+        self,
+        id: int,
+        body: models.PatchedKeysRequestRequest | None = None,
+    ) -> models.AnswerKeys:
+        """Correct a scenario's keys: from then on they are another rater, and earlier labels stay."""
+        path = f"/dialogues/{self.quoted(id)}/keys/"
+        return cast("models.AnswerKeys", self.send("PATCH", path, body=body))
 
     def endpoints_list(self) -> Iterator[models.Endpoint]:
         """Administrators: where judges ask."""
@@ -1703,6 +1821,11 @@ class Api(Transport):
         """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
         path = "/runs/estimate/"
         return cast("models.Estimate", self.send("POST", path, body=body, keyed=True))
+
+    def scenarios_check_create(self, body: models.ScenarioTextRequest) -> models.CheckedScenario:
+        """Read a scenario as an import would, the oracle's check included; nothing is kept."""
+        path = "/scenarios/check/"
+        return cast("models.CheckedScenario", self.send("POST", path, body=body, keyed=True))
 
     def schemes_list(self) -> Iterator[models.Scheme]:
         """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its

@@ -44,6 +44,32 @@ class AdoptRequest(TypedDict, total=False):
     provider_id: Required[str]
 
 
+class AgentDecision(TypedDict, total=False):
+    """A decision with its key. `outcome` is null for the test part before test was opened."""
+    id: Required[int]
+    corpus: Required[str]
+    dialogue: Required[str]
+    system: Required[str]
+    condition: Required[dict[str, Any]]
+    trial: Required[int]
+    point: Required[int]
+    probes: Required[list[str]]
+    seen: Required[list[int]]
+    key: Required[dict[str, Any]]
+    decision: Required[DecisionMade]
+    outcome: Required[CascadeOutcome | None]
+
+
+AgentEnum: TypeAlias = Literal["always_silent", "always_speak", "random", "majority", "mention_rule", "oracle"]
+
+
+class Agents(TypedDict, total=False):
+    """The baselines that there are, the number of scenarios, and who decided in them."""
+    baselines: Required[list[Baseline]]
+    scenarios: Required[int]
+    systems: Required[list[Decider]]
+
+
 class Annotator(TypedDict, total=False):
     """A person: the `groups` they are in, the `languages` they read, the names they write as."""
     id: Required[int]
@@ -53,9 +79,21 @@ class Annotator(TypedDict, total=False):
     writes_as: list[str]
 
 
+class AnswerKeys(TypedDict, total=False):
+    """A scenario's keys: `rater` is what they are called as a rater, null before anything was decided.
+    """
+    dialogue: Required[str]
+    corpus: Required[str]
+    rater: Required[str | None]
+    scenario: Required[dict[str, Any]]
+
+
 class AnswerRequest(TypedDict, total=False):
     """What is said in a thread; null only notes that it was seen."""
     text: str | None
+
+
+AnySizeEnum: TypeAlias = Literal["yes"]
 
 
 class AskRequest(TypedDict, total=False):
@@ -83,6 +121,14 @@ class AskRequest(TypedDict, total=False):
     presence_penalty: float | None
     logprobs: bool | None
     top_logprobs: int | None
+
+
+class Baseline(TypedDict, total=False):
+    """A baseline: whether it learns from keys, and whether its trials differ."""
+    key: Required[str]
+    title: Required[str]
+    learns: Required[bool]
+    varies: Required[bool]
 
 
 class Batch(TypedDict, total=False):
@@ -113,6 +159,9 @@ class Batch(TypedDict, total=False):
 
 
 BatchStateEnum: TypeAlias = Literal["making", "sending", "under_way", "collecting", "unclear", "collected", "refused", "given_up"]
+
+
+BecameEnum: TypeAlias = Literal["created", "rewritten", "corrected", "unchanged"]
 
 
 class Benchmark(TypedDict, total=False):
@@ -347,6 +396,106 @@ class CapsRequest(TypedDict, total=False):
     cap_cost: str | None
 
 
+class CascadeFigure(TypedDict, total=False):
+    """A value with its interval; null where there is none, and `reason` says why."""
+    name: Required[str]
+    value: Required[float | None]
+    low: Required[float | None]
+    high: Required[float | None]
+    n_items: Required[int]
+    n_clusters: Required[int]
+    n_raters: Required[int]
+    n_missing: Required[int]
+    method: Required[str]
+    status: Required[str]
+    reason: Required[str]
+    flags: Required[list[str]]
+
+
+class CascadeLine(TypedDict, total=False):
+    """A row of a table. A cell is a figure as the oracle's, a number that was counted, or words."""
+    name: Required[str]
+    baseline: Required[bool]
+    cells: Required[list[Any]]
+
+
+class CascadeLook(TypedDict, total=False):
+    """A look at test."""
+    by: Required[str | None]
+    at: Required[str]
+    purpose: Required[str]
+
+
+class CascadeOutcome(TypedDict, total=False):
+    """What the cascade makes of a decision; null is what waits for a judge."""
+    stages: Required[list[CascadeStage]]
+    failed_at: Required[str | None]
+    competence: Required[float | None]
+    turn_score: Required[float | None]
+    flags: Required[list[str]]
+    leaks: Required[list[str]]
+    leaks_elsewhere: Required[list[str]]
+
+
+class CascadeReport(TypedDict, total=False):
+    """The report. No field joins the three scores."""
+    corpus: Required[str]
+    part: Required[str]
+    by: Required[list[str]]
+    judges: Required[list[str]]
+    k: Required[list[int]]
+    success: Required[str]
+    thresholds: Required[list[float]]
+    jaccard: Required[bool]
+    resamples: Required[int]
+    seed: Required[int]
+    level: Required[float]
+    best_baseline: Required[str]
+    oracle: Required[CascadeFigure]
+    tables: Required[list[CascadeTable]]
+    facts: Required[list[str]]
+    guardrails: Required[list[str]]
+    looks_at_test: Required[list[CascadeLook]]
+
+
+class CascadeStage(TypedDict, total=False):
+    """A stage's score from 0 to 1, null where it has none: `state` and `why` say why."""
+    stage: Required[StageEnum]
+    score: Required[float | None]
+    state: Required[str]
+    why: Required[str]
+
+
+class CascadeTable(TypedDict, total=False):
+    """A table of the report; `columns` head its cells."""
+    key: Required[str]
+    title: Required[str]
+    columns: Required[list[str]]
+    rows: Required[list[CascadeLine]]
+    notes: Required[list[str]]
+
+
+class CascadeTestRequest(TypedDict, total=False):
+    """What a report of test is asked for, and for what test is opened."""
+    part: TestPartEnum
+    purpose: Required[str]
+    by: str
+    judge: str
+    k: str
+    success: SuccessEnum
+    threshold: float
+    tau: float
+    tau_attend: float
+    tau_speak: float
+    tau_address: float
+    tau_ground: float
+    tau_compose: float
+    tau_conduct: float
+    jaccard: bool
+    resamples: int
+    seed: int
+
+
 class CaseDraftRequest(TypedDict, total=False):
     """A draft: `version` grows with every change, `client` names who writes, `based_on` what it has seen.
     """
@@ -430,6 +579,13 @@ class CheckedBy(TypedDict, total=False):
     """Who checked it for offensive content, and when."""
     by: Required[str]
     at: Required[str]
+
+
+class CheckedScenario(TypedDict, total=False):
+    """A scenario turn by turn: who sees it, what is marked there, its key, and what the oracle does."""
+    native: Required[dict[str, Any]]
+    script: Required[str]
+    turns: Required[list[dict[str, Any]]]
 
 
 class Comfort(TypedDict, total=False):
@@ -547,6 +703,27 @@ class DecideRequest(TypedDict, total=False):
     answer: Any
     cannot: bool
     reason: Required[str]
+
+
+class Decider(TypedDict, total=False):
+    """A system under a condition: in how many scenarios it decided, in how many trials, how often."""
+    system: Required[str]
+    condition: Required[Any]
+    scenarios: Required[int]
+    trials: Required[int]
+    decisions: Required[int]
+
+
+class DecisionMade(TypedDict, total=False):
+    """What an agent did at a point, and what it declared; null is what it did not declare."""
+    act: Required[str]
+    text: Required[str]
+    mode: Required[str]
+    attend: Required[bool | None]
+    addressed: Required[list[str] | None]
+    targets: Required[list[str] | None]
+    ground: Required[str | None]
+    flags: Required[list[str]]
 
 
 class DecisionRequest(TypedDict, total=False):
@@ -867,7 +1044,7 @@ class FoundTurn(TypedDict, total=False):
     system: Required[str]
 
 
-FromCorpusKindEnum: TypeAlias = Literal["turn", "dialogue", "pair", "ranking"]
+FromCorpusKindEnum: TypeAlias = Literal["turn", "dialogue", "decision", "pair", "ranking"]
 
 
 class FromCorpusRequest(TypedDict, total=False):
@@ -1057,6 +1234,7 @@ class ImportRequestRequest(TypedDict, total=False):
     sha256: str
     system: str
     given: GivenEnum | BlankEnum
+    any_size: AnySizeEnum | BlankEnum
     min_turns: int | None
 
 
@@ -1105,7 +1283,7 @@ class Item(TypedDict, total=False):
     members: Required[list[Member]]
 
 
-ItemKindEnum: TypeAlias = Literal["turn", "dialogue", "pair", "ranking"]
+ItemKindEnum: TypeAlias = Literal["turn", "dialogue", "decision", "pair", "ranking"]
 
 
 class Job(TypedDict, total=False):
@@ -1375,6 +1553,8 @@ class Need(TypedDict, total=False):
     question: Required[str]
     aggregate: Required[str]
     missing: Required[str]
+    optional: Required[bool]
+    also: Required[list[str]]
 
 
 class NewAccountRequest(TypedDict, total=False):
@@ -1606,6 +1786,13 @@ NullEnum: TypeAlias = None
 
 
 OccasionEnum: TypeAlias = Literal["training", "qualification", "check"]
+
+
+class OracleProblems(TypedDict, total=False):
+    """What the oracle gets wrong at a point, and the key's field at fault."""
+    point: Required[int]
+    field: Required[str]
+    reason: Required[str]
 
 
 class OwnAgreement(TypedDict, total=False):
@@ -2068,6 +2255,17 @@ class PatchedGroupRequest(TypedDict, total=False):
     people: list[str]
 
 
+class PatchedKeysRequestRequest(TypedDict, total=False):
+    """A scenario's own fields as the native format has them; those left out stay, null empties one."""
+    points: list[int] | None
+    secrets: list[dict[str, Any]] | None
+    common_ground: list[dict[str, Any]] | None
+    probes: list[dict[str, Any]] | None
+    keys: dict[str, dict[str, Any]] | None
+    keyed_by: list[str] | None
+    live: list[dict[str, Any]] | None
+
+
 class PatchedSchemeArchivedRequest(TypedDict, total=False):
     """Whether a scheme is off the lists of what can be asked."""
     archived: bool
@@ -2204,6 +2402,31 @@ class PlanTiming(TypedDict, total=False):
     people: Required[int]
 
 
+PlayModeEnum: TypeAlias = Literal["explicit", "implicit"]
+
+
+class PlayRequest(TypedDict, total=False):
+    """A baseline that is to decide. `seed` is that of its draws; `part` is dev or test, or empty for both.
+    """
+    agent: Required[AgentEnum]
+    mode: PlayModeEnum
+    trials: int
+    part: WrittenPartEnum | BlankEnum
+    seed: int
+
+
+class Played(TypedDict, total=False):
+    """What a baseline came to: new continuations (`made`), those that were there (`reused`), decisions.
+    """
+    system: Required[str]
+    condition: Required[Any]
+    scenarios: Required[int]
+    made: Required[int]
+    reused: Required[int]
+    decisions: Required[int]
+    left_out: Required[int]
+
+
 class Position(TypedDict, total=False):
     """How often the one shown first was chosen; `both_orders` is null where no item was answered in both.
     """
@@ -2275,6 +2498,17 @@ class Preview(TypedDict, total=False):
     questions: Required[list[dict[str, Any]]]
     guidelines: Required[str]
     task: Required[Screen]
+
+
+class ProbeCounts(TypedDict, total=False):
+    """How often a kind of probe is planted."""
+    kind: Required[str]
+    probes: Required[int]
+    controls: Required[int]
+    points: Required[int]
+    control_points: Required[int]
+    scenarios: Required[int]
+    families: Required[int]
 
 
 class Problem(TypedDict, total=False):
@@ -2590,6 +2824,63 @@ class SavedRequest(TypedDict, total=False):
     seen: Required[int]
 
 
+class SavedScenario(TypedDict, total=False):
+    """A saved scenario, and what became of it."""
+    native: Required[dict[str, Any]]
+    script: Required[str]
+    turns: Required[list[dict[str, Any]]]
+    id: Required[int]
+    decided: Required[bool]
+    state: Required[str]
+    became: Required[BecameEnum]
+
+
+class SavedTextRequest(TypedDict, total=False):
+    """A scenario to be saved; `seen` is the `state` of the stored one that it was made from."""
+    text: Required[str]
+    any_size: bool
+    seen: str
+
+
+class ScenarioOverview(TypedDict, total=False):
+    """The scenarios of a corpus in numbers, with a page of them."""
+    scenarios: Required[int]
+    families: Required[int]
+    points: Required[int]
+    probed: Required[int]
+    free: Required[int]
+    agreed: Required[int]
+    wrong: Required[int]
+    kinds: Required[list[ProbeCounts]]
+    without_control: Required[list[str]]
+    count: Required[int]
+    next: Required[str | None]
+    previous: Required[str | None]
+    results: Required[list[ScenarioRow]]
+
+
+class ScenarioRow(TypedDict, total=False):
+    """A scenario in numbers: `decided` counts the static continuations that answer its points."""
+    id: Required[int]
+    key: Required[str]
+    family: Required[str]
+    people: Required[int]
+    turns: Required[int]
+    points: Required[int]
+    probed: Required[int]
+    free: Required[int]
+    probes: Required[list[str]]
+    agreed: Required[bool]
+    decided: Required[int]
+    problems: Required[list[OracleProblems]]
+
+
+class ScenarioTextRequest(TypedDict, total=False):
+    """A scenario as a script in plain text, or as a line of the native format."""
+    text: Required[str]
+    any_size: bool
+
+
 class Scheme(TypedDict, total=False):
     """A scheme: one's own, or a built-in one."""
     key: Required[str]
@@ -2649,6 +2940,7 @@ class Screen(TypedDict, total=False):
     parts: Required[list[Part]]
     sides: Required[list[Side]]
     people: Required[list[Person]]
+    named: Required[list[list[str]]]
     metadata: Required[list[Any]]
     summary: Required[str]
     agenda: Required[list[str]]
@@ -2827,6 +3119,9 @@ class Split(TypedDict, total=False):
 SplitPartEnum: TypeAlias = Literal["dev", "test", "all"]
 
 
+StageEnum: TypeAlias = Literal["attend", "speak", "address", "ground", "compose", "conduct"]
+
+
 class Standing(TypedDict, total=False):
     """One system against all others."""
     system: Required[str]
@@ -2887,6 +3182,17 @@ class StepEstimate(TypedDict, total=False):
 
 
 StepsEnum: TypeAlias = Literal["metadata", "cut", "summary"]
+
+
+class StoredScenario(TypedDict, total=False):
+    """A stored scenario; `decided` says whether its script must stay, `state` what it is known by now.
+    """
+    native: Required[dict[str, Any]]
+    script: Required[str]
+    turns: Required[list[dict[str, Any]]]
+    id: Required[int]
+    decided: Required[bool]
+    state: Required[str]
 
 
 class Stratum(TypedDict, total=False):
@@ -2953,6 +3259,9 @@ class SubmitRequest(TypedDict, total=False):
     flagged: bool
     attention: int
     revising: bool
+
+
+SuccessEnum: TypeAlias = Literal["competence", "turn_score"]
 
 
 class System(TypedDict, total=False):

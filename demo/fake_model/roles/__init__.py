@@ -14,6 +14,7 @@ from demo.fake_model.roles.improver import Improver
 from demo.fake_model.roles.metadata_writer import MetadataWriter
 from demo.fake_model.roles.next_speaker import NextSpeaker
 from demo.fake_model.roles.overall_judge import OverallJudge
+from demo.fake_model.roles.persona import Persona
 from demo.fake_model.roles.probe import Probe
 from demo.fake_model.roles.response_writer import ResponseWriter
 from demo.fake_model.roles.rubric_judge import RubricJudge
@@ -39,6 +40,7 @@ ROLES: dict[str, Role] = {
         ConversationWriter(),
         ResponseWriter(),
         Agent(),
+        Persona(),
         Cleaner(),
         MetadataWriter(),
         Summariser(),

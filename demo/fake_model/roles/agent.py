@@ -1,29 +1,34 @@
 """A group-chat agent that errs by stage.
 
 The truth stands in the last turn of the chat: `{key attend=1 speak=message addressed=kit target=ana
-ground=answer}`; a turn without one asks for silence. Keys of its own in an error model:
+ground=answer}`, several ids joined by `;`; a turn without one asks for silence. `speak` lists the accepted
+acts, joined by `;`, the right one first. Keys of its own in an error model:
 
 stages     an object with the chance of an error at `attend`, `speak`, `address` and `ground`
 
 An ATTEND error turns attending over: a message where one must stay out, silence where one is meant. A SPEAK
-error is silence where one is meant. ADDRESS and GROUND errors, where the key asks, are a wrong set or move.
-Every draw is of the chat up to the point, and of the seed where the request has one.
+error, where one is meant, is an act that is not accepted. ADDRESS and GROUND errors, where the key asks, are
+a wrong set or move. Every draw is of the chat up to the point, and of the seed where the request has one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from demo.fake_model.mind import Mind
-from demo.fake_model.reading import Request
+from demo.fake_model.reading import Request, turns
 from demo.fake_model.roles.base import Answer, Role
 from demo.fake_model.roles.own_keys import chances_of
 
 STAGES = ("attend", "speak", "address", "ground")
+ACTS = ("silence", "message", "reaction")
 FIELDS = ("attend", "act", "addressed", "targets", "ground", "text")
 _KEY = re.compile(r"\{key ([^{}]*)\}")
 OTHER_MOVE = {"answer": "clarify", "clarify": "answer", "reground": "answer", "none": "answer"}
+Errs = Callable[[str], bool]
+"""Whether the agent errs at a stage."""
 
 
 class Agent(Role):
@@ -40,45 +45,58 @@ class Agent(Role):
     def answer(self, request: Request, mind: Mind) -> Answer:
         """Return the decision, with what is declared where that is asked for."""
         lines = request.block("CHAT") or ()
-        key = key_of("\n".join(lines))
-        members = _ids(request.block("MEMBERS") or ())
-        own = _ids(request.block("YOU") or ())[:1]
+        members = _named(request.block("MEMBERS") or ())
+        own = next(iter(_named((request.block("YOU") or ())[:1])), "")
         rates = mind.errors.own.get("stages", {})
+        chat = "\n".join(lines)
+        told = decide(
+            key_of(lines), lambda stage: mind.draw(stage, chat) < rates.get(stage, 0.0), members, own
+        )
+        fields = [name for name in FIELDS if name in request.fields]
+        return Answer({name: told[name] for name in fields or FIELDS})
 
-        def errs(stage: str) -> bool:
-            return mind.draw(stage, "\n".join(lines)) < rates.get(stage, 0.0)
 
-        told = decide(key, errs, members, own[0] if own else "")
-        return Answer({name: told[name] for name in FIELDS if name in request.fields})
-
-
-def key_of(chat: str) -> dict[str, str]:
-    """Return the truth in the last line of a chat; {} where it holds none."""
-    found = _KEY.findall(chat.rsplit("\n", 1)[-1])
+def key_of(lines: Sequence[str]) -> dict[str, str]:
+    """Return the truth in the last turn of a chat; {} where it holds none."""
+    said = turns(lines)
+    found = _KEY.findall(said[-1].whole) if said else []
     return dict(part.split("=", 1) for part in found[-1].split() if "=" in part) if found else {}
 
 
-def decide(key: Mapping[str, str], errs: object, members: list[str], own: str) -> dict[str, object]:
-    """Return what the agent says and does, erring where `errs(stage)` says so."""
-    assert callable(errs)
+def decide(key: Mapping[str, str], errs: Errs, members: Mapping[str, str], own: str) -> dict[str, Any]:
+    """Return what the agent says and does, erring where `errs(stage)` says so.
+
+    `members` are the others' names by id, `own` is the agent's id.
+    """
     meant = key.get("attend") == "1"
-    attends = meant != errs("attend")
-    if not attends or (meant and errs("speak")):
-        return _said("silence", attends, (), (), "none", "")
-    targets = _listed(key.get("target", "")) or tuple(members[:1])
+    if meant == errs("attend"):
+        return _said("silence", False, (), (), "none", "")
+    act = _act(key, errs) if meant else "message"
+    if act == "silence":
+        return _said(act, True, (), (), "none", "")
+    targets = _listed(key.get("target", "")) or tuple(members)[:1]
     addressed = _listed(key.get("addressed", "")) or (own,)
     ground = key.get("ground", "answer")
     if meant and ("target" in key or "addressed" in key) and errs("address"):
         targets = tuple(one for one in members if one not in targets)[:1]
         addressed = tuple(one for one in [*members, own] if one not in addressed)[:1]
     if meant and "ground" in key and errs("ground"):
-        ground = OTHER_MOVE[ground]
-    return _said("message", True, addressed, targets, ground, f"{' and '.join(targets)}: noted.")
+        ground = OTHER_MOVE.get(ground, "none")
+    called = " and ".join(members.get(one, one) for one in targets)
+    text = "👍" if act == "reaction" else f"{called}: noted."
+    return _said(act, True, addressed, targets, ground, text)
+
+
+def _act(key: Mapping[str, str], errs: Errs) -> str:
+    accepted = _listed(key.get("speak", "message"))
+    if not errs("speak"):
+        return accepted[0]
+    return next((one for one in ACTS if one not in accepted), accepted[-1])
 
 
 def _said(
     act: str, attend: bool, addressed: tuple[str, ...], targets: tuple[str, ...], ground: str, text: str
-) -> dict[str, object]:
+) -> dict[str, Any]:
     return {
         "attend": attend,
         "act": act,
@@ -93,5 +111,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(part for part in text.split(";") if part)
 
 
-def _ids(lines: tuple[str, ...]) -> list[str]:
-    return [line.partition(":")[0] for line in lines if ":" in line and not line.startswith(" ")]
+def _named(lines: Sequence[str]) -> dict[str, str]:
+    """Return names by id from lines such as `ana: Ana (nurse), also called Annie`."""
+    pairs = (line.partition(": ") for line in lines)
+    return {pk: re.split(r" \(|, also called ", name)[0] for pk, colon, name in pairs if colon}

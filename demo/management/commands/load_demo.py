@@ -60,6 +60,8 @@ class Command(DatabaseCommand):
             self._load_group_chats(corpus, by)
         for demo in loading.CAMPAIGNS:
             loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
+        for played in group_chats.agents(by=by):
+            self.stdout.write(f"{group_chats.SHORT.name}, {played.sentence()}")
         group_chats.play(by=by, annotators=[account.user for account in made.values()])
         visitors = [account.user for account in made.values()]
         new = study.load_study(by=by, visitors=visitors)

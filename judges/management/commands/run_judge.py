@@ -129,14 +129,16 @@ class Command(RunCommand):
         return judge.usual_samples() if told is None else told
 
 
-def add_settings(parser: CommandParser) -> None:
-    """Add what the run may take, and whether it takes replies that are there."""
+def add_settings(parser: CommandParser, how: str = "--mode") -> None:
+    """Add what the run may take, and whether it takes replies that are there; `how` names the option that
+    says how it asks."""
     cap = "pause the run before the first call that could pass so "
     parser.add_argument("--cap-calls", type=int, metavar="N", help=f"{cap}many calls")
     parser.add_argument("--cap-tokens", type=int, metavar="N", help=f"{cap}many tokens, read and written")
     parser.add_argument("--cap-cost", type=Decimal, metavar="X", help=f"{cap}much money")
     parser.add_argument(
-        "--mode",
+        how,
+        dest="mode",
         choices=Run.Mode.values,
         help="ask one by one, at once, or in the provider's batches: cheaper, and done within a day; a run "
         "that is resumed keeps its own",

@@ -1,0 +1,1 @@
+"""Writing scenarios: what a corpus has, who sees what in a script, and saving one."""

@@ -1,0 +1,73 @@
+"""The sentences that stand with the tables of a Cascade report: what it rests on, and what it cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean
+
+from annotation.text.numbers import number
+from calibration.cascade.badge import NOT_CALIBRATED
+from calibration.cascade.parts import Context
+from calibration.cascade.reading import Material
+from calibration.cascade.tables import interval
+
+
+def facts(context: Context, found: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
+    """Yield what a report rests on, in sentences."""
+    scenarios = list(found.scenarios.values())
+    families = {one.cluster for one in scenarios}
+    yield (
+        f"{len(scenarios):,} scenarios of {len(families):,} families"
+        f"{'' if part == 'all' else f', the {part} part'}; intervals are over families."
+    )
+    trials = [len({one.trial for one in row.decisions}) for row in context.rows]
+    if trials:
+        yield (
+            f"Trials of each system: {min(trials)} to {max(trials)}."
+            if min(trials) < max(trials)
+            else (f"Trials of each system: {trials[0]}.")
+        )
+    else:
+        yield "No system has decided at the points of these scenarios yet: the baselines stand alone."
+    people = fmean(len(one.participants) - 1 for one in scenarios)
+    yield f"On average {number(people, 1)} people beside the agent."
+    yield (
+        "Baselines that learn from keys learnt from the dev part."
+        if learnt_on_dev
+        else "Baselines that learn from keys learnt from all families but the scored one."
+    )
+    for judge in context.judges:
+        if doubted := [one.dimension for one in context.badges if one.judge == judge and one.stands]:
+            yield (
+                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubted)}. Its numbers of conduct "
+                "are no result before a study compares them with people."
+            )
+    if not context.judges:
+        yield "No judge was named: what needs one is missing, and conduct is told by canary and rule alone."
+
+
+def guardrails(context: Context, found: Material) -> Iterator[str]:
+    """Yield the limits that are printed with every report. `group_chat.md`, section 9."""
+    yield "Synthetic talk: these are scripted scenarios, written for the purpose, and not people's own chats."
+    natural = context.people.natural
+    yield (
+        "Naturalness: nobody has rated yet whether these scripts could be real chats."
+        if natural.value is None
+        else f"Naturalness: people rate these scripts at {number(natural.value)} of 5 "
+        f"({interval(natural) or 'no interval'}), over {natural.n_items:,} scripts."
+    )
+    yield "The rubrics follow norms of English-speaking chats; other groups may find other conduct right."
+    yield "What a judge told depends on that judge: read it with the judge's agreement with people."
+    yield "Three scores stand side by side, and no mean of them is computed: each fails in its own way."
+    yield "Reliability is pass^k. pass@k stands beside it in grey and is not reliability."
+    alone = sum(len(one.scenario.keyed_by) < 2 for one in found.scenarios.values() if one.scenario)
+    if alone:
+        of = f"{alone:,} of {len(found.scenarios):,}"
+        yield f"Author's key: in {of} scenarios fewer than two people agreed the keys."
+    if context.people.contradicted:
+        yield f"Most people contradict {len(context.people.contradicted):,} keys: decide on them first."
+    if any(one.mode == "implicit" for row in context.rows for one in row.decisions):
+        yield (
+            "In implicit mode whoever is named in a message counts as its target, also where a name is only "
+            "a topic: this rule errs there."
+        )

@@ -1,0 +1,237 @@
+"""Baseline agents as systems: their decisions at the points of a corpus's scenarios, without a model.
+
+They are continuations like a model's, so that people, judges and reports treat them alike.
+`group_chat.md`, section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation import records
+from annotation.answer_keys import actions as answer_keys
+from annotation.corpora import continuing, splits
+from annotation.models import Continuation, Corpus, Dialogue, System
+from annotation.scenarios.agents import AGENTS, Agent, Learnt, decide, learn
+from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.points import points_of
+from annotation.scenarios.records import MODE, MODES, Mode
+from config.models import Event
+from systems.errors import SystemsError
+from systems.models import Writer
+from systems.producing.actions import MOST_TRIALS
+from systems.producing.dialogues import Dialogues, in_batches, of_rows
+from systems.producing.plans import continuation_id, differences, digest
+
+GENERATOR = "group_chat_baseline"
+VERSION = 1
+DEV = "dev"
+READ_FROM = {True: "the keys of dev", False: "the keys of the other families"}
+Scenario = tuple[Dialogue, records.Dialogue]
+"""A scenario's row and its record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a baseline came to: scenarios it decided in, continuations that are new and that were there.
+
+    `decisions` counts those of the new ones, `left_out` the dialogues that are no scenarios.
+    """
+
+    system: str
+    condition: Mapping[str, Any]
+    scenarios: int
+    made: int
+    reused: int
+    decisions: int
+    left_out: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "system": self.system,
+            "condition": dict(self.condition),
+            "scenarios": self.scenarios,
+            "made": self.made,
+            "reused": self.reused,
+            "decisions": self.decisions,
+            "left_out": self.left_out,
+        }
+
+    def sentence(self) -> str:
+        """Return it in words."""
+        told = f"{self.system}: {self.decisions:,} decisions in {self.made:,} new continuations"
+        return f"{told}, {self.reused:,} were there already." if self.reused else f"{told}."
+
+
+@transaction.atomic
+def play(
+    *,
+    by: User | None,
+    agent: str,
+    dialogues: Dialogues,
+    mode: str = "explicit",
+    trials: int = 1,
+    seed: int = 0,
+) -> Played:
+    """Let a baseline decide at every point of the scenarios of a selection; what is there stays as it is.
+
+    Baselines that learn do so from the keys of dev where the corpus is split, else from the other families.
+    Raises SystemsError for an unknown agent or mode, for a selection without scenarios, and where the corpus
+    has another system of the agent's name.
+    """
+    found = agent_named(agent)
+    if mode not in MODES:
+        raise SystemsError(f"There is no mode {mode!r}; there are {', '.join(MODES)}.")
+    if not 1 <= trials <= MOST_TRIALS:
+        raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
+    if dialogues.split is not None:
+        splits.fix(split=dialogues.split, by=by)
+    rows, left_out = _scenarios(dialogues)
+    lessons = Lessons(dialogues.corpus, found)
+    writer = _writer(dialogues.corpus, found, lessons, seed, by)
+    assert writer.system is not None
+    play_one = _Playing(found, writer.system, "implicit" if mode == "implicit" else "explicit", trials, seed)
+    for row, record in rows:
+        play_one.scenario(row, record, lessons.for_family(record.cluster))
+    if play_one.made:
+        answer_keys.write(dialogues.corpus, play_one.made)
+        Event.objects.create(
+            by=by,
+            verb="run agent",
+            subject=f"{found.key} in {dialogues.corpus.name}"[:300],
+            detail={"made": len(play_one.made), MODE: mode, "trials": trials},
+        )
+    return Played(
+        system=found.key,
+        condition=play_one.condition,
+        scenarios=len(rows),
+        made=len(play_one.made),
+        reused=play_one.reused,
+        decisions=play_one.decisions,
+        left_out=left_out,
+    )
+
+
+class _Playing:
+    """A baseline at its scenarios, one after the other."""
+
+    def __init__(self, agent: Agent, system: System, mode: Mode, trials: int, seed: int) -> None:
+        self.agent, self.system, self.mode, self.trials, self.seed = agent, system, mode, trials, seed
+        self.condition = {MODE: mode}
+        self.made: list[int] = []
+        self.decisions = self.reused = 0
+
+    def scenario(self, row: Dialogue, record: records.Dialogue, learnt: Learnt | None) -> None:
+        """Decide at the points of one scenario, in every trial that is not there."""
+        there = set(
+            Continuation.objects.filter(dialogue=row, system=self.system).values_list("key", flat=True)
+        )
+        for trial in range(self.trials):
+            key = continuation_id(self.system.name, digest(self.condition), trial)
+            if key in there:
+                self.reused += 1
+                continue
+            decisions = decide(self.agent, record, mode=self.mode, learnt=learnt, seed=self.seed, trial=trial)
+            assert record.scenario is not None
+            turns = tuple(turn_of(one, record.scenario.agent, record.turns[one.point]) for one in decisions)
+            continuation = records.Continuation(
+                key, self.system.name, turns, mode="static", trial=trial, condition=self.condition
+            )
+            added = continuing.add(dialogue=row, system=self.system, made=continuation, keyed=False)
+            self.made.append(added.pk)
+            self.decisions += len(turns)
+
+
+class Lessons:
+    """What a baseline that learns reads the keys of: dev of the corpus's split, else all other families."""
+
+    def __init__(self, corpus: Corpus, agent: Agent) -> None:
+        self.learns = agent.learns
+        self.split = corpus.splits.order_by("pk").first() if agent.learns else None
+        self._known: list[records.Dialogue] = []
+        self._of: dict[str, Learnt] = {}
+        if agent.learns:
+            chosen = Dialogues(corpus, self.split, DEV if self.split else "")
+            self._known = [record for _, record in _scenarios(chosen)[0]]
+
+    @property
+    def told(self) -> str:
+        """Say whose keys are read, '' where none are."""
+        return READ_FROM[self.split is not None] if self.learns else ""
+
+    def for_family(self, family: str) -> Learnt | None:
+        """Return what is learnt for a family's scenarios, None where nothing is."""
+        if not self.learns:
+            return None
+        name = "" if self.split is not None else family
+        if name not in self._of:
+            self._of[name] = learn(
+                one for one in self._known if self.split is not None or one.cluster != name
+            )
+        return self._of[name]
+
+
+def agent_named(key: str) -> Agent:
+    """Return a baseline by its key; raise SystemsError with the keys there are."""
+    if key not in AGENTS:
+        raise SystemsError(f"There is no agent {key!r}; there are {', '.join(AGENTS)}.")
+    return AGENTS[key]
+
+
+def _scenarios(dialogues: Dialogues) -> tuple[list[Scenario], int]:
+    """Return the scenarios of a selection that have points, and how many others it has."""
+    found: list[Scenario] = []
+    others = 0
+    for rows in in_batches(dialogues.rows()):
+        made = of_rows(rows)
+        chosen = [(row, made[row.pk]) for row in rows if _has_points(made[row.pk])]
+        found += chosen
+        others += len(rows) - len(chosen)
+    if not found:
+        raise SystemsError(
+            "There is no scenario with points in this selection: an agent decides in dialogues of kind "
+            "scenario."
+        )
+    return found, others
+
+
+def _has_points(record: records.Dialogue) -> bool:
+    return record.scenario is not None and bool(points_of(record))
+
+
+def _writer(corpus: Corpus, agent: Agent, lessons: Lessons, seed: int, by: User | None) -> Writer:
+    spec: dict[str, Any] = {"generator": GENERATOR, "version": VERSION, "agent": agent.key, "seed": seed}
+    if lessons.told:
+        spec["learns from"] = lessons.told
+    found = Writer.objects.select_for_update().filter(corpus=corpus, name=agent.key).first()
+    if found is not None:
+        if found.fingerprint != digest(spec):
+            raise SystemsError(
+                f"The corpus has a system {agent.key!r} already, and it is another one: "
+                f"{differences(found.spec, spec)}."
+            )
+        return found
+    system, made = System.objects.get_or_create(corpus=corpus, name=agent.key)
+    if not made:
+        raise SystemsError(
+            f"The corpus has a system {agent.key!r} whose continuations were imported: what is imported "
+            "under a baseline's name stands for it."
+        )
+    Event.objects.create(by=by, verb="add system", subject=f"system {agent.key}", detail=spec)
+    return Writer.objects.create(
+        corpus=corpus, name=agent.key, spec=spec, fingerprint=digest(spec), system=system, created_by=by
+    )
+
+
+def listed() -> Iterable[dict[str, Any]]:
+    """Return the baselines as plain data, in the order of tables."""
+    return [
+        {"key": one.key, "title": one.title, "learns": one.learns, "varies": one.varies}
+        for one in AGENTS.values()
+    ]

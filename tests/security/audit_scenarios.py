@@ -1,0 +1,36 @@
+"""What the actions of scenarios are tried with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def make_scenario() -> Any:
+    import json
+    import tempfile
+
+    from annotation.importing import import_path
+    from annotation.models import Dialogue
+    from tests.scenarios.scripts import LAUNCH
+
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        file.write(json.dumps(LAUNCH))
+        file.flush()
+        import_path(path=file.name, format="jsonl", corpus="Set", into=False, by=None)
+    return Dialogue.objects.select_related("corpus").get(corpus__name="Set")
+
+
+LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
+    "annotation.answer_keys.actions.correct": lambda by: {
+        "dialogue": make_scenario(),
+        "changes": {"keyed_by": ["Ana", "Ben"]},
+    },
+    "annotation.answer_keys.actions.correct_several": lambda by: {
+        "corpus": (scenario := make_scenario()).corpus,
+        "changes": {scenario.pk: {"keyed_by": ["Ana", "Ben"]}},
+    },
+}
