@@ -29,6 +29,7 @@ KINDS: dict[str, str] = {
     "gold": "calibration.gold.job",
     "starting": "judges.rating.job",
     "writing": "systems.producing.job",
+    "baseline": "systems.producing.baseline_job",
     "export": "calibration.exports.job",
     "calls": "jobs.many_calls",
     "search": "calibration.searches.job",

@@ -14,9 +14,11 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.corpora import dialogue_view, reading, splits
-from annotation.models import Continuation, Dialogue, Turn, turn_numbers
+from annotation.kinds.decision import DECISION
+from annotation.models import Continuation, Dialogue, Item, Turn, turn_numbers
 from annotation.notes.reading import of_turns
 from annotation.records import SELF
+from annotation.scenarios.records import POINTS
 from annotation.text.happenings import Names
 from annotation.text.language import language_tag
 from config.ids import row_id
@@ -73,6 +75,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "anchors": {line.position + 1: line.anchor for line in judged},
         "locked": locked,
         "noted": {} if locked else of_turns([turn.pk for turn in (*page, *turns)]),
+        "decision_items": {} if locked else _decisions(found, shown),
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
@@ -103,6 +106,14 @@ def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | 
             raise Http404
         return found
     return own or next(iter(parts), None)
+
+
+def _decisions(dialogue: Dialogue, shown: Continuation | None) -> dict[int, int]:
+    """Return the items of an agent's decisions by their turns; none of what people decide in its place."""
+    if dialogue.scenario is None or shown is None or shown.key == POINTS:
+        return {}
+    items = Item.objects.filter(kind=DECISION.key, continuation=shown)
+    return dict(items.values_list("turn", "pk"))
 
 
 def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:

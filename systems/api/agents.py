@@ -14,12 +14,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import access
+from annotation.api.corpora_serializers import JobAnswer
 from annotation.scenarios.agents import AGENTS
 from annotation.scenarios.records import MODES
 from config.permissions import IsResearcher
 from jobs.errors import JobError
+from jobs.models import Job
 from judges.rating.lookup import PARTS, split_for
-from systems.producing import baselines
+from systems.producing import baseline_job, baselines
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.deciders import deciders, scenario_count
 from systems.producing.dialogues import Dialogues
@@ -90,16 +92,19 @@ class Agents(APIView):
         }
         return Response(AgentsSerializer(told).data)
 
-    @extend_schema(request=PlaySerializer, responses={201: PlayedSerializer})
+    @extend_schema(request=PlaySerializer, responses={201: PlayedSerializer, 202: JobAnswer})
     def post(self, request: Request, pk: int) -> Response:
-        """Let a baseline decide at every point; what it decided before stays as it is."""
+        """Let a baseline decide at every point; what it decided before stays as it is.
+
+        202 with the id of a job for many scenarios and trials; the job's result is what it came to.
+        """
         corpus = access.corpus(pk)
         wanted = PlaySerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         data = wanted.validated_data
         assert isinstance(request.user, User)
         try:
-            played = baselines.play(
+            played = baseline_job.start(
                 by=request.user,
                 agent=data["agent"],
                 dialogues=Dialogues(corpus, split_for(corpus, data["part"]), data["part"]),
@@ -109,4 +114,6 @@ class Agents(APIView):
             )
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
+        if isinstance(played, Job):
+            return Response({"job": played.pk}, status=status.HTTP_202_ACCEPTED)
         return Response(PlayedSerializer(played.as_json()).data, status=status.HTTP_201_CREATED)

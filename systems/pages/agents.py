@@ -15,9 +15,10 @@ from annotation.scenarios.agents import AGENTS
 from annotation.scenarios.records import MODES
 from config.permissions import researcher_only
 from jobs.errors import JobError
+from jobs.models import Job
 from judges.pages.runs import user_of
 from judges.rating.lookup import PARTS, split_for
-from systems.producing import baselines
+from systems.producing import baseline_job
 from systems.producing.actions import MOST_TRIALS
 from systems.producing.deciders import deciders, scenario_count
 from systems.producing.dialogues import Dialogues
@@ -66,7 +67,7 @@ def agents(request: HttpRequest, pk: int) -> HttpResponse:
     form = AgentForm(request.POST or None, corpus=corpus)
     if request.method == "POST" and form.is_valid():
         try:
-            played = baselines.play(
+            played = baseline_job.start(
                 by=user_of(request),
                 agent=form.cleaned_data["agent"],
                 dialogues=form.dialogues(),
@@ -76,6 +77,9 @@ def agents(request: HttpRequest, pk: int) -> HttpResponse:
         except JobError as error:
             form.add_error(None, str(error))
         else:
+            if isinstance(played, Job):
+                messages.info(request, "It has many decisions to make: see below how far it is.")
+                return redirect("jobs")
             messages.success(request, played.sentence())
             return redirect("agents", corpus.pk)
     context = {

@@ -24,7 +24,7 @@ from annotation.scenarios.records import MODE, MODES, Mode
 from config.models import Event
 from systems.errors import SystemsError
 from systems.models import Writer
-from systems.producing.actions import MOST_TRIALS
+from systems.producing.actions import MOST_TRIALS, Progress
 from systems.producing.dialogues import Dialogues, in_batches, of_rows
 from systems.producing.plans import continuation_id, differences, digest
 
@@ -78,12 +78,13 @@ def play(
     mode: str = "explicit",
     trials: int = 1,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Played:
     """Let a baseline decide at every point of the scenarios of a selection; what is there stays as it is.
 
     Baselines that learn do so from the keys of dev where the corpus is split, else from the other families.
-    Raises SystemsError for an unknown agent or mode, for a selection without scenarios, and where the corpus
-    has another system of the agent's name.
+    `progress` is told (scenarios gone through, all). Raises SystemsError for an unknown agent or mode, for a
+    selection without scenarios, and where the corpus has another system of the agent's name.
     """
     found = agent_named(agent)
     if mode not in MODES:
@@ -97,8 +98,10 @@ def play(
     writer = _writer(dialogues.corpus, found, lessons, seed, by)
     assert writer.system is not None
     play_one = _Playing(found, writer.system, "implicit" if mode == "implicit" else "explicit", trials, seed)
-    for row, record in rows:
+    for number, (row, record) in enumerate(rows, start=1):
         play_one.scenario(row, record, lessons.for_family(record.cluster))
+        if progress:
+            progress(number, len(rows))
     if play_one.made:
         answer_keys.write(dialogues.corpus, play_one.made)
         Event.objects.create(

@@ -62,7 +62,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         started = actions.start(
             by=job.created_by,
             generation=_generation(told["generation"]),
-            dialogues=_dialogues(told["dialogues"]),
+            dialogues=dialogues_from(told["dialogues"]),
             trials=told["trials"],
             settings=settings_from(told["settings"]),
             progress=progress,
@@ -81,7 +81,8 @@ def _generation(told: Mapping[str, Any]) -> Generation:
     return Generation(**{**told, "endpoint": endpoint})
 
 
-def _dialogues(told: Mapping[str, Any]) -> Dialogues:
+def dialogues_from(told: Mapping[str, Any]) -> Dialogues:
+    """Return the selection that `Dialogues.as_json` wrote; raise JobRefused where it is gone."""
     corpus = Corpus.objects.filter(pk=told["corpus"]).first()
     split = Split.objects.filter(pk=told["split"] or 0).first()
     if corpus is None or (told["split"] and split is None):

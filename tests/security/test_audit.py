@@ -100,6 +100,7 @@ PASSED_ON = {
     "judges.rating.job.start_judge": "actions.start",
     "judges.rating.job.start_metrics": "actions.start",
     "systems.producing.job.start": "actions.start",
+    "systems.producing.baseline_job.start": "baselines.play",
 }
 """What leaves the change, and so the entry, to another action."""
 

@@ -17,8 +17,10 @@ from annotation.scenarios.agents import AGENTS
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.server import LocalServer
 from demo.fake_model.serving import FakeModel
-from jobs.models import Call, Endpoint
+from jobs.errors import JobRefused
+from jobs.models import Call, Endpoint, Job
 from systems.models import Production
+from systems.producing import baseline_job
 from tests import factories
 from tests.scenarios.scripts import LAUNCH
 
@@ -230,3 +232,18 @@ def test_the_api_runs_a_baseline_and_says_who_decided(researcher: Client, corpus
 def test_the_estimate_counts_one_call_a_point(corpus: Corpus, endpoint: Endpoint) -> None:
     told = run_agent("--endpoint", "fake", "--trials", "3", "--estimate")
     assert told["calls"] == 3 * 2 * POINTS
+
+
+def test_many_trials_are_a_job_whose_result_says_what_came_of_it(researcher: Client, corpus: Corpus) -> None:
+    asked = {"agent": "always_speak", "mode": "explicit", "trials": 50}
+    factories.dialogue(corpus, "plain", turns=2)
+    answer = researcher.post(reverse("agents", args=[corpus.pk]), asked)
+    assert answer["Location"] == reverse("jobs")
+    again = researcher.post(reverse("api-agents", args=[corpus.pk]), asked, content_type="application/json")
+    job = Job.objects.get(kind="baseline")
+    assert (again.status_code, again.json()) == (202, {"job": job.pk})
+    told = baseline_job.run(job, lambda done, of: None)
+    assert (told["made"], told["decisions"], told["left_out"]) == (100, 100 * POINTS, 1)
+    job.params["dialogues"]["corpus"] = 0
+    with pytest.raises(JobRefused, match="was deleted"):
+        baseline_job.run(job, lambda done, of: None)

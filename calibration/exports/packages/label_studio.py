@@ -281,7 +281,7 @@ def _dialogue(dialogue: Dialogue) -> dict[str, Any]:
         "agenda": agenda_json(dialogue.agenda),
         **native_scenario(dialogue.scenario),
     }
-    return {key: value for key, value in known.items() if value}
+    return {key: value for key, value in known.items() if value or key == "points"}
 
 
 def _continuation(material: Material) -> dict[str, Any] | None:

@@ -1,0 +1,66 @@
+"""Baselines at many scenarios: a job, so that nobody waits in a request while they decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from jobs import actions as jobs
+from jobs.errors import JobError, JobRefused
+from jobs.kinds import JobKind
+from jobs.models import Job
+from jobs.queue.progress import Progress
+from systems.producing import baselines
+from systems.producing.baselines import Played
+from systems.producing.dialogues import Dialogues
+from systems.producing.job import dialogues_from
+from systems.producing.plans import digest
+
+KIND = "baseline"
+AT_ONCE = 100
+"""So many continuations at most are made while the page waits: in two or three seconds."""
+
+
+def start(
+    *,
+    by: User | None,
+    agent: str,
+    dialogues: Dialogues,
+    mode: str = "explicit",
+    trials: int = 1,
+    seed: int = 0,
+) -> Played | Job:
+    """Let a baseline decide as `baselines.play` does; start a job for many scenarios and trials.
+
+    Raises SystemsError for an unknown agent, and where no job is needed for what `play` refuses.
+    """
+    baselines.agent_named(agent)
+    if dialogues.rows().count() * trials <= AT_ONCE:
+        return baselines.play(by=by, agent=agent, dialogues=dialogues, mode=mode, trials=trials, seed=seed)
+    params = {"agent": agent, "dialogues": dialogues.as_json(), "mode": mode, "trials": trials, "seed": seed}
+    subject = f"{agent} in {dialogues.corpus.name[:180]}, {digest(params)[:8]}"
+    return jobs.start(kind=KIND, subject=subject, params=params, by=by)
+
+
+def run(job: Job, progress: Progress) -> dict[str, Any]:
+    """Let the baseline that a job names decide, in one transaction; its result is what it came to."""
+    told = job.params
+    try:
+        played = baselines.play(
+            by=job.created_by,
+            agent=told["agent"],
+            dialogues=dialogues_from(told["dialogues"]),
+            mode=told["mode"],
+            trials=told["trials"],
+            seed=told["seed"],
+            progress=progress,
+        )
+    except JobRefused:
+        raise
+    except JobError as error:
+        raise JobRefused(str(error)) from error
+    return played.as_json()
+
+
+JOB = JobKind(KIND, "Baseline agent", run)

@@ -1,0 +1,40 @@
+"""What docs/scenarios.md says of the format is what the strict reader takes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from annotation.formats.jsonl import dialogue
+from annotation.formats.scenario_keys import KEY
+from annotation.formats.scenario_parameters import KNOWN
+from annotation.scenarios.records import DIMENSIONS, MOVES, PROBES
+from annotation.scenarios.stored import OWN_FIELDS
+from tests.scenarios.scripts import LAUNCH
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
+EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def told(names: frozenset[str] | tuple[str, ...], title: str) -> list[str]:
+    return [name for name in names if f"`{name}`" not in section(title)]
+
+
+def test_the_example_is_the_scenario_that_is_tested_everywhere() -> None:
+    assert EXAMPLES[0] == LAUNCH
+
+
+def test_the_decisions_shown_are_read() -> None:
+    record = dialogue(LAUNCH | {"continuations": EXAMPLES[1:]})
+    assert [turn.at for turn in record.continuations[0].turns] == [1, 5]
+
+
+def test_every_field_is_explained() -> None:
+    assert told(OWN_FIELDS, "Fields of a scenario") == []
+    assert told((*sorted(KEY), *MOVES, *DIMENSIONS), "A key") == []
+    assert told((*PROBES, *sorted(KNOWN)), "A probe") == []
