@@ -137,6 +137,16 @@ def test_a_leak_counts_by_canary_where_the_key_asks_and_is_listed_elsewhere(tmp_
     assert cell(made, "competence", row, "At probes") == 1
 
 
+def test_the_share_of_talk_counts_what_an_agent_says_beside_the_script(tmp_path) -> None:
+    corpus = families(tmp_path, "ab")
+    played(corpus, "talker", always("speak"))
+    played(corpus, "mute", always("silent"))
+    made = report(corpus)
+    assert cell(made, "talk", "talker (mode explicit)", "Share of messages") == pytest.approx(0.5)
+    assert 0 < cell(made, "talk", "talker (mode explicit)", "Evenness (NSE)") < 1
+    assert cell(made, "talk", "mute (mode explicit)", "Share of messages") is None
+
+
 def test_no_form_of_the_report_has_a_mean_of_the_three_scores(tmp_path) -> None:
     """With competence 1, conduct 0 and pass^1 1 the mean would be 2/3: it stands nowhere."""
     corpus = families(tmp_path)
