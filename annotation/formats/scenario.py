@@ -183,10 +183,13 @@ def _secret(raw: Any, path: str, record: Dialogue, known: frozenset[str]) -> Sec
     owner = fields.id("owner")
     if owner not in known:
         raise fields.problem("owner", f"{owner!r} is not the id of a participant")
+    known_to = _people(fields, known)
+    if owner not in known_to:
+        raise fields.problem("known_to", f"must name its owner, {owner!r}, too")
     return Secret(
         id=fields.id("id"),
         owner=owner,
-        known_to=_people(fields, known),
+        known_to=known_to,
         since=_since(fields, record),
         canaries=_canaries(fields),
         text=fields.text("text", ""),
@@ -206,6 +209,8 @@ def _fact(raw: Any, path: str, record: Dialogue, known: frozenset[str]) -> Fact:
 
 def _people(fields: Fields, known: frozenset[str]) -> tuple[str, ...]:
     found = fields.texts("known_to")
+    if not found:
+        raise fields.problem("known_to", "needs the id of a participant at least")
     strangers = [one for one in found if one not in known]
     if strangers:
         raise fields.problem("known_to", f"{strangers[0]!r} is not the id of a participant")

@@ -127,11 +127,12 @@ def _bases(word: str) -> set[str]:
 
 def _without(rest: str) -> set[str]:
     """Return the words of which a rest before `ing` or `ed` may be left."""
-    if not any(letter in VOWELS for letter in rest):
+    vowels = sum(letter in VOWELS for letter in rest)
+    if not vowels:
         return set()
-    if _DOUBLED.search(rest):
+    if _DOUBLED.search(rest) or (rest.endswith("ll") and vowels > 1):
         return {rest, rest[:-1]}
-    if _DOUBLES.search(rest) and sum(letter in VOWELS for letter in rest) == 1:
+    if _DOUBLES.search(rest) and vowels == 1:
         return {rest + "e"}  # caring is from care: from car it would be carring
     return {rest, rest + "e"}
 
@@ -141,7 +142,7 @@ def _regular(base: str) -> set[str]:
     if base.endswith("y") and base[-2] not in VOWELS:
         found |= {base[:-1] + "ies", base[:-1] + "ied", base + "ing"}
     elif base.endswith("e"):
-        found |= {base + "d", base[:-1] + "ing"}
+        found |= {base + "d", (base if base[-2] in "eoy" else base[:-1]) + "ing"}
     else:
         found |= {base + "ed", base + "ing"}
     if _DOUBLES.search(base):

@@ -110,13 +110,13 @@ def key_json(key: Key) -> Json:
     """Return a key as the native format writes it; what it does not ask is left out."""
     if key.free:
         return {"free": True}
+    conditions = {"addressed": condition_json(key.addressed), "target": condition_json(key.target)}
     return {
         "attend": key.attend,
         "speak": dict(key.speak),
+        **{name: one for name, one in conditions.items() if one is not None},  # [] asks for nobody
         **_without_nothing(
             {
-                "addressed": condition_json(key.addressed),
-                "target": condition_json(key.target),
                 "ground": None if key.ground is None else dict(key.ground),
                 "must": [_alternatives(one) for one in key.must],
                 "must_not": [_alternatives(one) for one in key.must_not],

@@ -10,6 +10,7 @@ from calibration.cascade.badge import NOT_CALIBRATED
 from calibration.cascade.parts import Context
 from calibration.cascade.reading import Material
 from calibration.cascade.tables import interval
+from calibration.reports.wording import counted
 
 
 def facts(context: Context, found: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
@@ -17,7 +18,7 @@ def facts(context: Context, found: Material, part: str, *, learnt_on_dev: bool) 
     scenarios = list(found.scenarios.values())
     families = {one.cluster for one in scenarios}
     yield (
-        f"{len(scenarios):,} scenarios of {len(families):,} families"
+        f"{counted(len(scenarios), 'scenario')} of {counted(len(families), 'family', 'families')}"
         f"{'' if part == 'all' else f', the {part} part'}; intervals are over families."
     )
     trials = [len({one.trial for one in row.decisions}) for row in context.rows]

@@ -185,6 +185,21 @@ REFUSED: dict[str, tuple[Change, str, str]] = {
         "secrets[0].owner",
         "'eve' is not the id of a participant",
     ),
+    "a secret that nobody knows": (
+        lambda raw: raw["secrets"][0].update(known_to=[]),
+        "secrets[0].known_to",
+        "needs the id of a participant at least",
+    ),
+    "a secret that its owner does not know": (
+        lambda raw: raw["secrets"][0].update(known_to=["bot"]),
+        "secrets[0].known_to",
+        "must name its owner, 'mia', too",
+    ),
+    "a fact without those who know it": (
+        lambda raw: raw["common_ground"][0].pop("known_to"),
+        "common_ground[0].known_to",
+        "needs the id of a participant at least",
+    ),
     "a secret without a canary": (
         lambda raw: raw["secrets"][0].update(canaries=[]),
         "secrets[0].canaries",

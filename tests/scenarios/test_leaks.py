@@ -144,6 +144,9 @@ def test_a_hint_says_that_there_is_something(text: str) -> None:
         ("planned", {"plan", "plans", "planning"}),
         ("boxes", {"box"}),
         ("job", {"jobs"}),
+        ("agree", {"agrees", "agreed", "agreeing"}),
+        ("cancelled", {"cancel", "cancels", "cancelling"}),
+        ("travel", {"travelled", "travelling"}),
     ],
 )
 def test_the_forms_of_a_word(word: str, forms: set[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 
 from annotation.answer_keys.reading import scenarios
@@ -9,6 +11,7 @@ from annotation.importing import import_path
 from annotation.models import Corpus, Turn
 from annotation.scenarios.agents import AGENTS, decide
 from annotation.scenarios.decisions import turn_of
+from annotation.scenarios.stored import native_scenario, scenario_json, scenario_record
 from tests.calibration.test_label_studio import content, files
 from tests.scenarios.scripts import LAUNCH, launch
 from tests.scenarios.test_answer_keys import STATIC, stored
@@ -57,6 +60,14 @@ def test_scenario_decisions_and_their_labels_come_back(tmp_path) -> None:
     kept = [row for row in content(copy) if not row[4].startswith("key:Copy:")]
     assert kept == content(corpus)
     assert len(kept) < len(content(copy)), "the copy's own key answers, too"
+
+
+def test_a_key_that_asks_for_nobody_is_kept() -> None:
+    probes = deepcopy(LAUNCH["probes"])
+    probes[0]["key"] |= {"addressed": [], "target": {"any_of": [[], ["ole"]]}}
+    asked = launch(probes=probes).scenario
+    assert scenario_record(scenario_json(asked)) == asked
+    assert launch(**native_scenario(asked)).scenario == asked
 
 
 def test_what_agents_decide_can_be_written_as_a_file_and_read(tmp_path) -> None:
