@@ -13,13 +13,14 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.scenarios.records import STAGES
-from calibration.api.looking import OpensTestSerializer
+from calibration.api.looking import OpensTestSerializer, asked, made_of
+from calibration.api.results import ResultSerializer
 from calibration.cascade import one_decision
 from calibration.cascade.computing import compute, compute_on_test
 from calibration.cascade.query import COMPETENCE, MOST_RESAMPLES, TURN_SCORE, read
 from calibration.cascade.reading import raters_named
 from calibration.cascade.renderings import content
-from calibration.errors import CalibrationError, CascadeRefused
+from calibration.errors import CascadeRefused
 
 Plain = serializers.Serializer[Any]
 
@@ -47,23 +48,6 @@ class CascadeQuerySerializer(Plain):
 
 class CascadeTestSerializer(OpensTestSerializer, CascadeQuerySerializer):
     """What a report of test is asked for, and for what test is opened."""
-
-
-class CascadeFigureSerializer(Plain):
-    """A value with its interval; null where there is none, and `reason` says why."""
-
-    name = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    n_items = serializers.IntegerField()
-    n_clusters = serializers.IntegerField()
-    n_raters = serializers.IntegerField()
-    n_missing = serializers.IntegerField()
-    method = serializers.CharField(allow_blank=True)
-    status = serializers.CharField()
-    reason = serializers.CharField(allow_blank=True)
-    flags = serializers.ListField(child=serializers.CharField())
 
 
 class CascadeLineSerializer(Plain):
@@ -107,7 +91,7 @@ class CascadeReportSerializer(Plain):
     seed = serializers.IntegerField()
     level = serializers.FloatField()
     best_baseline = serializers.CharField()
-    oracle = CascadeFigureSerializer()
+    oracle = ResultSerializer()
     tables = CascadeTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
     guardrails = serializers.ListField(child=serializers.CharField())
@@ -171,25 +155,8 @@ class AgentDecisionSerializer(Plain):
 def cascade(request: Request, pk: int) -> Response:
     """Return the three scores of group-chat agents; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
-    is_test = request.method == "POST"
-    given = (
-        CascadeTestSerializer(data=request.data)
-        if is_test
-        else CascadeQuerySerializer(data=request.query_params.dict())
-    )
-    given.is_valid(raise_exception=True)
-    data = given.validated_data | ({"part": "test"} if is_test else {})
-    purpose = data.pop("purpose", "")
-    user: Any = request.user
-    try:
-        query = read(data, corpus)
-        made = (
-            compute_on_test(query=query, by=user, purpose=purpose)
-            if is_test
-            else compute(query=query, by=user)
-        )
-    except CalibrationError as error:
-        raise ValidationError({"detail": [str(error)]}) from error
+    data, purpose = asked(request, CascadeQuerySerializer, CascadeTestSerializer)
+    made = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
     return Response(content(made))
 
 

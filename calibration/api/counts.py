@@ -13,11 +13,10 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Corpus
-from calibration.api.looking import LookedAtSerializer, OpensTestSerializer
+from calibration.api.looking import LookedAtSerializer, OpensTestSerializer, asked, made_of
 from calibration.counts.computing import compute, compute_on_test
 from calibration.counts.query import MOST_TURNS, SAMPLES, CountsQuery, read
 from calibration.counts.renderings import as_json
-from calibration.errors import CalibrationError
 from calibration.statistics.judge_errors import CORRECTIONS
 
 Plain = serializers.Serializer[Any]
@@ -132,24 +131,8 @@ class CountsSerializer(Plain):
 def counts(request: Request, pk: int) -> Response:
     """Return counts and scores by system and condition; POST logs a look at test and counts there."""
     corpus = access.corpus(pk)
-    is_test = request.method == "POST"
-    given = (
-        CountsTestSerializer(data=request.data)
-        if is_test
-        else CountsQuerySerializer(data=request.query_params.dict())
-    )
-    given.is_valid(raise_exception=True)
-    query = _query(corpus, given.validated_data | ({"part": "test"} if is_test else {}))
-    try:
-        user = _user(request)
-        purpose = given.validated_data.get("purpose", "")
-        made = (
-            compute_on_test(query=query, by=user, purpose=purpose)
-            if is_test
-            else compute(query=query, by=user)
-        )
-    except CalibrationError as error:
-        raise ValidationError({"detail": [str(error)]}) from error
+    data, purpose = asked(request, CountsQuerySerializer, CountsTestSerializer)
+    made = made_of(request, lambda: _query(corpus, data), compute, compute_on_test, purpose)
     return Response(as_json.content(made))
 
 
@@ -157,11 +140,4 @@ def _query(corpus: Corpus, data: dict[str, Any]) -> CountsQuery:
     campaign = data.pop("campaign", None)
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
-    try:
-        return read(data, corpus, campaign)
-    except CalibrationError as error:
-        raise ValidationError({"detail": [str(error)]}) from error
-
-
-def _user(request: Request) -> Any:
-    return request.user
+    return read(data, corpus, campaign)

@@ -12,8 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from calibration.api.looking import LookedAtSerializer, OpensTestSerializer
-from calibration.errors import CalibrationError
+from calibration.api.looking import LookedAtSerializer, OpensTestSerializer, asked, made_of
 from calibration.preferences.computing import compute, compute_on_test
 from calibration.preferences.query import read
 from calibration.preferences.renderings import as_json
@@ -146,25 +145,9 @@ class PreferencesSerializer(Plain):
 def preferences(request: Request, pk: int) -> Response:
     """Return win rates, strengths, agreement, position bias; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
-    is_test = request.method == "POST"
-    given = (
-        PreferencesTestSerializer(data=request.data)
-        if is_test
-        else PreferencesQuerySerializer(data=request.query_params.dict())
-    )
-    given.is_valid(raise_exception=True)
-    data = given.validated_data | ({"part": "test"} if is_test else {})
-    campaign, purpose = data.pop("campaign", None), data.pop("purpose", "")
+    data, purpose = asked(request, PreferencesQuerySerializer, PreferencesTestSerializer)
+    campaign = data.pop("campaign", None)
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
-    user: Any = request.user
-    try:
-        query = read(data, corpus, campaign)
-        made = (
-            compute_on_test(query=query, by=user, purpose=purpose)
-            if is_test
-            else compute(query=query, by=user)
-        )
-    except CalibrationError as error:
-        raise ValidationError({"detail": [str(error)]}) from error
+    made = made_of(request, lambda: read(data, corpus, campaign), compute, compute_on_test, purpose)
     return Response(as_json.content(made.report))
