@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -14,12 +15,17 @@ from annotation.scenarios.points import points_of
 from annotation.scenarios.records import Decision
 from jobs.prompt import Prompt, Unparseable
 from systems.generators import GENERATORS, Done, Reply
+from systems.generators.texts import FOLDER
 from systems.group_chat.agent import AGAIN
 from systems.group_chat.replies import BY_NAME, explicit, implicit
 from tests.scenarios.scripts import chat, launch
 from tests.systems.driving import canned, driven, stored
 
 AGENT = "group_chat_agent"
+RELEASED = {
+    "group_chat_agent_explicit_v1.txt": "1b27d02ceaeea3a08cd5b7c30ca49dad3bdf2648a398a209a746eed3f78f06d2",
+    "group_chat_agent_implicit_v1.txt": "9c1b2495232558ec3f6af778903f3a1c6ef926c1b71d2f158e307e99347b9792",
+}
 PEOPLE = (
     Participant("mia", "Mia"),
     Participant("ole", "Ole", aliases=("Oleander",)),
@@ -187,3 +193,10 @@ def test_replies_survive_storing_between_steps() -> None:
     done = generator.request(state)
     assert isinstance(done, Done)
     assert [turn.addressees for turn in done.turns] == [("ole",)] * 5
+
+
+def test_released_prompts_are_never_edited() -> None:
+    found = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.glob("group_chat_agent_*")
+    }
+    assert found == RELEASED
