@@ -821,10 +821,17 @@ class Api(Transport):
         path = f"/corpora/{self.quoted(id)}/agents/"
         return cast("models.Agents", self.send("GET", path))
 
-    def corpora_agents_create(self, id: int, body: models.PlayRequest) -> models.Played:
-        """Let a baseline decide at every point; what it decided before stays as it is."""
+    def corpora_agents_create(
+        self,
+        id: int,
+        body: models.PlayRequest,
+    ) -> models.Played | models.JobAnswer:
+        """Let a baseline decide at every point; what it decided before stays as it is.
+
+        202 with the id of a job for many scenarios and trials; the job's result is what it came to.
+        """
         path = f"/corpora/{self.quoted(id)}/agents/"
-        return cast("models.Played", self.send("POST", path, body=body, keyed=True))
+        return cast("models.Played | models.JobAnswer", self.send("POST", path, body=body, keyed=True))
 
     def corpora_cascade_retrieve(
         self,
@@ -1509,7 +1516,7 @@ class Api(Transport):
     def jobs_list(
         self,
         *,
-        kind: Literal["benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting", "writing"] | None = None,
+        kind: Literal["baseline", "benchmark", "calls", "deletion", "export", "gold", "import", "invitations", "nearest", "opening", "plan", "report", "search", "starting", "writing"] | None = None,
         order: Literal["-created_at", "-finished_at", "-id", "created_at", "finished_at", "id"] | None = None,
         since: str | None = None,
         state: Literal["cancelled", "done", "failed", "queued", "running"] | None = None,

@@ -396,22 +396,6 @@ class CapsRequest(TypedDict, total=False):
     cap_cost: str | None
 
 
-class CascadeFigure(TypedDict, total=False):
-    """A value with its interval; null where there is none, and `reason` says why."""
-    name: Required[str]
-    value: Required[float | None]
-    low: Required[float | None]
-    high: Required[float | None]
-    n_items: Required[int]
-    n_clusters: Required[int]
-    n_raters: Required[int]
-    n_missing: Required[int]
-    method: Required[str]
-    status: Required[str]
-    reason: Required[str]
-    flags: Required[list[str]]
-
-
 class CascadeLine(TypedDict, total=False):
     """A row of a table. A cell is a figure as the oracle's, a number that was counted, or words."""
     name: Required[str]
@@ -451,7 +435,7 @@ class CascadeReport(TypedDict, total=False):
     seed: Required[int]
     level: Required[float]
     best_baseline: Required[str]
-    oracle: Required[CascadeFigure]
+    oracle: Required[Result]
     tables: Required[list[CascadeTable]]
     facts: Required[list[str]]
     guardrails: Required[list[str]]
